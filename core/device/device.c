@@ -177,7 +177,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
         zeta_chain_find(pP2PProperties->pNext,
                         ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES, sizeof(*speed));
     if (speed) {
-        /* Nobody says how fast; the units say that this is not known. */
+        /* The bandwidth is not known; the units report that. */
         speed->logicalBandwidth = 0;
         speed->physicalBandwidth = 0;
         speed->bandwidthUnit = ZE_BANDWIDTH_UNIT_UNKNOWN;

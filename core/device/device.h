@@ -1,9 +1,9 @@
 /*
  * Drivers, devices and contexts.
  *
- * A driver stands for the devices of one compute provider; one more, named "Zeta", holds the
+ * A driver has the devices of one compute provider; one more, named "Zeta", holds the
  * devices that nobody computes on. Drivers and devices are made once by the first initialisation
- * and live until the process ends, so their handles are stable; only a fork makes new ones.
+ * and stay until the process ends, so their handles are stable; only a fork makes new ones.
  */
 #ifndef ZETA_CORE_DEVICE_DEVICE_H
 #define ZETA_CORE_DEVICE_DEVICE_H
@@ -120,14 +120,14 @@ static inline const struct zeta_backend_device *zeta_device_worker(const struct 
  */
 const struct zeta_provider *zeta_device_queue_provider(const struct zeta_device *device);
 
-/** Tells all backends with queues of the driver that some event changed. Any thread, cheap. */
+/** Notifies all backends with queues of the driver that an event changed. Any thread, cheap. */
 void zeta_driver_wake(const struct zeta_driver *driver);
 
 /**
  * Device and host clocks read together. ticks are not masked; host_ns is CLOCK_MONOTONIC_RAW, or
  * CLOCK_MONOTONIC where the backend knows only that.
  *
- * Errors: what the backend says, DEVICE_LOST for example. Any thread.
+ * Errors: those of the backend, DEVICE_LOST for example. Any thread.
  */
 ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
                               uint64_t *out_host_ns);
@@ -136,8 +136,8 @@ ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
 ze_result_t zeta_device_status(struct zeta_device *device);
 
 /**
- * The rule of arrays that are asked for with a count: says how many elements to write, and updates
- * *count to what is there when it was 0, too large, or no array was given.
+ * The rule of arrays that are asked for with a count: returns how many elements to write, and
+ * updates *count to what is there when it was 0, too large, or no array was given.
  */
 static inline uint32_t zeta_count_clip(uint32_t *count, uint32_t available, const void *array)
 {

@@ -1,6 +1,6 @@
 /*
  * The network of devices: there is none. Vertices and edges are found from drivers only, so the
- * functions that take them never get a handle that is valid; they say why all the same.
+ * functions that take them never get a handle that is valid; they explain it all the same.
  */
 #include "core/device/device.h"
 #include "core/util/cleanup.h"

@@ -1,4 +1,4 @@
-/* zetaDeviceGetInfo: who stands behind a device. */
+/* zetaDeviceGetInfo: the plugins that provide a device. */
 #include <string.h>
 
 #include <zeta/zeta.h>

@@ -56,12 +56,12 @@ ZETA_AT_UNLOAD static void mark_dead(void)
 
 /* Without a driver no program can ask for the sentence, so it is logged; once, programs try again.
  */
-static void say_failure(ze_result_t result)
+static void log_failure(ze_result_t result)
 {
-    static atomic_bool said;
+    static atomic_bool logged;
     const char *sentence = zeta_error_describe();
 
-    if (!atomic_exchange(&said, true))
+    if (!atomic_exchange(&logged, true))
         zeta_log(ZETA_LOG_ERROR, "init", "initialisation failed with 0x%08x: %s", (unsigned)result,
                  *sentence ? sentence : "no reason was given");
 }
@@ -104,7 +104,7 @@ static ze_result_t start_once(void)
         if (result == ZE_RESULT_SUCCESS) {
             atomic_store(&zeta_core_state_word, ZETA_CORE_READY);
         } else {
-            say_failure(result);
+            log_failure(result);
             zeta_object_close();
         }
     }

@@ -1,5 +1,5 @@
 /*
- * Steps of the initialisation that live in other files of this folder and of core/command.
+ * Steps of the initialisation, and the drivers that it makes.
  */
 #ifndef ZETA_CORE_DEVICE_INIT_H
 #define ZETA_CORE_DEVICE_INIT_H

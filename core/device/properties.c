@@ -33,7 +33,7 @@ static uint32_t device_flags(const struct zeta_device *device)
     return flags;
 }
 
-/* Bytes that nobody has now; what the memories have in total when the backend cannot tell. */
+/* Bytes that nobody has now; the total of the memories when the backend does not know. */
 static uint64_t unused_bytes(const struct zeta_device *device)
 {
     const struct zeta_provider *who = &device->backend->providers[ZETA_GROUP_COMPUTE];
@@ -210,7 +210,7 @@ ze_result_t ZE_APICALL impl_zeDevicePciGetPropertiesExt(ze_device_handle_t hDevi
 {
     const struct zeta_plugin_device_properties *p = facts(hDevice);
 
-    /* Programs stop when this fails, so a device without an address says 0000:00:00.0. */
+    /* Programs stop when this fails, so a device without an address gets 0000:00:00.0. */
     pPciProperties->address = (ze_pci_address_ext_t){0};
     if (p->has_pci)
         pPciProperties->address = (ze_pci_address_ext_t){.domain = p->pci_domain,
@@ -222,7 +222,7 @@ ze_result_t ZE_APICALL impl_zeDevicePciGetPropertiesExt(ze_device_handle_t hDevi
     return ZE_RESULT_SUCCESS;
 }
 
-/* No backend halts threads for a debugger, and a device without that says so by no flag. */
+/* No backend halts threads for a debugger, so a device has no flag. */
 ze_result_t ZE_APICALL impl_zetDeviceGetDebugProperties(
     zet_device_handle_t hDevice ZETA_UNUSED, zet_device_debug_properties_t *pDebugProperties)
 {

@@ -52,15 +52,15 @@ ze_result_t ZE_APICALL impl_zeDeviceGetComputeProperties(
     return ZE_RESULT_SUCCESS;
 }
 
-/* What a backend says about a precision, or what IEEE 754 demands of everyone. */
-static ze_device_fp_flags_t fp_flags(bool present, uint32_t said)
+/* What a backend reports of a precision, or what IEEE 754 demands. */
+static ze_device_fp_flags_t fp_flags(bool present, uint32_t reported)
 {
     const ze_device_fp_flags_t ieee =
         ZE_DEVICE_FP_FLAG_INF_NAN | ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST;
 
     if (!present)
         return 0;
-    return said ? said : ieee;
+    return reported ? reported : ieee;
 }
 
 static void fill_module_chain(const struct zeta_plugin_device_properties *p, const void *next)
@@ -110,7 +110,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetModuleProperties(
     return ZE_RESULT_SUCCESS;
 }
 
-/* Nobody says how fast a backend copies: unit unknown. */
+/* How fast a backend copies is not known. */
 static void fill_copy_bandwidth(const void *next)
 {
     ze_copy_bandwidth_exp_properties_t *out =

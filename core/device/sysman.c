@@ -1,7 +1,7 @@
 /*
  * The part of sysman that topology tools ask for. Its handles are those of the core API.
  *
- * What a machine has of power domains, fans, sensors and so on is not ours to tell: the lists of
+ * What a machine has of power domains, fans, sensors and so on is not known here: the lists of
  * them are empty for every device, which such tools take as "nothing to show".
  */
 #include <string.h>
@@ -66,7 +66,7 @@ ze_result_t ZE_APICALL impl_zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDri
             *subdeviceId = device->tile;
             return ZE_RESULT_SUCCESS;
         }
-        /* A tile is told as a part of the device that sysman knows. */
+        /* A tile is shown as a part of the device that sysman knows. */
         for (uint32_t tile = 0; tile < device->tile_count; tile++) {
             if (has_uuid(device->tiles[tile], &uuid)) {
                 *phDevice = (zes_device_handle_t)device;

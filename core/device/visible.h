@@ -6,7 +6,7 @@
  * without a root; one that keeps several has a root, whose work runs on the first of them.
  *
  * ZE_FLAT_DEVICE_HIERARCHY, COMPOSITE: root devices with tiles (as without the variable); FLAT:
- * tiles as devices of their own; COMBINED: the same, but each tells its root. The numbers of the
+ * tiles as devices of their own; COMBINED: the same, but each has its root. The numbers of the
  * mask are those of what is shown.
  *
  * ZE_ENABLE_PCI_ID_DEVICE_ORDER, 1: devices of a driver in order of their PCI addresses.

@@ -11,7 +11,7 @@
 #include "core/trace/text.h"
 #include <zeta/clock.h>
 
-/* Ids of tracks stand where those of threads do, and no thread has so large a number. */
+/* Tracks have ids as threads do, and no thread has so large a number. */
 #define FIRST_TRACK 100000000
 
 #define LINE_BYTES 2048
@@ -22,7 +22,7 @@ struct item {
     const struct zeta_trace_activity *activity;
     const struct zeta_plugin_command *command;
     struct zeta_plugin_event *event; /* of the application, or null */
-    struct zeta_plugin_string name;  /* lives as long as the kernel, so until the command is over */
+    struct zeta_plugin_string name;  /* valid as long as the kernel, so until the command is over */
 };
 
 struct zeta_trace_activity {
@@ -54,7 +54,7 @@ static void name_track(const struct zeta_trace_queue *queue, struct zeta_trace_s
     char line[LINE_BYTES];
     char name[NAME_BYTES];
     struct zeta_trace_text text = {.data = line, .size_bytes = sizeof(line)};
-    struct zeta_trace_text words = {.data = name, .size_bytes = sizeof(name)};
+    struct zeta_trace_text label = {.data = name, .size_bytes = sizeof(name)};
     uint32_t none = 0;
 
     if (atomic_load(&track->generation) == generation ||
@@ -63,21 +63,21 @@ static void name_track(const struct zeta_trace_queue *queue, struct zeta_trace_s
     if (atomic_load(&track->number) == 0)
         (void)atomic_compare_exchange_strong(&track->number, &none,
                                              atomic_fetch_add(&track_count, 1) + 1);
-    zeta_trace_text_put(&words, queue->device->name);
+    zeta_trace_text_put(&label, queue->device->name);
     if (queue->device->parent) {
-        zeta_trace_text_put(&words, " tile ");
-        zeta_trace_text_unsigned(&words, queue->device->tile);
+        zeta_trace_text_put(&label, " tile ");
+        zeta_trace_text_unsigned(&label, queue->device->tile);
     }
-    zeta_trace_text_put(&words, ", queue ");
-    zeta_trace_text_unsigned(&words, atomic_load(&track->number));
-    zeta_trace_text_put(&words, " (group ");
-    zeta_trace_text_unsigned(&words, queue->ordinal);
-    zeta_trace_text_put(&words, " index ");
-    zeta_trace_text_unsigned(&words, queue->index);
-    zeta_trace_text_put(&words, ")");
+    zeta_trace_text_put(&label, ", queue ");
+    zeta_trace_text_unsigned(&label, atomic_load(&track->number));
+    zeta_trace_text_put(&label, " (group ");
+    zeta_trace_text_unsigned(&label, queue->ordinal);
+    zeta_trace_text_put(&label, " index ");
+    zeta_trace_text_unsigned(&label, queue->index);
+    zeta_trace_text_put(&label, ")");
     begin_line(&text, "M", track);
     zeta_trace_text_put(&text, "0,\"cat\":\"device\",\"name\":\"thread_name\",\"args\":{\"name\":");
-    zeta_trace_text_string(&text, name, words.used_bytes);
+    zeta_trace_text_string(&text, name, label.used_bytes);
     zeta_trace_text_put(&text, "}},\n");
     if (!text.is_cut)
         zeta_trace_slot_write(slot, line, text.used_bytes, false);

@@ -11,12 +11,12 @@
 #include "core/util/error.h"
 #include <zeta/clock.h>
 
-/* How often a waiter looks whether the process that would signal a shared event still runs. */
+/* How often a waiter checks that the process that would signal a shared event still runs. */
 #define ALIVE_PERIOD_NS UINT64_C(50000000)
 
 /*
- * How long to sleep before looking again at what others change without a word; who waits for long
- * sleeps for a part of the time that he waited, up to a limit.
+ * How long to sleep before polling memory again that others change without a notification; a long
+ * wait sleeps for a part of the time so far, up to a limit.
  */
 #define FOREIGN_POLL_NS UINT64_C(200000)
 #define FOREIGN_POLL_PART 16u
@@ -46,7 +46,7 @@ ze_result_t zeta_event_make_counted(struct zeta_event *event)
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    /* Whoever waits before the first signal waits for that one. */
+    /* A wait before the first signal waits for that one. */
     if (zeta_counter_newest(event->counter) == 0)
         zeta_counter_reserve(event->counter);
     atomic_fetch_or(&event->special,
@@ -67,7 +67,7 @@ static bool read_level(struct zeta_event *event, uint32_t *out_state)
     return level != NULL;
 }
 
-/* True if nobody is left who could signal what is not signalled: its process has ended. */
+/* True if the process that would signal the event has ended. */
 static bool is_orphan(struct zeta_event *event, uint64_t signaller)
 {
     const struct zeta_share *share = event->share ? event->share : event->pool->share;
@@ -313,7 +313,7 @@ static ze_result_t poll(void *object)
     }
 }
 
-/* Memory of the application changes without a word, so nobody wakes who waits for it. */
+/* Memory of the application changes without a notification, so it is polled. */
 static ze_result_t wait_for_store(struct zeta_event *event, uint64_t timeout_ns)
 {
     uint64_t start_ns = zeta_monotonic_ns();
@@ -386,7 +386,7 @@ ze_result_t zeta_event_work(struct zeta_event *event, uint64_t value,
     if (value == ZETA_VALUE_NONE && event->counter)
         value =
             special & ZETA_EVENT_STORED ? ZETA_VALUE_STORE : zeta_counter_newest(event->counter);
-    /* Neither a level nor the host's view of memory says whether a command has run. */
+    /* Neither a level nor the host's view of memory shows whether a command has run. */
     uint32_t state = event->counter
                          ? zeta_plugin_event_state(&(struct zeta_plugin_event){event, value})
                          : atomic_load(&event->cell->signal.state);

@@ -1,12 +1,12 @@
 /*
  * Events: one bit that device or host sets, with the time of the work that set it.
  *
- * The state is one word: reading it takes no lock, waiting sleeps on it (futex). What is special
- * about an event is noted in one word too, so that plain ones pay a single load for it:
+ * The state is one atomic: reading it takes no lock, waiting sleeps on it (futex). What is special
+ * about an event is in one atomic too, so that plain ones pay a single load for it:
  *
  *   bound    shows a level, a condition that somebody else keeps, at the time of each query or wait
- *   shared   its word lies in memory of several processes (share.h)
- *   counted  counter based: stands for the newest work that signals it (counter.h), or for memory
+ *   shared   its state is in memory of several processes (share.h)
+ *   counted  counter based: shows the newest work that signals it (counter.h), or for memory
  *            of the application (store.c)
  *
  * An event pins its pool and its context. Command lists and running submissions pin the events they
@@ -43,10 +43,10 @@ struct zeta_event_pool {
     struct zeta_share *share; /**< of a pool with the IPC flag, else NULL */
 };
 
-/** Tells whether a condition holds. Called without a lock by any thread, millions of times. */
+/** Whether a condition is true. Called without a lock by any thread, millions of times. */
 typedef bool (*zeta_event_level_fn)(void *context);
 
-/** Values of a zeta_plugin_event that stand for no value of a counter. */
+/** Values of a zeta_plugin_event that are no values of a counter. */
 #define ZETA_VALUE_NONE 0u
 #define ZETA_VALUE_STORE UINT64_MAX /**< the state of memory of the application */
 
@@ -89,7 +89,7 @@ struct zeta_event {
     _Atomic(struct zeta_device *) device; /**< whose timer the ticks are of; may be NULL */
     struct zeta_plugin_event plain;       /**< the event without a value */
     _Atomic(struct zeta_graph *) capture; /**< with CAPTURED */
-    _Atomic uint64_t next_poll_ns;        /**< when to look again whether the signaller lives */
+    _Atomic uint64_t next_poll_ns;        /**< when to check again that the signaller runs */
 };
 
 /* ---- Memory that shows the progress of a counter based event (store.c) ---- */
@@ -107,7 +107,7 @@ ze_result_t zeta_store_from_chain(const struct zeta_context *context,
 bool zeta_store_adds(const struct zeta_event_store *store);
 
 /**
- * Whether the memory says that the event is complete; LOST when it is not there any more. device:
+ * Whether the memory shows that the event is complete; LOST when it is not there any more. device:
  * read at the device's address.
  */
 enum zeta_signal_state zeta_store_state(const struct zeta_event_store *store, bool device);
@@ -117,7 +117,7 @@ enum zeta_signal_state zeta_store_state(const struct zeta_event_store *store, bo
 bool zeta_store_add(struct zeta_event_store *store);
 
 /**
- * Address and value that stand for completion of an event; makes memory for its counter when there
+ * Address and value that mean completion of an event; makes memory for its counter when there
  * is none yet. Errors: UNSUPPORTED_FEATURE for a shared event; OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value,
@@ -135,7 +135,7 @@ void zeta_store_destroy(struct zeta_event_store *store);
 uint32_t zeta_event_special_state(struct zeta_event *event);
 
 /**
- * What a query would say, enum zeta_signal_state. Lock-free, and short: programs call it about a
+ * The result of a query, enum zeta_signal_state. Lock-free, and short: programs call it about a
  * million times a second.
  */
 static inline uint32_t zeta_event_state(struct zeta_event *event)
@@ -145,7 +145,7 @@ static inline uint32_t zeta_event_state(struct zeta_event *event)
     return atomic_load_explicit(&event->own.signal.state, memory_order_acquire);
 }
 
-/** True if a query would say SUCCESS. Lock-free. */
+/** True if a query would succeed. Lock-free. */
 static inline bool zeta_event_is_signalled(struct zeta_event *event)
 {
     return zeta_event_state(event) == ZETA_SIGNAL_ON;
@@ -206,7 +206,7 @@ bool zeta_event_any_lost(void);
 void zeta_event_reset(struct zeta_event *event);
 
 /**
- * Waits until the event is signalled or timeout_ns are over (UINT64_MAX: no limit, 0: only looks).
+ * Waits until the event is signalled or timeout_ns are over (UINT64_MAX: no limit, 0: only polls).
  * Errors: NOT_READY when the time is over; DEVICE_LOST. The caller holds a pin.
  */
 ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns);
@@ -236,7 +236,7 @@ ze_result_t zeta_event_make_counted(struct zeta_event *event);
  */
 ze_result_t zeta_event_create_own(struct zeta_context *context, struct zeta_event **out_event);
 
-/** Notes that work was submitted which will signal a shared event, so that others can tell. */
+/** Notes that work was submitted which will signal a shared event, for other processes. */
 void zeta_event_claim(const struct zeta_plugin_event *event);
 
 #endif

@@ -18,7 +18,7 @@ static ze_result_t check_desc(const struct zeta_event_pool *pool, const ze_event
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "event index %u: the pool has room for %u events", desc->index,
                           pool->count);
-    /* The other modes are wishes about how to wait, and waiting here already sleeps. */
+    /* The other modes ask for a way to wait, and waiting here already sleeps. */
     if (mode && (mode->syncModeFlags & ZE_EVENT_SYNC_MODE_FLAG_EXTERNAL_INTERRUPT_WAIT))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "event %u: there are no external interrupts to wait for", desc->index);
@@ -269,7 +269,7 @@ ze_result_t ZE_APICALL impl_zeEventHostSignal(ze_event_handle_t hEvent)
 {
     struct zeta_event *event = (struct zeta_event *)hEvent;
 
-    /* Signalling looks at the context, which a pin keeps there. */
+    /* Signalling uses the context, which the reference keeps. */
     if (!zeta_object_pin(event, ZETA_KIND_EVENT))
         return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventHostSignal", "hEvent");
     ze_result_t result = refuse_counted(event, "signalled by the host");

@@ -5,7 +5,7 @@
  * opens it through /proc/<pid>/fd, or from his own table when the descriptor came over a socket and
  * its number into the handle. A handle names descriptor, process, file and a random token, and all
  * four have to match, so a descriptor that was reused never passes for the right one. The size
- * of the file is sealed: whoever mapped it can read it for ever, whatever the others do.
+ * of the file is sealed: a mapping of it can be read for ever, whatever other processes do.
  *
  *   0                 struct zeta_share_header
  *   ZETA_SHARE_AT     count cells, or one counter

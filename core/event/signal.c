@@ -8,7 +8,7 @@
 #include "core/device/device.h"
 #include <zeta/clock.h>
 
-/* How often a sleeping waiter looks whether its device still works. */
+/* How often a sleeping waiter checks that its device still works. */
 #define POLL_PERIOD_NS UINT64_C(50000000)
 
 static void futex_wait(struct zeta_signal *signal, uint32_t seen, uint64_t timeout_ns)
@@ -16,7 +16,7 @@ static void futex_wait(struct zeta_signal *signal, uint32_t seen, uint64_t timeo
     struct timespec timeout = zeta_clock_timespec(timeout_ns);
     int operation = atomic_load(&signal->shared) ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
 
-    /* Every reason to return early is one to look again, so the result does not matter. */
+    /* Every reason to return early is one to poll again, so the result does not matter. */
     (void)syscall(SYS_futex, &signal->changes, operation, seen, &timeout, NULL, 0);
 }
 
@@ -65,7 +65,8 @@ ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_poll_fn pol
         uint64_t now_ns = zeta_monotonic_ns();
         uint64_t until_ns = deadline_ns < next_poll_ns ? deadline_ns : next_poll_ns;
 
-        /* The order matters: whoever changes the state after our look sees us as a sleeper. */
+        /* The order matters: a thread that changes the state after our poll sees us as a sleeper.
+         */
         atomic_fetch_add(&signal->sleepers, 1);
         result = poll(object);
         if (result == ZE_RESULT_NOT_READY && now_ns < until_ns)

@@ -1,5 +1,5 @@
 /*
- * A word that one thread sets and others wait for: what events and fences are made of.
+ * A state that one thread sets and others wait for: what events and fences are made of.
  *
  * Memory of a signal is type-stable, so reading a signal of a destroyed object is harmless.
  */
@@ -24,7 +24,7 @@ enum zeta_signal_state {
 /** All zero bytes is a signal that is off. */
 struct zeta_signal {
     _Atomic uint32_t state;    /**< enum zeta_signal_state */
-    _Atomic uint32_t changes;  /**< counts what waiters may want to look at; the futex word */
+    _Atomic uint32_t changes;  /**< counts what waiters may want to see; the futex */
     _Atomic uint32_t sleepers; /**< threads in the futex */
     _Atomic uint32_t shared;   /**< 1: in memory that other processes use too */
 };
@@ -34,10 +34,10 @@ struct zeta_work_times {
     _Atomic uint64_t begin_ticks; /**< of the device, not masked */
     _Atomic uint64_t end_ticks;   /**< > begin_ticks */
     _Atomic uint64_t host_shift;  /**< what is added to the nanoseconds of both ticks to have the
-                                       host's time; 0: nobody has asked yet */
+                                       host's time; 0: not computed yet */
 };
 
-/** Notes new times, of which nobody knows yet what they are on the host. */
+/** Notes new times; those of the host are computed when asked for. */
 static inline void zeta_work_times_set(struct zeta_work_times *times, uint64_t begin_ticks,
                                        uint64_t end_ticks)
 {
@@ -59,7 +59,7 @@ void zeta_signal_poke(struct zeta_signal *signal);
 typedef ze_result_t (*zeta_signal_poll_fn)(void *object);
 
 /**
- * Waits until look(object) is not NOT_READY, or timeout_ns are over (UINT64_MAX: no limit).
+ * Waits until poll(object) is not NOT_READY, or timeout_ns are over (UINT64_MAX: no limit).
  * device: the wait ends with DEVICE_LOST when it is lost; may be NULL.
  */
 ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_poll_fn poll, void *object,

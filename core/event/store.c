@@ -2,7 +2,7 @@
  * Memory that shows the progress of a counter based event, for kernels and other programs.
  *
  *   counter    ours: holds the highest value up to which all work is complete
- *   sync       the application's: the event is complete once a value stands there, which somebody
+ *   sync       the application's: the event is complete once it has a value, which somebody
  *              writes; the first work that signals the event takes its place
  *   aggregate  the application's: each work that signals the event adds to it, and the event is
  *              complete once the sum is large enough
@@ -65,7 +65,7 @@ static ze_result_t check_device(const struct zeta_device *device)
     if (device->backend->properties.flags & ZETA_PLUGIN_DEVICE_INTEGRATED)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "%s does not share memory with the host, which would have to look at a "
+                      "%s does not share memory with the host, which would have to read a "
                       "counter there",
                       device->name);
 }

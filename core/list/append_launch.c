@@ -250,8 +250,8 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelIndirect(
 
 /*
  * Group counts of several launches. How many of them run is known only at run time, so a call in
- * queue order, behind a copy of that number, says how many counts are copied; the other launches
- * have zero groups.
+ * queue order, behind a copy of that number, computes how many counts are copied; the other
+ * launches have zero groups.
  */
 struct indirect_set {
     uint32_t kernel_count;

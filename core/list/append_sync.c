@@ -143,7 +143,7 @@ static ze_result_t list_events(struct zeta_append *append, uint32_t count,
     return result;
 }
 
-/* Memory for a query of wanted->count events, which lives as long as the commands. */
+/* Memory for a query of wanted->count events, valid as long as the commands. */
 static ze_result_t make_query(struct zeta_append *append, const struct zeta_times_query *wanted,
                               bool has_offsets, struct zeta_times_query **out_query)
 {

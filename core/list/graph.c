@@ -283,8 +283,8 @@ static void finish_executable(void *object)
 
     zeta_command_buffer_clear(&executable->buffer);
     zeta_graph_drop_events(executable);
-    if (executable->turn && zeta_object_retire(executable->turn))
-        zeta_object_unpin(executable->turn);
+    if (executable->order && zeta_object_retire(executable->order))
+        zeta_object_unpin(executable->order);
     zeta_object_unpin(executable->graph);
 }
 

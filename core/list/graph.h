@@ -5,7 +5,7 @@
  * Recording begins on one list, the primary one. Another immediate list that waits for an event
  * which a recording list signals records too, into the same graph, until the primary list ends it;
  * before, what it did has to be joined: an event it signals last has to be waited for elsewhere in
- * the graph. Commands stand in the graph in the order in which they were appended. That order keeps
+ * the graph. The graph has its commands in the order in which they were appended. That order keeps
  * every dependency, because a wait joins the graph only after the signal that it waits for; so the
  * execution of a graph is one sequence of commands.
  */
@@ -40,7 +40,7 @@ struct zeta_graph_member {
     bool joined;                     /**< all its work is waited for */
 };
 
-/** Told when a graph is destroyed. */
+/** Called when a graph is destroyed. */
 struct zeta_graph_callback {
     zex_mem_graph_free_callback_fn_t function;
     void *context;
@@ -68,7 +68,7 @@ struct zeta_graph {
     struct zeta_graph_body *body;
 };
 
-/** An internal event of a graph, and what stands for it in an executable graph. */
+/** An internal event of a graph, and what replaces it in an executable graph. */
 struct zeta_graph_event {
     const struct zeta_event *recorded;
     struct zeta_event *own; /**< owned */
@@ -79,9 +79,9 @@ struct zeta_executable_graph {
     struct zeta_object object;
     struct zeta_graph *graph; /**< pinned */
     struct zeta_command_buffer buffer;
-    struct zeta_graph_event *events; /**< that stand for internal ones of the graph */
+    struct zeta_graph_event *events; /**< that replace internal ones of the graph */
     uint32_t event_count;
-    struct zeta_event *turn; /**< its counter is reached by each execution in turn; owned */
+    struct zeta_event *order; /**< each execution reaches its counter, one after the other; owned */
 };
 
 /** True for a counter based event that is for use inside of graphs only. */

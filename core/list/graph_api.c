@@ -196,7 +196,7 @@ ze_result_t ZE_APICALL impl_zeCommandListEndGraphCaptureExt(ze_command_list_hand
     if (result == ZE_RESULT_SUCCESS)
         *phGraph = (ze_graph_handle_t)graph;
     else if (result == ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS && graph->body->is_ours)
-        zeta_object_discard(graph); /* nobody will ever have its handle */
+        zeta_object_discard(graph); /* its handle was not given out */
     return result;
 }
 
@@ -256,7 +256,7 @@ static ze_result_t check_instance(const struct zeta_graph_body *body)
 static ze_result_t fill_instance(struct zeta_executable_graph *executable)
 {
     struct zeta_graph_body *body = executable->graph->body;
-    ze_result_t result = zeta_event_create_own(executable->graph->context, &executable->turn);
+    ze_result_t result = zeta_event_create_own(executable->graph->context, &executable->order);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -405,9 +405,9 @@ static ze_result_t append_graph(struct zeta_append *append,
                                 struct zeta_executable_graph *executable, ze_event_handle_t signal,
                                 uint32_t wait_count, ze_event_handle_t *waits)
 {
-    struct zeta_plugin_event mine = {.event = executable->turn};
+    struct zeta_plugin_event mine = {.event = executable->order};
     struct turn *turn = NULL;
-    ze_result_t result = make_turn(append, executable->turn, &turn);
+    ze_result_t result = make_turn(append, executable->order, &turn);
 
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_barrier(append, NULL, wait_count, waits);

@@ -163,7 +163,7 @@ ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_co
     if (result != ZE_RESULT_SUCCESS || !signal)
         return result;
     atomic_store(&event->device, append->list->device);
-    /* From now on the event stands for this command, which may run much later. */
+    /* From now on the event belongs to this command, which may run much later. */
     if (event->counter && !append->submission && !append->graph)
         zeta_counter_reserve(event->counter);
     return ZE_RESULT_SUCCESS;
@@ -443,7 +443,7 @@ ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hComma
 {
     ze_result_t result;
 
-    /* Another thread may destroy it as well: what is looked at stays until both have looked. */
+    /* Another thread may destroy it as well: the reference keeps it for both. */
     if (!zeta_object_pin(hCommandList, ZETA_KIND_COMMAND_LIST))
         return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
                                    "hCommandList");

@@ -166,7 +166,7 @@ ze_result_t zeta_graph_refuse(const struct zeta_command_list *list, const char *
 /** Begins an append that records. Pins and locks the graph, unless it fails. */
 ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_graph *graph);
 
-/** Ends it: notes what the append means for joins, or takes it back. Lets go of the graph. */
+/** Ends it: notes what the append means for joins, or takes it back. Releases the graph. */
 ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result);
 
 /**

@@ -39,7 +39,7 @@ static ze_result_t get_id(ze_command_list_handle_t handle,
         return result;
     if (flags & ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "arguments of graphs cannot be changed; the device properties say so");
+                          "arguments of graphs cannot be changed; see the device properties");
     if (flags == 0)
         flags = ZETA_MUTABLE_FLAGS & ~(uint32_t)ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION;
     return zeta_mutations_ask(list->mutations, flags, kernel_count, kernels, out_id);
@@ -113,7 +113,7 @@ static struct zeta_plugin_command *command_of(const struct zeta_command_list *li
 
 /* ---------------------------------------------------------------- launches */
 
-/* One change of a chain, looked at twice: first only checked, then made. */
+/* One change of a chain, visited twice: first checked, then made. */
 struct change {
     const struct zeta_command_list *list;
     bool apply;
@@ -132,7 +132,7 @@ static ze_result_t change_argument(const struct change *change,
         (unsigned char *)(uintptr_t)command_of(change->list, note)->u.launch.arguments;
     unsigned char *scratch = NULL;
     if (!change->apply) {
-        /* Only the checks are wanted, so the value goes where nobody looks. */
+        /* Only the checks are wanted, so the value goes to a buffer that is not used. */
         scratch = malloc((size_t)note->kernel->state->properties.block_bytes + 1);
         if (!scratch)
             return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for an argument");
@@ -324,16 +324,16 @@ static ze_result_t make_room(struct zeta_mutation *note)
 {
     size_t waits = (size_t)note->wait_count;
 
-    if (note->held)
+    if (note->events)
         return ZE_RESULT_SUCCESS;
     note->waits = calloc(waits + 1, sizeof(struct zeta_plugin_event *));
-    note->held = calloc(waits + 1, sizeof(struct zeta_event *));
-    if (note->waits && note->held)
+    note->events = calloc(waits + 1, sizeof(struct zeta_event *));
+    if (note->waits && note->events)
         return ZE_RESULT_SUCCESS;
     free((void *)note->waits);
-    free((void *)note->held);
+    free((void *)note->events);
     note->waits = NULL;
-    note->held = NULL;
+    note->events = NULL;
     return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for events of a command");
 }
 
@@ -345,8 +345,8 @@ static ze_result_t check_change(const struct zeta_command_list *list, ze_event_h
 }
 
 /* Pins an event in the place of another; NULL is no event. */
-static struct zeta_event *hold(struct zeta_command_list *list, struct zeta_event **place,
-                               ze_event_handle_t handle)
+static struct zeta_event *pin_event(struct zeta_command_list *list, struct zeta_event **place,
+                                    ze_event_handle_t handle)
 {
     struct zeta_event *event = (struct zeta_event *)handle;
 
@@ -373,7 +373,7 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandSignalEventExp(
         result = make_room(note);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct zeta_event *event = hold(list, &note->held[note->wait_count], hSignalEvent);
+    struct zeta_event *event = pin_event(list, &note->events[note->wait_count], hSignalEvent);
     command_of(list, note)->signal_event = event ? &event->plain : NULL;
     if (event)
         atomic_store(&event->device, list->device);
@@ -412,7 +412,7 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandWaitEventsExp(
     command->wait_count = 0;
     for (uint64_t i = 0; i < note->wait_count; i++) {
         struct zeta_event *event =
-            hold(list, &note->held[i], phWaitEvents ? phWaitEvents[i] : NULL);
+            pin_event(list, &note->events[i], phWaitEvents ? phWaitEvents[i] : NULL);
 
         if (event)
             note->waits[command->wait_count++] = &event->plain;

@@ -27,13 +27,13 @@ static void free_note(struct zeta_mutation *note)
 {
     for (uint32_t i = 0; i < note->kernel_count; i++)
         zeta_object_unpin(note->kernels[i]);
-    for (uint64_t i = 0; note->held && i <= note->wait_count; i++) {
-        if (note->held[i])
-            zeta_object_unpin(note->held[i]);
+    for (uint64_t i = 0; note->events && i <= note->wait_count; i++) {
+        if (note->events[i])
+            zeta_object_unpin(note->events[i]);
     }
     free(note->kernels);
     free((void *)note->waits);
-    free((void *)note->held);
+    free((void *)note->events);
 }
 
 void zeta_mutations_clear(struct zeta_mutations *mutations)
@@ -177,16 +177,16 @@ static bool clone_note(const struct zeta_mutation *from, struct zeta_command_buf
     for (uint32_t i = 0; i < note->kernel_count; i++)
         zeta_object_pin_more(kernels[i]);
     note->waits = NULL;
-    note->held = NULL;
-    if (!from->held)
+    note->events = NULL;
+    if (!from->events)
         return kernels != NULL;
     note->waits = copy_array((const void *)from->waits, waits, sizeof(*from->waits));
-    note->held = copy_array((const void *)from->held, waits + 1, sizeof(*from->held));
-    for (size_t i = 0; note->held && i <= waits; i++) {
-        if (note->held[i])
-            zeta_object_pin_more(note->held[i]);
+    note->events = copy_array((const void *)from->events, waits + 1, sizeof(*from->events));
+    for (size_t i = 0; note->events && i <= waits; i++) {
+        if (note->events[i])
+            zeta_object_pin_more(note->events[i]);
     }
-    if (!kernels || !note->waits || !note->held)
+    if (!kernels || !note->waits || !note->events)
         return false;
     /* Wait lists that were changed lie in the note, not in the buffer. */
     struct zeta_plugin_command *command = &buffer->commands[note->command];

@@ -31,7 +31,7 @@ struct zeta_mutation {
     uint32_t kernel_count;
     uint64_t wait_count;              /**< events that the command was appended with */
     struct zeta_plugin_event **waits; /**< room for as many, NULL before the first change */
-    struct zeta_event **held;         /**< those, then the signal event; pinned, NULL: none */
+    struct zeta_event **events;       /**< those, then the signal event; pinned, NULL: none */
 };
 
 /** The notes of a list. One thread at a time, but for the ids. */

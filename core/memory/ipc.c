@@ -17,7 +17,7 @@
 #include "zeta_impl.h"
 
 static_assert(sizeof(struct zeta_ipc_handle) == sizeof(ze_ipc_mem_handle_t),
-              "a handle is as large as the API says");
+              "a handle has the size that the API defines");
 
 /* What a handle can be made of: an allocation, or physical memory from some byte on. */
 struct target {
@@ -32,7 +32,7 @@ static ze_result_t refuse_inner(const void *ptr, const void *base)
 {
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       "%p points into memory; handles are for all of it, from %p on "
-                      "(zeMemGetAddressRange tells the start)",
+                      "(zeMemGetAddressRange gives the start)",
                       ptr, base);
 }
 
@@ -163,7 +163,7 @@ static ze_result_t share_target(const struct target *target, struct zeta_plugin_
                       target->base);
 }
 
-/* FNV-1a over what lies behind the check, begun with a number that says whose handle it is. */
+/* FNV-1a over what follows the check, begun with a number for the kind of handle. */
 static uint32_t check_of(const struct zeta_ipc_handle *handle)
 {
     unsigned char bytes[sizeof(*handle)];

@@ -2,8 +2,9 @@
  * Memory of one process in another: handles, descriptors, and how a handle leads to its memory.
  *
  * A handle holds the process, the number of a descriptor in it, what file that is, the plugin's
- * mark of the file, and which bytes of it are meant. Whoever opens it gets the descriptor through
- * /proc/<pid>/fd, or from his own table when it came over a socket, and everything has to match.
+ * mark of the file, and which bytes of it are meant. The opening process gets the descriptor
+ * through /proc/<pid>/fd, or from his own table when it came over a socket, and everything has to
+ * match.
  */
 #ifndef ZETA_CORE_MEMORY_IPC_H
 #define ZETA_CORE_MEMORY_IPC_H
@@ -40,7 +41,7 @@ ze_result_t zeta_ipc_handle_read(const ze_ipc_mem_handle_t *handle,
  * the application. types: what the memory was allocated for; ptr: start of an allocation or of a
  * mapping, or physical memory.
  * Errors: INVALID_ARGUMENT when the memory was not allocated for that; UNSUPPORTED_ENUMERATION,
- * UNSUPPORTED_FEATURE for what no backend has; what the backend says.
+ * UNSUPPORTED_FEATURE for what no backend has; those of the backend.
  */
 ze_result_t zeta_memory_export_chain(const void *next, ze_external_memory_type_flags_t types,
                                      const void *ptr, struct zeta_context *context);

@@ -22,7 +22,7 @@ static ze_result_t refuse(const struct zeta_ipc_handle *handle, int error)
 
     if (error == EACCES || error == EPERM)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "this process may not look at the descriptors of process %d, which made "
+                          "this process may not read the descriptors of process %d, which made "
                           "the handle: it belongs to another user, or is protected",
                           pid);
     if (error == ENOENT && kill(pid, 0) != 0 && errno == ESRCH)

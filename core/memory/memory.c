@@ -279,7 +279,7 @@ ze_result_t ZE_APICALL impl_zeMemAllocShared(ze_context_handle_t hContext,
     return result == ZE_RESULT_SUCCESS ? allocate(&wanted, pptr) : result;
 }
 
-/* Without a look at who uses it. */
+/* Without a check whether it is used. */
 static ze_result_t free_at_once(struct zeta_context *context, void *ptr)
 {
     struct zeta_allocation *taken = NULL;
@@ -291,7 +291,7 @@ static ze_result_t free_at_once(struct zeta_context *context, void *ptr)
     return zeta_memory_release(taken);
 }
 
-/* The marks come before the memory is taken out: whoever gets no marks still has the memory. */
+/* The marks come first: a call that fails for lack of them has not freed the memory. */
 static ze_result_t free_when_unused(struct zeta_context *context, void *ptr)
 {
     struct zeta_allocation *taken = NULL;
@@ -313,7 +313,7 @@ static ze_result_t free_when_unused(struct zeta_context *context, void *ptr)
     return zeta_memory_release(taken);
 }
 
-/* A kernel that uses freed memory is found where somebody looks for it, and else harmless. */
+/* A kernel that uses freed memory faults if the setting asks for that; else it is harmless. */
 static ze_result_t free_by_default(struct zeta_context *context, void *ptr)
 {
     return zeta_settings_bool("memory.fault_after_free", false) ? free_at_once(context, ptr)

@@ -96,14 +96,14 @@ ze_result_t zeta_memory_give_back(const struct zeta_backend *backend, void *base
 ze_result_t zeta_memory_release(struct zeta_allocation *allocation);
 
 /**
- * Keeps a taken allocation until the work that its marks stand for has ended; NULL just releases
+ * Keeps a taken allocation until the work before its marks has ended; NULL just releases
  * what has ended. Called at allocations and frees of the context, and when finished work is
  * released. May call the backend, so no lock may be held.
  */
 void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation);
 
 /**
- * True if the result of an allocation says that memory is short while some was kept, in any
+ * True if an allocation failed for lack of memory while some was kept, in any
  * context of the driver, for work that has ended since: then another try may find enough. Waits for
  * that work, 10 s at most.
  */
@@ -126,7 +126,7 @@ void zeta_memory_exports_finish(struct zeta_memory_export **list);
 
 /**
  * Notes the newest submission of each queue of a context that still has work. The queues may be
- * destroyed meanwhile; the context lives longer than the marks. Errors: OUT_OF_HOST_MEMORY.
+ * destroyed meanwhile; the context outlives the marks. Errors: OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_queue_marks_create(struct zeta_context *context,
                                     struct zeta_queue_marks **out_marks);

@@ -31,7 +31,7 @@ static ze_result_t read_import(const ze_external_memory_import_fd_t *node,
     request->import_fd = node->fd;
     if (node->flags == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          "ze_external_memory_import_fd_t.flags is 0; it says what fd is");
+                          "ze_external_memory_import_fd_t.flags is 0; it names the kind of fd");
     return zeta_memory_check_external("ze_external_memory_import_fd_t", node->flags);
 }
 

@@ -13,7 +13,7 @@
 #include "core/util/log.h"
 #include <zeta/clock.h>
 
-/* How long an allocation waits for memory that was freed and is used, and how often it looks. */
+/* How long an allocation waits for memory that was freed and is used, and how often it polls. */
 #define WAIT_NS (10 * ZETA_NS_PER_S)
 #define WAIT_STEP_NS 1000000
 
@@ -143,7 +143,7 @@ ze_result_t zeta_memory_take(struct zeta_memory_table *table, const void *ptr, b
                                  : "%p is memory of another process; it is given back with "
                                    "zeMemCloseIpcHandle",
                           ptr);
-    /* The backend keeps memory that somebody holds, so our own hold ends first. */
+    /* The backend keeps memory that has references, so our own ends first. */
     zeta_memory_exports_finish(&found->exports);
     *out_allocation = found;
     return ZE_RESULT_SUCCESS;

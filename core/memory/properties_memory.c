@@ -91,7 +91,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetCacheProperties(
     return ZE_RESULT_SUCCESS;
 }
 
-/* Images are not supported by any backend: all limits are 0, which says so. */
+/* Images are not supported by any backend: so all limits are 0. */
 ze_result_t ZE_APICALL impl_zeDeviceGetImageProperties(
     ze_device_handle_t hDevice ZETA_UNUSED, ze_device_image_properties_t *pImageProperties)
 {
@@ -135,7 +135,7 @@ ze_result_t ZE_APICALL impl_zeDeviceReserveCacheExt(ze_device_handle_t hDevice,
     if (cacheReservationSize == 0)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "no cache of %s can be reserved; its cache properties say so",
+                      "no cache of %s can be reserved; see its cache properties",
                       ((const struct zeta_device *)hDevice)->name);
 }
 

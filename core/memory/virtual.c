@@ -364,7 +364,7 @@ ze_result_t ZE_APICALL impl_zeVirtualMemReserve(ze_context_handle_t hContext, co
     ZETA_CLEANUP(zeta_freep) struct reservation *r = calloc(1, sizeof(*r));
     if (!r)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a reservation");
-    /* A start that is no page is a wish like any other that cannot be granted. */
+    /* A start that is no page is a request that cannot be granted, like others. */
     uint32_t code = backend->compute.virtual_reserve(
         backend->self, (void *)((uintptr_t)pStart / page * page), size, &address);
     if (code != ZETA_PLUGIN_SUCCESS)

@@ -165,7 +165,7 @@ static bool tolerate_size(const struct zeta_kernel *kernel, uint32_t index, size
     if (argument->kind != ZETA_PLUGIN_ARG_VALUE || given == 0 ||
         zeta_settings_bool("kernel.strict_arguments", false))
         return false;
-    if (!atomic_exchange(&argument->is_told, true))
+    if (!atomic_exchange(&argument->is_logged, true))
         zeta_log_once(ZETA_LOG_WARN, "kernel",
                       "argument %u of kernel \"%s\" has %u bytes and was given %zu: what fits is "
                       "used, the rest is zero (setting kernel.strict_arguments refuses it)",

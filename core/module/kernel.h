@@ -15,7 +15,7 @@ struct zeta_kernel_argument {
     uint32_t size_bytes;
     uint32_t offset_bytes;
     bool is_set;
-    atomic_bool is_told; /**< the log says that it was given another size */
+    atomic_bool is_logged; /**< the log has that it was given another size */
 };
 
 struct zeta_kernel_state {
@@ -33,7 +33,7 @@ struct zeta_kernel_state {
 /**
  * Reads properties and arguments from the backend and makes the initial state: nothing set, the
  * group size is the required one or 1.
- * Errors: what the backend says; UNKNOWN for arguments outside the block; OUT_OF_HOST_MEMORY.
+ * Errors: those of the backend; UNKNOWN for arguments outside the block; OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_kernel_state_create(const struct zeta_module *module,
                                      struct zeta_plugin_kernel *kernel,

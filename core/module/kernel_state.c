@@ -156,7 +156,7 @@ const char *zeta_kernel_name(const struct zeta_kernel *kernel)
     return kernel->state->name;
 }
 
-/* What the properties of the device say, where the backend does not know better. */
+/* The properties of the device, where the backend does not know better. */
 static uint64_t computed_groups(const struct zeta_kernel *kernel, const uint32_t size[3],
                                 const void *block)
 {

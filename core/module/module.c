@@ -97,7 +97,7 @@ static ze_result_t no_compiler(const struct zeta_module *module, struct zeta_tex
                   module->backend->id);
     return zeta_error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
                       "%s takes native modules only: plugin \"%s\" has no SPIR-V compiler here; "
-                      "the build log says more",
+                      "see the build log",
                       module->device->name, module->backend->id);
 }
 

@@ -30,12 +30,12 @@ enum { NAME_BYTES = 48 };
 /* Modules of this process so far, so that files have names of their own. */
 static _Atomic uint32_t numbers;
 
-/* Why nothing is written is said once. */
-static atomic_bool complained;
+/* The reason why nothing is written is logged once. */
+static atomic_bool warned;
 
-static void complain(const char *path, const char *what, int error)
+static void warn_once(const char *path, const char *what, int error)
 {
-    if (!atomic_exchange(&complained, true))
+    if (!atomic_exchange(&warned, true))
         zeta_log(ZETA_LOG_WARN, "module", "ZETA_MODULE_DUMP: no image is written to %s: %s%s%s",
                  path, what, error ? ": " : "", error ? strerror(error) : "");
 }
@@ -51,13 +51,13 @@ static int open_directory(void)
         return -1;
     directory = zeta_descriptor_raise(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (directory < 0) {
-        complain(path, "it cannot be opened", errno);
+        warn_once(path, "it cannot be opened", errno);
         return -1;
     }
     if (fstat(directory, &status) == 0 && status.st_uid == geteuid() &&
         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
         return directory;
-    complain(path, "it has to be a directory of this user that nobody else can write to", 0);
+    warn_once(path, "it has to be a directory of this user that nobody else can write to", 0);
     (void)close(directory);
     return -1;
 }
@@ -203,7 +203,7 @@ static void dump(int directory, struct zeta_module *module)
     module->is_dumped =
         write_image(directory, &image, name) && write_load(directory, module, end, name);
     if (!module->is_dumped)
-        complain(getenv("ZETA_MODULE_DUMP"), "writing failed", errno);
+        warn_once(getenv("ZETA_MODULE_DUMP"), "writing failed", errno);
 }
 
 void zeta_module_dump(struct zeta_module *module)

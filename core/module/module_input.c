@@ -61,7 +61,7 @@ static uint32_t profile_option(const char *flags)
     return found;
 }
 
-/* One image; where tells which, for sentences. */
+/* One image; where: its name, for messages. */
 static ze_result_t read_image(const uint8_t *image, size_t bytes, const char *where, uint32_t index,
                               struct zeta_plugin_module_part *part)
 {

@@ -1,5 +1,5 @@
 /*
- * What a module is made from, as the application says it and as a plugin gets it.
+ * What a module is made from: the descriptor of the application, for the plugin.
  */
 #ifndef ZETA_CORE_MODULE_MODULE_INPUT_H
 #define ZETA_CORE_MODULE_MODULE_INPUT_H

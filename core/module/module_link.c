@@ -336,7 +336,7 @@ impl_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *pInspectDesc, u
     ze_linkage_inspection_ext_flags_t flags = pInspectDesc->flags;
     ZETA_CLEANUP(zeta_text_finish) struct zeta_text log = {0};
 
-    /* No wish is the default: all three lists. */
+    /* No flag means all three lists. */
     if (flags == 0)
         flags = ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS |
                 ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS |

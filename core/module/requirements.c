@@ -4,8 +4,8 @@
  *
  *   ZETA.vgpu ip=65536 group=64 local=4096 made=0.1.0
  *
- * The first word says who understands the rest. Numbers are what the device must have at least;
- * "made" is the version that wrote the text, and another one might compile better.
+ * The first word names the plugin that understands the rest. Numbers are what the device must have
+ * at least; "made" is the version that wrote the text, and another one might compile better.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static ze_result_t add_kernel(const struct zeta_module *module, const char *name
     return ZE_RESULT_SUCCESS;
 }
 
-/* The module that a description names. Here the structure type is what tells, so it is read. */
+/* The module that a description names. Here the structure type decides, so it is read. */
 static ze_result_t find_module(const void *description, const struct zeta_module **out_module)
 {
     const ze_runtime_requirements_module_desc_t *desc = zeta_chain_find(
@@ -82,8 +82,7 @@ static ze_result_t find_module(const void *description, const struct zeta_module
                           "known for modules only");
     if (!zeta_object_is(desc->requirementsSrc, ZETA_KIND_MODULE))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "requirementsSrc %p is no module that lives",
-                          (void *)desc->requirementsSrc);
+                          "requirementsSrc %p is not a live module", (void *)desc->requirementsSrc);
     *out_module = (const struct zeta_module *)desc->requirementsSrc;
     return ZE_RESULT_SUCCESS;
 }

@@ -17,7 +17,7 @@
 #include "zeta_impl.h"
 
 /*
- * The lowest address of a kernel's code on the device, whose size zeKernelGetBinaryExp tells: what
+ * The lowest address of a kernel's code on the device, whose size zeKernelGetBinaryExp gives: what
  * instruction pointers are compared with.
  */
 static ze_result_t ZE_APICALL kernel_base_address(ze_kernel_handle_t handle, uint64_t *address)

@@ -1,7 +1,7 @@
 /*
  * Slots of handles: reservation, creation, reuse, and what changes in a child of fork().
  *
- * All state that a lock protects lives in a struct generation. A child of fork() never touches the
+ * All state that a lock protects is in a struct generation. A child of fork() never touches the
  * generation of its parent, whose locks may have been held by threads that do not exist any more;
  * it opens a new one.
  */
@@ -34,7 +34,7 @@
 #define KIND_BYTES_LEAST ((size_t)32 << 20) /* where it is limited; slots have to rest, too */
 #define LIMIT_SHARE 4                       /* one part of so many of a limit is for handles */
 
-/* Beside each slot, not in it: a reader of a stale handle may still look at the slot. */
+/* Beside each slot, not in it: a reader of a stale handle may still read the slot. */
 struct note {
     uint64_t freed_at; /* creations of the kind when the slot became free */
     uint32_t next;     /* slot number + 1 of the next free slot, 0 at the end */
@@ -246,7 +246,7 @@ bool zeta_object_pin(const void *handle, enum zeta_kind kind)
                                                     memory_order_acq_rel, memory_order_relaxed));
     if (atomic_load_explicit(&object->kind, memory_order_acquire) == (uint32_t)kind)
         return true;
-    zeta_object_unpin(object); /* retired between the look and the pin */
+    zeta_object_unpin(object); /* retired between the check and the pin */
     return false;
 }
 

@@ -88,7 +88,7 @@ extern ZETA_HIDDEN struct zeta_object_arena zeta_arenas[ZETA_KIND_COUNT];
 
 /**
  * True if the value is a live handle of the kind. Any value is allowed, lock-free, any thread.
- * Says nothing about a moment later: see zeta_object_pin.
+ * It may be destroyed right after: see zeta_object_pin.
  */
 static ZETA_ALWAYS_INLINE bool zeta_object_is(const void *handle, enum zeta_kind kind)
 {
@@ -112,7 +112,7 @@ static inline bool zeta_object_was(const void *pinned, enum zeta_kind kind)
 }
 
 /**
- * Why zeta_object_is said no, as the result of an entry point: UNINITIALIZED when the library is
+ * Why zeta_object_is was false, as the result of an entry point: UNINITIALIZED when the library is
  * not initialised (also: shut down) or the handle belongs to the parent of a fork, else
  * INVALID_NULL_HANDLE. Leaves a sentence that names the function and the parameter.
  */

@@ -31,7 +31,7 @@ static void copy_out(void *target, const void *source, size_t source_size)
                size - sizeof(size));
 }
 
-/* Elements of the caller are as large as the first one says. */
+/* The first element has the size of all. */
 static void *element(void *array, uint32_t index)
 {
     size_t size;

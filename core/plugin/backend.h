@@ -52,7 +52,7 @@ enum zeta_device_class {
 /** "hardware", "replay" or "software". Static. */
 const char *zeta_device_class_name(enum zeta_device_class device_class);
 
-/** One active plugin. Lives until zeta_plugin_host_stop(); read-only for everybody but the host. */
+/** One active plugin. Valid until zeta_plugin_host_stop(); read-only for everybody but the host. */
 struct zeta_backend {
     const char *id;       /**< of the manifest */
     const char *version;  /**< that the plugin reported, "" if none */

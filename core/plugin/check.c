@@ -37,20 +37,20 @@ struct child {
     struct zeta_plugin_host *entry;
 };
 
-static void say(const struct child *child, uint32_t state, bool final, const char *text)
+static void report(const struct child *child, uint32_t state, bool final, const char *text)
 {
     struct message message = {.state = state, .final = final};
     ssize_t written;
 
     (void)snprintf(message.text, sizeof(message.text), "%s", text);
     written = write(child->fd, &message, sizeof(message));
-    (void)written; /* without a reader nobody wants to know */
+    (void)written; /* nobody reads it when this fails */
 }
 
 /* The step that begins now: what the parent reports if nothing follows. */
 static void begin(const struct child *child, const char *step)
 {
-    say(child, ZETA_PLUGIN_STATE_FAILED, false, step);
+    report(child, ZETA_PLUGIN_STATE_FAILED, false, step);
 }
 
 /* While the plugin still has them: its strings need not outlive its devices. */
@@ -73,7 +73,7 @@ static void say_success(const struct child *child, const struct zeta_text *devic
     uint32_t state = entry->active ? ZETA_PLUGIN_STATE_ACTIVE : ZETA_PLUGIN_STATE_NO_DEVICE;
 
     if (warning->length > 0) {
-        say(child, ZETA_PLUGIN_STATE_NOT_LOADABLE, true, zeta_text_get(warning));
+        report(child, ZETA_PLUGIN_STATE_NOT_LOADABLE, true, zeta_text_get(warning));
         return;
     }
     zeta_text_add(&text, "The plugin %s works: %s, %zu set file%s.", entry->manifest.id,
@@ -84,12 +84,12 @@ static void say_success(const struct child *child, const struct zeta_text *devic
     else if (entry->device_count == 0)
         zeta_text_add(&text,
                       " What its manifest matches is here, and the plugin does not know it.");
-    say(child, state, true, zeta_text_get(&text));
+    report(child, state, true, zeta_text_get(&text));
 }
 
 static void stop_child(const struct child *child)
 {
-    say(child, child->entry->state, true, zeta_text_get(&child->entry->reason));
+    report(child, child->entry->state, true, zeta_text_get(&child->entry->reason));
 }
 
 static void run_steps(const struct child *child)
@@ -101,7 +101,8 @@ static void run_steps(const struct child *child)
     bool usable;
 
     if (entry->state == ZETA_PLUGIN_STATE_FOUND && entry->manifest.unnamed) {
-        say(child, ZETA_PLUGIN_STATE_NO_DEVICE, true,
+        report(
+            child, ZETA_PLUGIN_STATE_NO_DEVICE, true,
             "The manifest is in order. It has no plugin, and speaks of devices that no other one "
             "names.");
         return;
@@ -162,7 +163,7 @@ static void run_child(int fd, const char *path)
     prepare_child();
     child.entry = zeta_discover_file(path, true, true, &no_memory);
     if (!child.entry) {
-        say(&child, ZETA_PLUGIN_STATE_FAILED, true, "There is no memory to read the manifest.");
+        report(&child, ZETA_PLUGIN_STATE_FAILED, true, "There is no memory to read the manifest.");
         return;
     }
     if (*child.entry->manifest.id) {
@@ -206,7 +207,7 @@ static bool collect(int fd, uint64_t limit_ns, struct message *out_last)
     }
 }
 
-/* Waits a moment for the child to end by itself, then ends it. False: nobody tells us how. */
+/* Waits a little for the child to end by itself, then ends it. False: its status is not known. */
 static bool reap(pid_t child, bool in_time, int *out_status)
 {
     pid_t done;

@@ -190,7 +190,7 @@ static int by_bytes(const struct dirent **left, const struct dirent **right)
     return strcmp((*left)->d_name, (*right)->d_name);
 }
 
-/* Calls add for each YAML file of a directory in byte order. False as soon as add says so. */
+/* Calls add for each YAML file of a directory in byte order. Stops when add returns false. */
 static bool for_each_yaml(const char *directory, bool (*add)(void *context, const char *path),
                           void *context)
 {

@@ -68,14 +68,14 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
     return false;
 }
 
-/* The plugin's own words, or what is known without them. */
+/* The sentence of the plugin, or what is known without one. */
 static bool stop_for_result(struct zeta_plugin_host *entry, const char *what, uint32_t result)
 {
-    const char *words = zeta_services_failure(entry, result);
+    const char *sentence = zeta_services_failure(entry, result);
 
-    if (words) {
+    if (sentence) {
         entry->has_own_reason = true;
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "%s", words);
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "%s", sentence);
     }
     return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
                            "%s failed with 0x%08x; the plugin gave no reason.", what, result);

@@ -36,7 +36,7 @@ struct zeta_plugin_host {
     uint32_t state;          /**< enum zeta_plugin_state */
     struct zeta_text reason; /**< why it is not active; of an active one its note */
     struct zeta_text note;   /**< what its init() left though it succeeded */
-    bool has_own_reason;     /**< the plugin said it itself: what it needs is in there */
+    bool has_own_reason;     /**< from the plugin itself: it names what it needs */
 
     /* After negotiation. */
     bool negotiated;
@@ -101,8 +101,8 @@ void zeta_sets_expand(struct zeta_plugin_host *entry, struct zeta_text *out_warn
 
 /**
  * Adds to the reason of a plugin that failed or found no device which of the needs that its
- * manifest names is not met, as far as that can be seen from outside. Nothing is added to what the
- * plugin says itself: it knows better.
+ * manifest names is not met, as far as that can be seen from outside. Nothing is added to a
+ * reason of the plugin itself: it knows better.
  */
 void zeta_needs_explain(struct zeta_plugin_host *entry);
 

@@ -117,7 +117,7 @@ static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *mac
     const bool fits = zeta_machine_matches(machine, &entry->manifest, &reason) ||
                       strcmp(enable_of(entry), "always") == 0;
 
-    /* In this order: who chooses among ten generations is not told about nine that are not here. */
+    /* In this order: of ten generations to choose from, nine that are not here are not reported. */
     if (!fits)
         (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE, "%s", zeta_text_get(&reason));
     else
@@ -126,8 +126,8 @@ static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *mac
 }
 
 /*
- * A manifest without a library says what to do about a device that no other one names. It makes no
- * devices, so software devices stay where they are.
+ * A manifest without a library explains what to do about a device that no other one names. It makes
+ * no devices, so software devices stay where they are.
  */
 static void tell_unnamed(const struct zeta_list *entries, struct zeta_machine *machine)
 {
@@ -168,7 +168,7 @@ static void stop_software(struct zeta_plugin_host *entry, const struct zeta_plug
 }
 
 /*
- * Devices made of software do not stand in for hardware that is there, nor for a recording that
+ * Devices made of software do not replace hardware that is there, nor a recording that
  * somebody asked for.
  */
 static void hide_software(const struct zeta_list *entries)

@@ -64,7 +64,7 @@ void zeta_plugin_host_stop(void);
 
 /**
  * True while this thread is inside zeta_plugin_host_start(), that is: when a plugin calls back into
- * the API of its host. The initialisation looks at it before it takes its lock.
+ * the API of its host. The initialisation reads it before it takes its lock.
  */
 bool zeta_plugin_host_starting(void);
 

@@ -170,7 +170,7 @@ static void *open_checked(const char *library, int *fd)
 bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn *out_negotiate)
 {
     ZETA_CLEANUP(zeta_closep) int fd = -1;
-    const char *words;
+    const char *reason;
     void *library;
     void *symbol;
 
@@ -187,11 +187,11 @@ bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn 
     (void)dlerror();
     library = open_checked(entry->library, &fd);
     if (!library) {
-        words = dlerror();
+        reason = dlerror();
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
                                "Its library %s cannot be loaded: %s. \"ldd -r %s\" lists what is "
                                "missing.",
-                               entry->library, words ? words : "no reason given", entry->library);
+                               entry->library, reason ? reason : "no reason given", entry->library);
     }
     symbol = dlsym(library, ENTRY_SYMBOL);
     if (!symbol)

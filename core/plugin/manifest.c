@@ -508,7 +508,7 @@ enum zeta_manifest_kind zeta_manifest_read(const struct zeta_yaml_document *docu
         {"homepage", read_nothing, false},
     };
     /* Of a manifest that speaks of devices without a plugin. */
-    static const struct key words[] = {
+    static const struct key unnamed_keys[] = {
         {"format", read_format, true},     {"id", read_id, true},
         {"class", read_class, true},       {"unnamed", read_unnamed, true},
         {"matches", read_matches, true},   {"version", read_version, false},
@@ -526,8 +526,8 @@ enum zeta_manifest_kind zeta_manifest_read(const struct zeta_yaml_document *docu
          !zeta_yaml_member(top, "provides")))
         return ZETA_MANIFEST_FOREIGN;
     if (zeta_yaml_member(top, "unnamed"))
-        read_keys(&reader, top, "a manifest of unnamed devices", words,
-                  sizeof(words) / sizeof(words[0]));
+        read_keys(&reader, top, "a manifest of unnamed devices", unnamed_keys,
+                  sizeof(unnamed_keys) / sizeof(unnamed_keys[0]));
     else
         read_keys(&reader, top, "a manifest", keys, sizeof(keys) / sizeof(keys[0]));
     if (reader.no_memory)

@@ -60,7 +60,7 @@ struct zeta_manifest {
     enum zeta_device_class device_class;
     const char *library; /**< as written */
     /**
-     * Of a manifest without a library: what to say of a matching PCI device that no other manifest
+     * Of a manifest without a library: the message for a matching PCI device that no other manifest
      * names. NULL: it is one of a plugin.
      */
     const char *unnamed;

@@ -85,12 +85,12 @@ static bool is_out_of_descriptors(int error)
  */
 static void tell_unread(const char *path, int error)
 {
-    char words[64];
+    char reason_text[64];
 
     if (error == ENOENT || error == ENOTDIR)
         return;
     zeta_log(ZETA_LOG_WARN, "plugin", "%s cannot be read: %s%s; hardware in it is not found", path,
-             strerror_r(error, words, sizeof(words)),
+             strerror_r(error, reason_text, sizeof(reason_text)),
              is_out_of_descriptors(error) ? " (close some, or raise the limit: ulimit -n)" : "");
 }
 

@@ -29,7 +29,7 @@ struct zeta_machine {
 };
 
 /**
- * True if one entry of "matches" holds. Otherwise reason receives a sentence that says what was
+ * True if one entry of "matches" holds. Otherwise reason receives a sentence with what was
  * looked for. Reads below zeta_paths_root(); the plugin's settings were declared before.
  */
 bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
@@ -37,7 +37,7 @@ bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manife
 
 /**
  * The first PCI device that a manifest matches and that none of a list of entries
- * (zeta_plugin_host) names by its id; NULL: there is none. Lives as long as the machine.
+ * (zeta_plugin_host) names by its id; NULL: there is none. Valid as long as the machine.
  */
 const struct zeta_pci_device *zeta_machine_find_unnamed(struct zeta_machine *machine,
                                                         const struct zeta_manifest *manifest,

@@ -11,7 +11,7 @@
 #include "core/plugin/entry.h"
 #include "core/settings/paths.h"
 
-/* Whether one file of the pattern can be opened; otherwise says what is in the way. */
+/* Whether one file of the pattern can be opened; otherwise reports what prevents it. */
 static void explain_device(const char *pattern, struct zeta_text *text)
 {
     char path[PATH_MAX + 64];

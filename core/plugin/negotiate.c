@@ -249,7 +249,7 @@ static struct zeta_plugin_string string_of(const char *text)
 
 static bool stop_for_refusal(struct zeta_plugin_host *entry, uint32_t result)
 {
-    const char *words = zeta_services_failure(entry, result);
+    const char *sentence = zeta_services_failure(entry, result);
 
     if (result == ZETA_PLUGIN_UNSUPPORTED_VERSION)
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
@@ -257,10 +257,10 @@ static bool stop_for_refusal(struct zeta_plugin_host *entry, uint32_t result)
                                "(its manifest says %u to %u); use a plugin and a libzeta of the "
                                "same time.%s%s",
                                ABI_MIN, ABI_MAX, entry->manifest.abi_min, entry->manifest.abi_max,
-                               words ? " " : "", words ? words : "");
+                               sentence ? " " : "", sentence ? sentence : "");
     return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "Negotiation failed with 0x%08x%s%s",
-                           result, words ? ": " : "; the plugin gave no reason.",
-                           words ? words : "");
+                           result, sentence ? ": " : "; the plugin gave no reason.",
+                           sentence ? sentence : "");
 }
 
 bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn negotiate)

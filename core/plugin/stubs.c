@@ -1,6 +1,6 @@
 /*
- * What callers reach where a plugin has no function. The parameters say only what type each has;
- * the compiler is told not to mind them (core/CMakeLists.txt).
+ * What callers reach where a plugin has no function. Parameters are there for the type
+ * alone; core/CMakeLists.txt turns the warning about unused ones off.
  */
 #include "core/plugin/entry.h"
 
@@ -27,7 +27,7 @@ UNSUPPORTED(no_properties, struct zeta_plugin *self, struct zeta_plugin_device *
 UNSUPPORTED(no_clock, struct zeta_plugin *self, struct zeta_plugin_device *device,
             struct zeta_plugin_clock *out_clock)
 
-/* A plugin that cannot tell has devices that work. */
+/* A plugin that does not know has devices that work. */
 static uint32_t no_status(struct zeta_plugin *self, struct zeta_plugin_device *device)
 {
     return ZETA_PLUGIN_SUCCESS;

@@ -48,7 +48,7 @@ ze_result_t zeta_command_buffer_add(struct zeta_command_buffer *buffer, uint32_t
 ze_result_t zeta_command_buffer_copy(struct zeta_command_buffer *buffer, const void *data,
                                      size_t bytes, const void **out_copy);
 
-/** Zeroed memory that lives as long as the buffer. Errors: OUT_OF_HOST_MEMORY. */
+/** Zeroed memory, valid as long as the buffer. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_command_buffer_alloc(struct zeta_command_buffer *buffer, size_t bytes,
                                       void **out_memory);
 
@@ -65,7 +65,7 @@ void zeta_command_buffer_begin_uses(const struct zeta_command_buffer *buffer);
 /** Notes of all uses that the submission is over but for its report. */
 void zeta_command_buffer_note_over(const struct zeta_command_buffer *buffer);
 
-/** The submission has ended; was_over says whether that was noted before. */
+/** The submission has ended; was_over: whether that was noted before. */
 void zeta_command_buffer_end_uses(const struct zeta_command_buffer *buffer, bool was_over);
 
 /** Takes back what was added after the buffer had that many commands and pins. */

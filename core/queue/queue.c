@@ -12,7 +12,7 @@
 #include "core/util/error.h"
 #include <zeta/clock.h>
 
-#define POLL_PERIOD_NS UINT64_C(50000000) /* between looks for events that were lost */
+#define POLL_PERIOD_NS UINT64_C(50000000) /* between polls for events that were lost */
 
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
                       struct zeta_plugin_queue_group *out_group)
@@ -72,7 +72,7 @@ static void init_sync(struct zeta_queue *queue)
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&queue->changed, &attributes);
-    (void)pthread_cond_init(&queue->handed, NULL);
+    (void)pthread_cond_init(&queue->free_to_submit, NULL);
     (void)pthread_condattr_destroy(&attributes);
 }
 
@@ -109,7 +109,7 @@ static void free_queue(struct zeta_queue *queue)
         queue->spare = next;
     }
     (void)pthread_cond_destroy(&queue->changed);
-    (void)pthread_cond_destroy(&queue->handed);
+    (void)pthread_cond_destroy(&queue->free_to_submit);
     (void)pthread_mutex_destroy(&queue->lock);
     zeta_object_unpin(queue->context);
     free(queue);
@@ -182,7 +182,7 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
     return false;
 }
 
-/* Sleeps until something ends, the deadline, or the time to look for lost events again. */
+/* Sleeps until something ends, the deadline, or the time to poll for lost events again. */
 static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
 {
     uint64_t poll_ns = zeta_monotonic_ns() + POLL_PERIOD_NS;

@@ -2,7 +2,7 @@
  * Queues: the way of recorded commands to a backend and of results back.
  *
  * A command queue and an immediate command list each own a queue. Submissions run in order. The
- * backend reports the end of each from a thread of its own; what a submission held is released
+ * backend reports the end of each from a thread of its own; what a submission refers to is released
  * later, by the next caller of the API on that queue, because releasing may call the backend.
  */
 #ifndef ZETA_CORE_QUEUE_QUEUE_H
@@ -53,10 +53,10 @@ struct zeta_queue {
     struct zeta_device *device;
     ze_command_queue_desc_t desc;
     struct zeta_trace_track track;
-    pthread_mutex_t lock;   /* members below; never held during a plugin call */
-    pthread_cond_t handed;  /**< a thread has left the backend's submit */
-    pthread_cond_t changed; /**< what somebody waits for has ended */
-    bool submitting;        /**< a thread is inside the backend's submit */
+    pthread_mutex_t lock;          /* members below; never held during a plugin call */
+    pthread_cond_t free_to_submit; /**< a thread has left the backend's submit */
+    pthread_cond_t changed;        /**< what somebody waits for has ended */
+    bool submitting;               /**< a thread is inside the backend's submit */
     uint64_t submitted;
     uint64_t wanted;                  /**< smallest number that is waited for, UINT64_MAX: none */
     struct zeta_submission *running;  /**< oldest first */
@@ -90,7 +90,7 @@ struct zeta_fence {
 
 /**
  * Makes a queue on a device. Errors: INVALID_ARGUMENT for an ordinal or index that the device does
- * not have; UNSUPPORTED_FEATURE when nobody runs queues on it; what the backend says.
+ * not have; UNSUPPORTED_FEATURE when nobody runs queues on it; those of the backend.
  */
 ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *device,
                               const ze_command_queue_desc_t *desc, struct zeta_queue **out_queue);

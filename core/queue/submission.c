@@ -155,7 +155,7 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
 
     (void)pthread_mutex_lock(&queue->lock);
     while (queue->submitting)
-        (void)pthread_cond_wait(&queue->handed, &queue->lock);
+        (void)pthread_cond_wait(&queue->free_to_submit, &queue->lock);
     if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST) {
         (void)pthread_mutex_unlock(&queue->lock);
         return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
@@ -177,7 +177,7 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     queue->submitting = false;
     if (code != ZETA_PLUGIN_SUCCESS)
         dequeue_locked(queue, submission);
-    (void)pthread_cond_signal(&queue->handed);
+    (void)pthread_cond_signal(&queue->free_to_submit);
     (void)pthread_mutex_unlock(&queue->lock);
     if (code != ZETA_PLUGIN_SUCCESS)
         return zeta_backend_result(backend, code, "submitting commands");

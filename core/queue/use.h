@@ -54,8 +54,8 @@ static inline bool zeta_use_is(const struct zeta_use *use)
 }
 
 /**
- * How often, and how far apart, somebody looks whether work ends of which nobody said that it is
- * over. Looks are counted and no time, so that a host which stands still uses none of them up.
+ * How often, and how far apart, a thread polls for the end of work that was not reported as over.
+ * Polls are counted, not time, so that a suspended host uses none of them up.
  */
 #define ZETA_USE_POLLS 500u
 #define ZETA_USE_POLL_NS UINT64_C(1000000)

@@ -22,7 +22,7 @@
 #define NAME_BYTES 256
 #define PLUGIN_PREFIX "ZETA_PLUGIN_"
 
-/* Values of kept variables that stand for something else: the store holds no empty value. */
+/* Values of kept variables with a special meaning: the store holds no empty value. */
 #define KEPT_EMPTY "\n" /* set, but empty: takes a setting back to its default */
 #define KEPT_USED "\r"  /* a declared setting has taken it */
 
@@ -63,7 +63,7 @@ static ze_result_t no_memory(void)
     return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for the settings.");
 }
 
-/* A variable replaces what files said; an empty one takes it back to the default. */
+/* A variable replaces values of files; an empty one takes it back to the default. */
 static bool apply_variable(struct zeta_setting_store *store, const char *name, const char *variable,
                            const char *value)
 {

@@ -2,7 +2,7 @@
  * What the arguments of every function are and how a person wants to see them.
  *
  * The table is generated from the model (core/api/generator/describe.py) and has an entry for each
- * enum zeta_function. It says what can be read and when; nothing of it says that an address is
+ * enum zeta_function. It has what can be read and when; nothing of it proves that an address is
  * good.
  */
 #ifndef ZETA_CORE_TRACE_DESCRIBE_H

@@ -48,8 +48,8 @@ struct zeta_trace_counts {
  * @path         as zeta_trace_path() chose it; must not exist
  * @limit_bytes  the file grows no larger; what finds no room is lost and counted
  *
- * Errors: NOT_AVAILABLE with the sentence when the file cannot be created (errno tells EEXIST from
- * the rest) or a file is open. The caller serialises open and close.
+ * Errors: NOT_AVAILABLE with the sentence when the file cannot be created (errno has EEXIST, apart
+ * from the rest) or a file is open. The caller serialises open and close.
  */
 ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes);
 

@@ -122,7 +122,7 @@ void zeta_hazard_barrier_init(void)
 
 void zeta_hazard_barrier(void)
 {
-    static const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+    static const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 
     if (atomic_load(&zeta_hazard_fenced) || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
         return;
@@ -131,7 +131,7 @@ void zeta_hazard_barrier(void)
      * use fences from now on; those that saw the old value made their store long before this ends.
      */
     atomic_store(&zeta_hazard_fenced, true);
-    (void)nanosleep(&moment, NULL);
+    (void)nanosleep(&pause, NULL);
 }
 
 bool zeta_hazard_protects(const void *value)

@@ -291,7 +291,7 @@ static bool is_wanted(const struct zeta_parameter *parameter, const void *argume
     case ZETA_PASS_OUT:
     default:
         memcpy(&pointer, argument, sizeof(pointer));
-        /* Null is said once. */
+        /* Null is written once. */
         if (is_after || !pointer)
             return is_after == (pointer != NULL);
         return parameter->passing == ZETA_PASS_IN_OUT;

@@ -15,7 +15,7 @@
  *
  * @arguments  addresses of the arguments, as listeners of core/trace/trace.h get them
  *
- * A member that does not fit is left out, and so is the rest; text->is_cut says so.
+ * A member that does not fit is left out, and so is the rest; text->is_cut is true then.
  */
 void zeta_trace_render_before(struct zeta_trace_text *text, enum zeta_function function,
                               const void *const *arguments);

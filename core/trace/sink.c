@@ -98,7 +98,7 @@ static struct zeta_trace_slot *slot_for(struct thread_state *thread)
     if (slot && is_new)
         add_thread_name(thread, slot);
     else if (is_new)
-        thread->generation = generation - 1; /* the name is still to be said */
+        thread->generation = generation - 1; /* the name is still to be written */
     return slot;
 }
 

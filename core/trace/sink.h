@@ -30,7 +30,7 @@ struct zeta_trace_slot *zeta_sink_slot(void);
  * @filter       globs of function names, separated by commas; null or "": every function
  * @limit_bytes  of the file; 0: the usual limit
  *
- * Errors: NOT_AVAILABLE when a trace is being written or the file cannot be created (errno says
+ * Errors: NOT_AVAILABLE when a trace is being written or the file cannot be created (errno is
  * EEXIST when it exists); INVALID_ARGUMENT for the name of another format; OUT_OF_HOST_MEMORY.
  * Any thread.
  */

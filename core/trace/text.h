@@ -46,7 +46,7 @@ static inline void zeta_trace_text_comma(struct zeta_trace_text *text)
 }
 
 /**
- * If the text was cut, adds a member that says so, for which the caller has made room; more can be
+ * If the text was cut, adds a member for that, for which the caller has made room; more can be
  * added then.
  */
 void zeta_trace_text_end_cut(struct zeta_trace_text *text);

@@ -55,7 +55,7 @@ struct zeta_trace_call {
 };
 
 /**
- * Tells the listeners, in the order in which they were added, that a call begins.
+ * Calls the listeners at the begin of a call, in the order in which they were added.
  *
  * @arguments  address of a struct of pointers to the arguments, in their order: the ..._params_t of
  *             the function where the API has one, an array of void pointers otherwise; null for a
@@ -67,7 +67,7 @@ struct zeta_trace_call {
  */
 bool zeta_trace_begin(struct zeta_trace_call *call, enum zeta_function function, void *arguments);
 
-/** Tells the listeners of zeta_trace_begin(), in the same order, that the call is over. */
+/** Calls the listeners of zeta_trace_begin() at the end of the call, in the same order. */
 void zeta_trace_end(struct zeta_trace_call *call, ze_result_t result);
 
 /**
@@ -98,12 +98,12 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener);
  */
 void zeta_trace_remove(struct zeta_trace_listener *listener);
 
-/** True when no call is under way that told a removed listener of its begin. Any thread. */
+/** True when no call is under way that has called a removed listener. Any thread. */
 bool zeta_trace_is_idle(const struct zeta_trace_listener *listener);
 
 /**
  * Waits until a removed listener is idle. Must not be called from inside a callback, whose own call
- * it would wait for; zeta_trace_inside() tells.
+ * it would wait for; see zeta_trace_inside().
  */
 void zeta_trace_wait(const struct zeta_trace_listener *listener);
 
@@ -112,7 +112,7 @@ bool zeta_trace_inside(void);
 
 /**
  * Drops all listeners without calling or waiting: for a child of fork(). Only async-safe steps.
- * A call during which the process forked still tells its listeners of its end.
+ * A call during which the process forked still calls its listeners at its end.
  */
 void zeta_trace_forget(void);
 

@@ -2,7 +2,7 @@
  * API tracers: zetTracerExp...
  *
  * Callbacks belong to a period: from one enabling of a tracer to the next disabling. A period has
- * copies of the callbacks as they were when it began and lives until the last call that it saw has
+ * copies of the callbacks as they were when it began and stays until the last call that it saw has
  * returned, so each of its prologues meets its own epilogue, whatever happens to the tracer.
  */
 #include <pthread.h>

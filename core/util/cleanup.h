@@ -25,7 +25,7 @@
 /** Makes a function part of each of its callers, however many there are. */
 #define ZETA_ALWAYS_INLINE inline __attribute__((always_inline))
 
-/** Says that a variable is of this library, so that it is reached without the table of others. */
+/** A variable of this library alone, so that it is reached without the table of others. */
 #define ZETA_HIDDEN __attribute__((visibility("hidden")))
 
 /** Keeps a function apart from its callers. */

@@ -12,7 +12,7 @@
 int zeta_descriptor_pipe(int out_ends[2], int flags);
 
 /**
- * Opens what a descriptor of another process, or of this one, stands for, for reading and writing.
+ * Opens the file of a descriptor of another process, or of this one, for reading and writing.
  *
  * @pid, @descriptor  where it is; the number may have become that of something else meanwhile. It
  *                    may also be one of this process, to which the descriptor came over a socket

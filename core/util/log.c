@@ -46,7 +46,7 @@ static struct choice initial = {.level = ZETA_LOG_WARN, .most = ZETA_LOG_WARN, .
 static _Atomic(struct choice *) current = &initial;
 
 /* Hashes of lines that are written once; 0: free. */
-static _Atomic uint64_t said[ONCE_MAX];
+static _Atomic uint64_t written_once[ONCE_MAX];
 
 static const char *const level_names[ZETA_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug",
                                                               "trace"};
@@ -147,7 +147,7 @@ void zeta_log_reset(void)
     struct choice *choice = atomic_exchange(&current, &initial);
 
     for (size_t i = 0; i < ONCE_MAX; i++)
-        atomic_store(&said[i], 0);
+        atomic_store(&written_once[i], 0);
     while (choice != &initial) {
         struct choice *previous = choice->previous;
 
@@ -201,7 +201,7 @@ static bool is_new(const char *text)
     for (size_t i = 0; i < ONCE_MAX; i++) {
         uint64_t found = 0;
 
-        if (atomic_compare_exchange_strong(&said[(hash + i) % ONCE_MAX], &found, hash))
+        if (atomic_compare_exchange_strong(&written_once[(hash + i) % ONCE_MAX], &found, hash))
             return true;
         if (found == hash)
             return false;
@@ -234,7 +234,7 @@ static void write_line(enum zeta_log_level level, const char *topic, bool once, 
     }
     line[length] = '\n';
     written = write(choice->fd, line, length + 1);
-    (void)written; /* when it fails there is nowhere left to say so */
+    (void)written; /* a failure could be reported nowhere */
     errno = saved;
 }
 

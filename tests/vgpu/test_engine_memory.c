@@ -82,7 +82,7 @@ static void launch__no_memory_for_epochs__ends_at_its_usual_pace(void **state)
 /* A thread that came for a launch which was given up has nothing to do before the next one. */
 static void launch__one_thread_too_few__does_nothing(void **state)
 {
-    const struct timespec moment = {.tv_nsec = 20000000};
+    const struct timespec pause = {.tv_nsec = 20000000};
     struct zeta_vgpu_engine_config config = rig_config(4);
     uint64_t instructions;
     struct rig rig;
@@ -94,7 +94,7 @@ static void launch__one_thread_too_few__does_nothing(void **state)
     atomic_store(&threads_left, 1);
     assert_int_equal(multiply(&rig, 32, 4), ZETA_VGPU_OUT_OF_MEMORY);
     atomic_store(&threads_left, -1);
-    (void)nanosleep(&moment, NULL);
+    (void)nanosleep(&pause, NULL);
     assert_int_equal(rig_counter(&rig, ZETA_VGPU_INST_RETIRED), instructions);
     for (uint64_t round = 1; round <= 10; round++) {
         assert_int_equal(multiply(&rig, 32, 4), ZETA_VGPU_OK);

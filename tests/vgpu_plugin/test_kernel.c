@@ -299,7 +299,7 @@ static void launch__endless__interrupted_by_destroy(void **state)
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(host_submit(&f->host, others[i], &second, 1, &waiting[i]), 0);
     host_sleep_ms(10);
-    /* A queue whose launch waits for its turn can go; then the one that blocks it. */
+    /* A queue whose launch waits for another can be destroyed; then the one that blocks it. */
     f->host.compute->queue_destroy(f->host.self, others[0]);
     assert_int_equal(waiting[0].result, ZETA_PLUGIN_DEVICE_LOST);
     assert_int_equal(work.done, 0);

@@ -146,7 +146,7 @@ static void launches__the_best_is_interrupted__the_others_go_on(void **state)
     assert_ptr_equal(bed->ran[0], &low);
 }
 
-SUITE(turns)
+SUITE(launch_lock)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(launches__several_wait__the_best_priority_comes_first,

@@ -181,7 +181,7 @@ static void timers__at_a_short_period__markers_keep_their_place(void **state)
     close_stream(&bench->host, stream);
 }
 
-/* A reader gets its turn although the sampler has more to do than it can: it reads all the time. */
+/* A reader gets the lock although the sampler has more to do than it can: it reads all the time. */
 static void shortest_period__reads_all_the_time__each_marker_is_seen(void **state)
 {
     /* A sampler that falls behind for ever loses reports; nothing can be said of them. */
@@ -209,7 +209,7 @@ static void shortest_period__reads_all_the_time__each_marker_is_seen(void **stat
     close_stream(&bench->host, stream);
 }
 
-/* What a program selects of one EU has the totals of the moment too. */
+/* What a program selects of one EU has the totals of the snapshot too. */
 static void eu__selected__row_ends_at_the_marker(void **state)
 {
     static const char *const program[] = {"B0=counter:InstRetired@eu=0",

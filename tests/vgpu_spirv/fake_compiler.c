@@ -22,11 +22,11 @@ enum { HEADER_BYTES = 20, LOG_BYTES = 1 << 16 };
 static char log_text[LOG_BYTES];
 
 /* The build options of the first image, when they are there. */
-static bool wishes(const unsigned char *bytes, size_t size, const char *wish)
+static bool is_asked(const unsigned char *bytes, size_t size, const char *behaviour)
 {
     const size_t at = sizeof(struct vgpu_compile_request) + sizeof(struct vgpu_compile_image);
 
-    return size >= at + strlen(wish) && memcmp(bytes + at, wish, strlen(wish)) == 0;
+    return size >= at + strlen(behaviour) && memcmp(bytes + at, behaviour, strlen(behaviour)) == 0;
 }
 
 static unsigned char *read_request(size_t *out_size)
@@ -37,7 +37,7 @@ static unsigned char *read_request(size_t *out_size)
 
     while (bytes && (got = read(0, bytes + size, room - size)) > 0) {
         size += (size_t)got;
-        if (wishes(bytes, size, "deaf")) {
+        if (is_asked(bytes, size, "deaf")) {
             close(0);
             break;
         }
@@ -149,42 +149,42 @@ static void hang(void)
         pause();
 }
 
-static void give_parts(const void *image, size_t size, const char *wish)
+static void give_parts(const void *image, size_t size, const char *behaviour)
 {
     struct vgpu_compile_answer head = head_of(VGPU_COMPILE_OK, image, size);
 
-    if (strcmp(wish, "digest") == 0)
+    if (strcmp(behaviour, "digest") == 0)
         head.digest[7] ^= 1;
-    if (strcmp(wish, "huge") == 0)
+    if (strcmp(behaviour, "huge") == 0)
         head.image_bytes = UINT64_MAX - 5;
-    if (strcmp(wish, "version") == 0)
+    if (strcmp(behaviour, "version") == 0)
         head.version++;
     put(&head, sizeof(head));
     put(log_text, strlen(log_text));
-    put(image, strcmp(wish, "partial") == 0 ? size / 2 : size);
-    if (strcmp(wish, "more") == 0)
+    put(image, strcmp(behaviour, "partial") == 0 ? size / 2 : size);
+    if (strcmp(behaviour, "more") == 0)
         put("x", 1);
 }
 
-static void act(const char *wish, const unsigned char *image, size_t size)
+static void act(const char *behaviour, const unsigned char *image, size_t size)
 {
     char line[64];
 
     snprintf(line, sizeof(line), "built by %ld\n", (long)getpid());
     note(line);
-    if (strcmp(wish, "state") == 0)
+    if (strcmp(behaviour, "state") == 0)
         note_state();
-    if (strcmp(wish, "crash") == 0)
+    if (strcmp(behaviour, "crash") == 0)
         crash();
-    else if (strcmp(wish, "hang") == 0)
+    else if (strcmp(behaviour, "hang") == 0)
         hang();
-    else if (strcmp(wish, "garbage") == 0)
+    else if (strcmp(behaviour, "garbage") == 0)
         put("Killed by the penguin. What a pity. It was a nice program, and so young still!", 70);
-    else if (strcmp(wish, "fail") == 0)
+    else if (strcmp(behaviour, "fail") == 0)
         answer(VGPU_COMPILE_BUILD_FAILED, "", 0);
-    else if (strcmp(wish, "tool") == 0)
+    else if (strcmp(behaviour, "tool") == 0)
         answer(VGPU_COMPILE_TOOL_MISSING, "", 0);
-    else if (strcmp(wish, "slow") == 0) {
+    else if (strcmp(behaviour, "slow") == 0) {
         const struct vgpu_compile_answer head = head_of(VGPU_COMPILE_OK, image, size);
 
         put(&head, 13);
@@ -193,12 +193,12 @@ static void act(const char *wish, const unsigned char *image, size_t size)
         put(log_text, strlen(log_text));
         usleep(20000);
         put(image, size);
-    } else if (strcmp(wish, "silence") != 0) {
-        give_parts(image, size, wish);
+    } else if (strcmp(behaviour, "silence") != 0) {
+        give_parts(image, size, behaviour);
     }
-    if (strcmp(wish, "status") == 0)
+    if (strcmp(behaviour, "status") == 0)
         _exit(3);
-    if (strcmp(wish, "linger") == 0)
+    if (strcmp(behaviour, "linger") == 0)
         for (;;)
             pause();
 }
@@ -208,7 +208,7 @@ int main(int count, char **arguments)
     struct vgpu_compile_request request;
     struct vgpu_compile_image image;
     unsigned char *bytes;
-    char wish[64] = "";
+    char behaviour[64] = "";
     size_t size, at;
 
     if (count != 2 || strcmp(arguments[1], "--serve") != 0)
@@ -219,13 +219,13 @@ int main(int count, char **arguments)
     memcpy(&request, bytes, sizeof(request));
     memcpy(&image, bytes + sizeof(request), sizeof(image));
     at = sizeof(request) + sizeof(image);
-    if (request.magic != VGPU_COMPILE_REQUEST_MAGIC || image.options_bytes >= sizeof(wish))
+    if (request.magic != VGPU_COMPILE_REQUEST_MAGIC || image.options_bytes >= sizeof(behaviour))
         return 5;
-    memcpy(wish, bytes + at, image.options_bytes);
+    memcpy(behaviour, bytes + at, image.options_bytes);
     at += image.options_bytes + image.constant_count * sizeof(struct vgpu_compile_constant);
     if (at + image.image_bytes > size || image.image_bytes < HEADER_BYTES)
         return 6;
-    act(wish, bytes + at + HEADER_BYTES, (size_t)image.image_bytes - HEADER_BYTES);
+    act(behaviour, bytes + at + HEADER_BYTES, (size_t)image.image_bytes - HEADER_BYTES);
     free(bytes);
     return 0;
 }

@@ -246,18 +246,18 @@ static void folder__of_others_or_open__is_not_used(void **state)
 
 static void limit__many_files__least_recently_used_go(void **state)
 {
-    const struct timespec moment = {.tv_nsec = 2000000};
+    const struct timespec pause = {.tv_nsec = 2000000};
     uint64_t bytes;
 
     (void)state;
     cache.limit_bytes = 10 * (HEADER_BYTES + 1000);
     for (uint32_t i = 0; i < 10; i++) {
         store(i, 1000);
-        nanosleep(&moment, NULL);
+        nanosleep(&pause, NULL);
     }
     assert_int_equal(measure(&bytes), 10);
     assert_int_equal(check(0, 1000), 1); /* used, so 1 is the oldest now */
-    nanosleep(&moment, NULL);
+    nanosleep(&pause, NULL);
     store(10, 1000);
     assert_int_equal(check(0, 1000), 1);
     assert_int_equal(check(1, 1000), -1);
@@ -412,7 +412,7 @@ static void processes__killed_at_any_moment__leave_nothing_wrong(void **state)
     (void)state;
     cache.limit_bytes = 200000;
     for (unsigned round = 0; round < 40; round++) {
-        const struct timespec moment = {.tv_nsec = 1000000 + 700000 * (long)(round % 13)};
+        const struct timespec pause = {.tv_nsec = 1000000 + 700000 * (long)(round % 13)};
 
         for (unsigned i = 0; i < 2; i++) {
             children[i] = fork();
@@ -420,7 +420,7 @@ static void processes__killed_at_any_moment__leave_nothing_wrong(void **state)
             if (children[i] == 0)
                 churn(round * 11 + i * 17);
         }
-        nanosleep(&moment, NULL);
+        nanosleep(&pause, NULL);
         for (unsigned i = 0; i < 2; i++) {
             kill(children[i], SIGKILL);
             assert_int_equal(waitpid(children[i], &status, 0), children[i]);

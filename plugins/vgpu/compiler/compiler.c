@@ -129,7 +129,7 @@ uint32_t zeta_vgpu_compiler_configure(const struct zeta_plugin *self,
     return result;
 }
 
-/* ---------------------------------------------------------------- life */
+/* ---------------------------------------------------------------- create and destroy */
 
 struct zeta_vgpu_compiler *zeta_vgpu_compiler_create(const struct zeta_vgpu_compiler_config *config)
 {
@@ -189,31 +189,25 @@ static void add_file(SHA2_CTX *digest, const char *path)
     SHA256Update(digest, (const uint8_t *)facts, sizeof(facts));
 }
 
-/* The device library: all files of its folder. */
-static void add_library(SHA2_CTX *digest)
+static void key_of(const struct zeta_vgpu_compiler *compiler, const struct zeta_vgpu_bytes *request,
+                   uint8_t out_key[ZETA_VGPU_KEY_BYTES])
 {
     char folder[1024], path[1400];
     struct dirent **files = NULL;
+    SHA2_CTX digest;
     int count;
 
+    SHA256Init(&digest);
+    add_file(&digest, compiler->config.path);
+    /* The device library: all files of its folder. */
     path_of_part(LIBRARY_PATH, folder, sizeof(folder));
     count = scandir(folder, &files, NULL, alphasort);
     for (int i = 0; i < count; i++) {
         (void)snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
-        add_file(digest, path);
+        add_file(&digest, path);
         free(files[i]);
     }
     free(files);
-}
-
-static void key_of(const struct zeta_vgpu_compiler *compiler, const struct zeta_vgpu_bytes *request,
-                   uint8_t out_key[ZETA_VGPU_KEY_BYTES])
-{
-    SHA2_CTX digest;
-
-    SHA256Init(&digest);
-    add_file(&digest, compiler->config.path);
-    add_library(&digest);
     SHA256Update(&digest, request->data, request->size);
     SHA256Final(out_key, &digest);
 }

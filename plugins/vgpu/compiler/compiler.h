@@ -4,11 +4,10 @@
 /*
  * SPIR-V modules: zeta-vgpu-cc makes them, in a process of its own; what it made is kept.
  *
- *   module.c             asks for a file, and loads it
- *   compiler.c           where the program is, its turns, what is kept
- *   request.c   what it is asked
- *   process.c   the process: started, read, ended
- *   cache_dir.c          what was made before
+ *   compiler.c   settings, how many processes run, what is kept
+ *   request.c    what it is asked
+ *   process.c    the process: started, read, ended
+ *   cache_dir.c  what was made before
  */
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #ifndef ZETA_PLUGINS_VGPU_COMPILER_COMPILER_PRIV_H
 #define ZETA_PLUGINS_VGPU_COMPILER_COMPILER_PRIV_H
 
-/* What the compiler_*.c files share. */
+/* What the files of this folder share. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -28,7 +28,7 @@
 enum {
     NOISE_BYTES = 8192,    /* kept of the standard error of the program */
     PIECE_BYTES = 1 << 16, /* read at a time, at first */
-    FAREWELL_MS = 2000     /* for a program to end after its answer */
+    END_WAIT_MS = 2000     /* for a program to end after its answer */
 };
 
 struct process {
@@ -178,28 +178,20 @@ static void send_some(struct process *process)
     close_end(&process->request);
 }
 
-static bool make_room(struct process *process)
-{
-    size_t room = process->room ? process->room * 2 : PIECE_BYTES;
-    uint8_t *grown;
-
-    if (process->received.size < process->room)
-        return true;
-    grown = realloc(process->received.data, room);
-    if (!grown)
-        return false;
-    process->received.data = grown;
-    process->room = room;
-    return true;
-}
-
 /* What is there of the answer; closes the end when there is no more. False without memory. */
 static bool read_some(struct process *process)
 {
     ssize_t got;
 
-    if (!make_room(process))
-        return false;
+    if (process->received.size == process->room) {
+        size_t room = process->room ? process->room * 2 : PIECE_BYTES;
+        uint8_t *grown = realloc(process->received.data, room);
+
+        if (!grown)
+            return false;
+        process->received.data = grown;
+        process->room = room;
+    }
     got = read(process->answer, process->received.data + process->received.size,
                process->room - process->received.size);
     if (got > 0)
@@ -262,23 +254,23 @@ static bool is_running(struct process *process)
 static void end_process(struct process *process)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    const int64_t farewell_ms = now_ms() + FAREWELL_MS;
+    const int64_t limit_ms = now_ms() + END_WAIT_MS;
 
-    while (process->answer >= 0 && now_ms() < farewell_ms) {
+    while (process->answer >= 0 && now_ms() < limit_ms) {
         struct pollfd end = {.fd = process->answer, .events = POLLIN};
 
         /* The end of its output is the end of the process, or nearly so. */
         if (poll(&end, 1, 20) > 0 || !is_running(process))
             break;
     }
-    while (is_running(process) && now_ms() < farewell_ms)
+    while (is_running(process) && now_ms() < limit_ms)
         nanosleep(&pause, NULL);
     if (!is_running(process))
         return;
     (void)kill(-process->pid, SIGKILL);
     (void)kill(process->pid, SIGKILL);
     /* A process that not even this ends at once is left to the system. */
-    for (int i = 0; i < FAREWELL_MS && is_running(process); i++)
+    for (int i = 0; i < END_WAIT_MS && is_running(process); i++)
         nanosleep(&pause, NULL);
 }
 
@@ -292,9 +284,9 @@ static void kill_process(struct process *process)
     end_process(process);
 }
 
-/* ---------------------------------------------------------------- words */
+/* ---------------------------------------------------------------- messages */
 
-static char *__attribute__((format(printf, 1, 2))) words(const char *format, ...)
+static char *__attribute__((format(printf, 1, 2))) format_text(const char *format, ...)
 {
     va_list arguments;
     char *text = NULL;
@@ -315,9 +307,9 @@ static char *failure(const struct process *process, const char *path, const char
                        WTERMSIG(process->status), strsignal(WTERMSIG(process->status)));
     else if (process->known && WIFEXITED(process->status) && WEXITSTATUS(process->status) != 0)
         (void)snprintf(ending, sizeof(ending), " (exit status %d)", WEXITSTATUS(process->status));
-    return words("the compiler %s failed: %s%s.\n%s%s%s", path, what, ending,
-                 process->text_bytes > 0 ? "Its messages:\n" : "", process->text,
-                 process->text_bytes > 0 ? "\n" : "");
+    return format_text("the compiler %s failed: %s%s.\n%s%s%s", path, what, ending,
+                       process->text_bytes > 0 ? "Its messages:\n" : "", process->text,
+                       process->text_bytes > 0 ? "\n" : "");
 }
 
 /*
@@ -402,7 +394,7 @@ bool zeta_vgpu_compiler_run(const char *path, const struct zeta_vgpu_bytes *requ
         process->deadline_ms = now_ms() + (int64_t)patience_s * 1000;
         answered = run(process, path, out_answer, out_log);
     } else {
-        *out_log = words("the compiler %s cannot be started: %s.\n", path, strerror(error));
+        *out_log = format_text("the compiler %s cannot be started: %s.\n", path, strerror(error));
     }
     close_end(&process->request);
     close_end(&process->answer);

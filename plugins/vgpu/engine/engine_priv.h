@@ -4,18 +4,18 @@
 /*
  * Inside of the engine, shared by the files of this folder.
  *
- *   engine.c        life of an engine, worker threads, launches
- *   group.c  one subslice: dispatch of groups, slices, barriers
- *   eu.c     counters of single EUs
- *   code.c   which image's code a hart is in
- *   call.c   ecalls: extended math and the rest
- *   print.c  printf of kernels
- *   model.c  epochs: shared cache, cycle model, publishing
- *   event.c  events for the owner
- *   sample.c samples of instruction pointers
- *   fault.c  words for faults
- *   image.c  loading
- *   link.c   names that images offer each other
+ *   engine.c  create and destroy, worker threads, launches
+ *   group.c   one subslice: dispatch of groups, slices, barriers
+ *   eu.c      counters of single EUs
+ *   code.c    which image's code a hart is in
+ *   call.c    ecalls: extended math and the rest
+ *   print.c   printf of kernels
+ *   model.c   epochs: shared cache, cycle model, publishing
+ *   event.c   events for the owner
+ *   sample.c  samples of instruction pointers
+ *   fault.c   messages of faults
+ *   image.c   loading
+ *   link.c    names that images offer each other
  *
  * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
  * subslice is used by one thread at a time without a lock. Results go to the model as epoch

@@ -72,11 +72,9 @@ enum zeta_vgpu_result zeta_vgpu_image_divide_code(struct zeta_vgpu_image *image,
     if (count == 0)
         return ZETA_VGPU_OK;
     kernels = calloc(count, sizeof(*kernels));
-    if (!kernels) {
-        (void)zeta_vgpu_reject(message, "out of memory while dividing the code of %u kernels",
-                               count);
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    }
+    if (!kernels)
+        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY,
+                              "out of memory while dividing the code of %u kernels", count);
     for (uint32_t i = 0; i < count; i++) {
         kernels[i] = &image->kernels[i];
         kernels[i]->code_begin = kernels[i]->entry;

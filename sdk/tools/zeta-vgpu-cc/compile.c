@@ -39,23 +39,6 @@ static enum vgpu_compile_status add_inputs(const struct zeta_cc_job *job,
     return status;
 }
 
-static bool complete_program(struct zeta_cc_program *program, const char *runtime)
-{
-    return zeta_cc_program_check_kernels(program) && zeta_cc_program_lower_print(program) &&
-           zeta_cc_program_add_runtime(program) &&
-           zeta_cc_program_check_symbols(program, runtime) && zeta_cc_program_retarget(program) &&
-           zeta_cc_program_add_entries(program);
-}
-
-static void log_imports(const struct zeta_cc_program *program)
-{
-    for (size_t i = 0; i < program->imports.count; i++)
-        zeta_cc_buffer_line(program->log,
-                            "note: %s is not defined: another module must export it and be linked "
-                            "before kernels are made",
-                            program->imports.list[i]);
-}
-
 static enum vgpu_compile_status write_result(const struct zeta_cc_job *job,
                                              struct zeta_cc_program *program,
                                              struct zeta_cc_buffer *out_result)
@@ -100,20 +83,29 @@ enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
 
     if (status != VGPU_COMPILE_OK)
         return status;
+    status = VGPU_COMPILE_BUILD_FAILED;
     zeta_cc_buffer_print(&runtime, "%s/runtime.bc", job->paths.data);
     if (!zeta_cc_program_create(&program, &job->options, log) ||
         !zeta_cc_program_open_runtime(&program, runtime.bytes))
-        status = VGPU_COMPILE_BUILD_FAILED;
-    if (status == VGPU_COMPILE_OK)
-        status = add_inputs(job, &program, &front_end, log);
-    if (status == VGPU_COMPILE_OK && !complete_program(&program, runtime.bytes))
-        status = VGPU_COMPILE_BUILD_FAILED;
-    if (status == VGPU_COMPILE_OK && !zeta_cc_program_optimise(&program))
-        status = VGPU_COMPILE_BUILD_FAILED;
-    if (status == VGPU_COMPILE_OK) {
-        log_imports(&program);
-        status = write_result(job, &program, out_result);
-    }
+        goto finish;
+    status = add_inputs(job, &program, &front_end, log);
+    if (status != VGPU_COMPILE_OK)
+        goto finish;
+    status = VGPU_COMPILE_BUILD_FAILED;
+    if (!zeta_cc_program_check_kernels(&program) || !zeta_cc_program_lower_print(&program) ||
+        !zeta_cc_program_add_runtime(&program) ||
+        !zeta_cc_program_check_symbols(&program, runtime.bytes) ||
+        !zeta_cc_program_retarget(&program) || !zeta_cc_program_add_entries(&program) ||
+        !zeta_cc_program_optimise(&program))
+        goto finish;
+    for (size_t i = 0; i < program.imports.count; i++)
+        zeta_cc_buffer_line(log,
+                            "note: %s is not defined: another module must export it and be linked "
+                            "before kernels are made",
+                            program.imports.list[i]);
+    status = write_result(job, &program, out_result);
+
+finish:
     if (front_end.is_running)
         zeta_cc_front_end_abandon(&front_end);
     zeta_cc_program_finish(&program);

@@ -112,6 +112,7 @@ case_outputs_spare_recordings()
     grep -q '<!DOCTYPE html>' "$work/page" || die "the page is not there"
     expect 1 report "--html=$work/both" "--json=$work/both" "$work/other"
     err_has "is named for two outputs"
+    [ ! -s "$work/both" ] || die "the page was written before the refusal"
 }
 
 case_report_json_is_that_of_stat()

@@ -190,23 +190,28 @@ int zeta_command_groups(int count, char **arguments)
     if (status == ZETA_EXIT_OK && options.rest_count > 0)
         status = zeta_print_usage_error("groups: takes no argument '%s'; -d chooses a device",
                                         options.rest[0]);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_init(&devices);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_find(&devices, options.device, &device);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_group_list_init(device->device, &groups);
-    for (uint32_t i = 0; i < groups.count && status == ZETA_EXIT_OK; i++)
-        status = zeta_group_entry_load_metrics(&groups.entries[i]);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_programmable_list_init(device->device, &programmables);
-    if (status == ZETA_EXIT_OK && options.json.is_given) {
+    if (status != ZETA_EXIT_OK)
+        return status;
+    status = ZETA_EXIT_FAILED;
+    if (zeta_device_list_init(&devices) != ZETA_EXIT_OK ||
+        zeta_device_list_find(&devices, options.device, &device) != ZETA_EXIT_OK ||
+        zeta_group_list_init(device->device, &groups) != ZETA_EXIT_OK)
+        goto end;
+    for (uint32_t i = 0; i < groups.count; i++) {
+        if (zeta_group_entry_load_metrics(&groups.entries[i]) != ZETA_EXIT_OK)
+            goto end;
+    }
+    if (zeta_programmable_list_init(device->device, &programmables) != ZETA_EXIT_OK)
+        goto end;
+    status = ZETA_EXIT_OK;
+    if (options.json.is_given) {
         status = put_groups(device, &groups, &programmables, options.json.path);
-    } else if (status == ZETA_EXIT_OK) {
+    } else {
         print_groups(device, &groups, options.is_verbose);
         zeta_programmable_list_print(&programmables, options.is_verbose);
         zeta_more_groups_print(device, stdout);
     }
+end:
     zeta_programmable_list_finish(&programmables);
     zeta_group_list_finish(&groups);
     zeta_device_list_finish(&devices);

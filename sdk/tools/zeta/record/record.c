@@ -196,101 +196,68 @@ static int describe_streams(struct run *run)
     return ZETA_EXIT_OK;
 }
 
-static int create_recording(struct run *run)
-{
-    int status = zeta_record_file_create(&run->file, run->options.output_path,
-                                         run->options.limit_bytes, run->options.is_forced);
-    ze_result_t result;
-
-    if (status != ZETA_EXIT_OK)
-        return status;
-    result = zetaRecordingAddDevice(run->file.recording, run->session.device->device,
-                                    &run->device_number);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot record");
-    return describe_run(run);
-}
-
-/* The environment of the program: the device, and where traces and images of modules go. */
-static int prepare_environment(struct run *run)
-{
-    const bool has_program = run->options.sampling.program != NULL;
-    int status = ZETA_EXIT_OK;
-
-    if (!has_program)
-        return ZETA_EXIT_OK;
-    status = zeta_environment_build(&run->environment, run->session.device->info.compute[0] != 0);
-    run->session.variables = run->environment.variables;
-    if (status == ZETA_EXIT_OK && run->options.has_trace) {
-        status = zeta_trace_folder_make(&run->folder, run->options.output_path);
-        if (status == ZETA_EXIT_OK)
-            status = zeta_trace_folder_build(&run->folder, run->environment.variables, NULL, NULL);
-        run->session.variables = run->folder.variables;
-    }
-    return status;
-}
-
-static int prepare_device(struct run *run)
-{
-    const struct options *options = &run->options;
-    int status = zeta_device_list_init(&run->devices);
-
-    if (status == ZETA_EXIT_OK)
-        status =
-            zeta_device_list_find(&run->devices, options->sampling.device, &run->session.device);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_group_list_init(run->session.device->device, &run->group_list);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_group_choose(&run->group_list, run->session.device, options->sampling.groups,
-                                   options->sampling.group_count, run->groups);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_record_events_choose(&run->events, &run->group_list, run->session.device,
-                                           options->events, options->event_count);
-    return status;
-}
-
-static int open_streams(struct run *run)
-{
-    const struct options *options = &run->options;
-    struct zeta_sampler_more more = zeta_record_events_groups(&run->events);
-    int status;
-
-    more.read_bytes = zeta_record_file_piece_bytes(&run->file);
-    status = zeta_session_opened(&run->session,
-                                 zeta_sampler_open(&run->session.sampler, run->session.device,
-                                                   run->groups, options->sampling.group_count,
-                                                   options->sampling.period_ns, NULL, 0, &more));
-    if (status == ZETA_EXIT_OK && options->sampling.has_period)
-        zeta_sampler_print_periods(&run->session.sampler, options->sampling.period_ns);
-    if (status == ZETA_EXIT_OK)
-        status = describe_streams(run);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_record_events_start(&run->events, &run->file, run->session.device,
-                                          run->session.sampler.context);
-    return status;
-}
-
+/* Everything that can be wrong is found here, before the program runs. */
 static int prepare(struct run *run)
 {
-    const struct zeta_stat_options *sampling = &run->options.sampling;
-    int status = zeta_child_init(&run->session.child);
+    const struct options *options = &run->options;
+    const struct zeta_stat_options *sampling = &options->sampling;
+    struct zeta_session *session = &run->session;
+    struct zeta_sampler_more more;
+    ze_result_t result;
 
-    if (status == ZETA_EXIT_OK)
-        status = zeta_environment_init(&run->environment,
-                                       sampling->is_shared || sampling->is_system_wide);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_environment_want_modules(&run->environment, sampling->program != NULL);
+    if (zeta_child_init(&session->child) != ZETA_EXIT_OK ||
+        zeta_environment_init(&run->environment, sampling->is_shared || sampling->is_system_wide) !=
+            ZETA_EXIT_OK ||
+        zeta_environment_want_modules(&run->environment, sampling->program != NULL) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
     /* What this process calls is not what was asked for. */
     (void)unsetenv(ZETA_TRACE_VARIABLE);
-    if (status == ZETA_EXIT_OK)
-        status = prepare_device(run);
-    if (status == ZETA_EXIT_OK)
-        status = create_recording(run);
-    if (status == ZETA_EXIT_OK)
-        status = prepare_environment(run);
-    if (status == ZETA_EXIT_OK)
-        status = open_streams(run);
-    return status;
+
+    if (zeta_device_list_init(&run->devices) != ZETA_EXIT_OK ||
+        zeta_device_list_find(&run->devices, sampling->device, &session->device) != ZETA_EXIT_OK ||
+        zeta_group_list_init(session->device->device, &run->group_list) != ZETA_EXIT_OK ||
+        zeta_group_choose(&run->group_list, session->device, sampling->groups,
+                          sampling->group_count, run->groups) != ZETA_EXIT_OK ||
+        zeta_record_events_choose(&run->events, &run->group_list, session->device, options->events,
+                                  options->event_count) != ZETA_EXIT_OK ||
+        zeta_record_file_create(&run->file, options->output_path, options->limit_bytes,
+                                options->is_forced) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    result =
+        zetaRecordingAddDevice(run->file.recording, session->device->device, &run->device_number);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot record");
+    if (describe_run(run) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+
+    /* The environment of the program: the device, and where traces and images of modules go. */
+    if (sampling->program) {
+        if (zeta_environment_build(&run->environment, session->device->info.compute[0] != 0) !=
+            ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        session->variables = run->environment.variables;
+    }
+    if (options->has_trace) {
+        if (zeta_trace_folder_make(&run->folder, options->output_path) != ZETA_EXIT_OK ||
+            zeta_trace_folder_build(&run->folder, run->environment.variables, NULL, NULL) !=
+                ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        session->variables = run->folder.variables;
+    }
+
+    more = zeta_record_events_groups(&run->events);
+    more.read_bytes = zeta_record_file_piece_bytes(&run->file);
+    if (zeta_session_opened(session, zeta_sampler_open(&session->sampler, session->device,
+                                                       run->groups, sampling->group_count,
+                                                       sampling->period_ns, NULL, 0, &more)) !=
+        ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    if (sampling->has_period)
+        zeta_sampler_print_periods(&session->sampler, sampling->period_ns);
+    if (describe_streams(run) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    return zeta_record_events_start(&run->events, &run->file, session->device,
+                                    session->sampler.context);
 }
 
 /* ---- meanwhile ----------------------------------------------------------------------------- */

@@ -94,17 +94,6 @@ struct run {
     FILE *json;                     /* of --json */
 };
 
-static int open_outputs(struct run *run)
-{
-    int status = ZETA_EXIT_OK;
-
-    if (run->options.output_path)
-        status = zeta_output_open(run->options.output_path, &run->output);
-    if (status == ZETA_EXIT_OK && run->options.json_path)
-        status = zeta_output_open(run->options.json_path, &run->json);
-    return status;
-}
-
 /* The profile's group is a domain of its own, and stays the last one. */
 static int plan_passes(struct run *run)
 {
@@ -141,35 +130,33 @@ static int open_pass(struct run *run, uint32_t pass)
 /* Everything that can be wrong is found here, before the program runs. */
 static int prepare(struct run *run)
 {
-    int status = open_outputs(run);
+    const struct zeta_stat_options *options = &run->options;
+    struct zeta_session *session = &run->session;
 
-    if (status == ZETA_EXIT_OK)
-        status = zeta_child_init(&run->session.child);
-    /* A program of ours on a fresh virtual device: nobody else's work is in the figures. */
-    if (status == ZETA_EXIT_OK)
-        status = zeta_environment_init(&run->environment,
-                                       run->options.is_shared || run->options.is_system_wide);
-    if (status == ZETA_EXIT_OK && run->options.is_profile)
-        status = zeta_environment_want_modules(&run->environment, run->options.program != NULL);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_init(&run->devices);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_find(&run->devices, run->options.device, &run->session.device);
-    if (status == ZETA_EXIT_OK && run->options.program)
-        status =
-            zeta_environment_build(&run->environment, run->session.device->info.compute[0] != 0);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_group_list_init(run->session.device->device, &run->group_list);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_group_choose_any(&run->group_list, run->session.device, run->options.groups,
-                                       run->options.group_count, run->groups);
-    if (status == ZETA_EXIT_OK)
-        status = plan_passes(run);
-    if (status == ZETA_EXIT_OK && run->options.is_profile)
-        status = zeta_ip_profile_init(&run->profile, run->groups[run->options.group_count - 1]);
-    if (status == ZETA_EXIT_OK)
-        status = open_pass(run, 0);
-    return status;
+    if ((options->output_path &&
+         zeta_output_open(options->output_path, &run->output) != ZETA_EXIT_OK) ||
+        (options->json_path && zeta_output_open(options->json_path, &run->json) != ZETA_EXIT_OK) ||
+        zeta_child_init(&session->child) != ZETA_EXIT_OK ||
+        /* A program of ours on a fresh virtual device: nobody else's work is in the figures. */
+        zeta_environment_init(&run->environment, options->is_shared || options->is_system_wide) !=
+            ZETA_EXIT_OK ||
+        (options->is_profile && zeta_environment_want_modules(
+                                    &run->environment, options->program != NULL) != ZETA_EXIT_OK))
+        return ZETA_EXIT_FAILED;
+    if (zeta_device_list_init(&run->devices) != ZETA_EXIT_OK ||
+        zeta_device_list_find(&run->devices, options->device, &session->device) != ZETA_EXIT_OK ||
+        (options->program &&
+         zeta_environment_build(&run->environment, session->device->info.compute[0] != 0) !=
+             ZETA_EXIT_OK) ||
+        zeta_group_list_init(session->device->device, &run->group_list) != ZETA_EXIT_OK ||
+        zeta_group_choose_any(&run->group_list, session->device, options->groups,
+                              options->group_count, run->groups) != ZETA_EXIT_OK ||
+        plan_passes(run) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    if (options->is_profile &&
+        zeta_ip_profile_init(&run->profile, run->groups[options->group_count - 1]) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    return open_pass(run, 0);
 }
 
 static int write_results(struct run *run)

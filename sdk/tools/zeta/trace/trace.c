@@ -31,30 +31,29 @@ struct run {
 
 static int prepare(struct run *run)
 {
+    const struct zeta_trace_options *options = &run->options;
     bool is_our_device = false;
-    int status = ZETA_EXIT_OK;
 
-    for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
-        status = zeta_output_protect(run->options.inputs[i]);
-    if (status == ZETA_EXIT_OK && run->options.output_path)
-        status = zeta_output_open(run->options.output_path, &run->output);
-    if (status != ZETA_EXIT_OK || !run->options.program)
-        return status;
-    status = zeta_trace_folder_make(&run->folder, run->options.output_path);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_child_init(&run->child);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_environment_init(&run->environment, true);
+    for (uint32_t i = 0; i < options->input_count; i++) {
+        if (zeta_output_protect(options->inputs[i]) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    if (options->output_path &&
+        zeta_output_open(options->output_path, &run->output) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    if (!options->program)
+        return ZETA_EXIT_OK;
+    if (zeta_trace_folder_make(&run->folder, options->output_path) != ZETA_EXIT_OK ||
+        zeta_child_init(&run->child) != ZETA_EXIT_OK ||
+        zeta_environment_init(&run->environment, true) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
     /* What this process calls is not what was asked for. */
     (void)unsetenv(ZETA_TRACE_VARIABLE);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_find_compute(run->options.device, &is_our_device);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_environment_build(&run->environment, is_our_device);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_trace_folder_build(&run->folder, run->environment.variables,
-                                         run->options.filter, run->options.limit);
-    return status;
+    if (zeta_device_list_find_compute(options->device, &is_our_device) != ZETA_EXIT_OK ||
+        zeta_environment_build(&run->environment, is_our_device) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    return zeta_trace_folder_build(&run->folder, run->environment.variables, options->filter,
+                                   options->limit);
 }
 
 /* ---- after --------------------------------------------------------------------------------- */

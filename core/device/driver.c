@@ -3,8 +3,6 @@
 
 #include "core/api/chain.h"
 #include "core/device/device.h"
-#include "core/device/extensions.h"
-#include "core/device/fault.h"
 #include "core/device/init.h"
 #include "core/device/visible.h"
 #include "core/plugin/host.h"

@@ -59,13 +59,10 @@ ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_object_pin(pool, ZETA_KIND_EVENT_POOL))
-        return zeta_object_explain(hEventPool, ZETA_KIND_EVENT_POOL, "zeEventCreate", "hEventPool");
-    result = zeta_object_create(ZETA_KIND_EVENT, sizeof(struct zeta_event), &object);
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_object_unpin(pool);
+    result = zeta_object_create_in(pool, ZETA_KIND_EVENT_POOL, ZETA_KIND_EVENT,
+                                   sizeof(struct zeta_event), &object);
+    if (result != ZE_RESULT_SUCCESS)
         return result;
-    }
     fill_from_pool(object, pool, desc);
     if (pool->is_counted)
         result = zeta_event_make_counted(object);
@@ -101,13 +98,10 @@ static ze_result_t new_counted(struct zeta_context *context, struct zeta_device 
 {
     void *object = NULL;
 
-    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
-    ze_result_t result = zeta_object_create(ZETA_KIND_EVENT, sizeof(struct zeta_event), &object);
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_object_unpin(context);
+    ze_result_t result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_EVENT,
+                                               sizeof(struct zeta_event), &object);
+    if (result != ZE_RESULT_SUCCESS)
         return result;
-    }
     zeta_event_init(object, context, NULL, device);
     *out_event = object;
     return ZE_RESULT_SUCCESS;

@@ -67,19 +67,14 @@ static struct zeta_device *first_device(const struct zeta_context *context, uint
 
 /* Owns the share from now on, also on failure. */
 static ze_result_t make_pool(struct zeta_context *context, const struct zeta_event_pool *wanted,
-                             const char *function, ze_event_pool_handle_t *out_pool)
+                             ze_event_pool_handle_t *out_pool)
 {
     void *object = NULL;
-    ze_result_t result;
+    ze_result_t result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_EVENT_POOL,
+                                               sizeof(struct zeta_event_pool), &object);
 
-    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT)) {
-        zeta_share_destroy(wanted->share);
-        return zeta_object_explain(context, ZETA_KIND_CONTEXT, function, "hContext");
-    }
-    result = zeta_object_create(ZETA_KIND_EVENT_POOL, sizeof(struct zeta_event_pool), &object);
     if (result != ZE_RESULT_SUCCESS) {
         zeta_share_destroy(wanted->share);
-        zeta_object_unpin(context);
         return result;
     }
     struct zeta_event_pool *pool = object;
@@ -112,7 +107,7 @@ ze_result_t ZE_APICALL impl_zeEventPoolCreate(ze_context_handle_t hContext,
         result = zeta_share_create(ZETA_SHARE_POOL, desc->count, desc->flags, &wanted.share);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return make_pool(context, &wanted, "zeEventPoolCreate", phEventPool);
+    return make_pool(context, &wanted, phEventPool);
 }
 
 static ze_result_t destroy(ze_event_pool_handle_t pool, const char *function)
@@ -157,7 +152,7 @@ ze_result_t ZE_APICALL impl_zeEventPoolOpenIpcHandle(ze_context_handle_t hContex
         return result;
     wanted.flags = wanted.share->flags;
     wanted.count = wanted.share->count;
-    return make_pool(context, &wanted, "zeEventPoolOpenIpcHandle", phEventPool);
+    return make_pool(context, &wanted, phEventPool);
 }
 
 ze_result_t ZE_APICALL impl_zeEventPoolCloseIpcHandle(ze_event_pool_handle_t hEventPool)

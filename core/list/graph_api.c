@@ -11,7 +11,7 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* ---------------------------------------------------------------- life */
+/* ---------------------------------------------------------------- creation and destruction */
 
 static ze_result_t create(struct zeta_context *context, struct zeta_graph **out_graph)
 {
@@ -20,13 +20,9 @@ static ze_result_t create(struct zeta_context *context, struct zeta_graph **out_
 
     if (!body)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a graph");
-    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT)) {
-        free(body);
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
-    }
-    ze_result_t result = zeta_object_create(ZETA_KIND_GRAPH, sizeof(struct zeta_graph), &object);
+    ze_result_t result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_GRAPH,
+                                               sizeof(struct zeta_graph), &object);
     if (result != ZE_RESULT_SUCCESS) {
-        zeta_object_unpin(context);
         free(body);
         return result;
     }
@@ -281,14 +277,10 @@ ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph, cons
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_object_pin(graph, ZETA_KIND_GRAPH))
-        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphInstantiateExt", "hGraph");
-    result = zeta_object_create(ZETA_KIND_EXECUTABLE_GRAPH, sizeof(struct zeta_executable_graph),
-                                &object);
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_object_unpin(graph);
+    result = zeta_object_create_in(graph, ZETA_KIND_GRAPH, ZETA_KIND_EXECUTABLE_GRAPH,
+                                   sizeof(struct zeta_executable_graph), &object);
+    if (result != ZE_RESULT_SUCCESS)
         return result;
-    }
     struct zeta_executable_graph *executable = object;
     executable->graph = graph;
     result = fill_instance(executable);

@@ -332,13 +332,10 @@ ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *d
     if (!zeta_queue_group(device, ordinal, &group))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "queue group ordinal %u does not exist on %s", ordinal, device->name);
-    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
-    result = zeta_object_create(ZETA_KIND_COMMAND_LIST, sizeof(struct zeta_command_list), &object);
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_object_unpin(context);
+    result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_COMMAND_LIST,
+                                   sizeof(struct zeta_command_list), &object);
+    if (result != ZE_RESULT_SUCCESS)
         return result;
-    }
     struct zeta_command_list *list = object;
     list->context = context;
     list->device = device;

@@ -51,13 +51,10 @@ ze_result_t ZE_APICALL impl_zeKernelCreate(ze_module_handle_t hModule, const ze_
     struct zeta_module *module = (struct zeta_module *)hModule;
     void *object = NULL;
 
-    if (!zeta_object_pin(module, ZETA_KIND_MODULE))
-        return zeta_object_explain(hModule, ZETA_KIND_MODULE, "zeKernelCreate", "hModule");
-    ze_result_t result = zeta_object_create(ZETA_KIND_KERNEL, sizeof(struct zeta_kernel), &object);
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_object_unpin(module);
+    ze_result_t result = zeta_object_create_in(module, ZETA_KIND_MODULE, ZETA_KIND_KERNEL,
+                                               sizeof(struct zeta_kernel), &object);
+    if (result != ZE_RESULT_SUCCESS)
         return result;
-    }
     struct zeta_kernel *kernel = object;
     kernel->module = module;
     result = fill_kernel(kernel, desc->pKernelName);

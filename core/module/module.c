@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/module/module_input.h"
 #include "core/module/module_log.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -132,13 +131,10 @@ static ze_result_t create_module(struct zeta_context *context, struct zeta_devic
         result = zeta_module_input_read(desc, &input);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_object_pin(context, ZETA_KIND_CONTEXT))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
-    result = zeta_object_create(ZETA_KIND_MODULE, sizeof(struct zeta_module), &object);
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_object_unpin(context);
+    result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_MODULE,
+                                   sizeof(struct zeta_module), &object);
+    if (result != ZE_RESULT_SUCCESS)
         return result;
-    }
     struct zeta_module *module = object;
     module->context = context;
     module->device = device;

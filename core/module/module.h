@@ -83,6 +83,26 @@ uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uin
 /** Name of a kernel, terminated. */
 const char *zeta_kernel_name(const struct zeta_kernel *kernel);
 
+/** A checked module descriptor. Refers to memory of the application. */
+struct zeta_module_input {
+    struct zeta_plugin_module_desc desc;
+    struct zeta_plugin_module_part *parts; /**< of desc; owned */
+    uint32_t profile_flags;                /**< asked for with -zet-profile-flags */
+};
+
+/**
+ * Reads a module descriptor with the program descriptor that may be chained to it; then images,
+ * flags and constants are those of the program. Constants of native images are left out.
+ *
+ * Errors: INVALID_SIZE for an empty image, INVALID_NULL_POINTER for an absent one or for absent
+ * constants, INVALID_ENUMERATION is checked before, OUT_OF_HOST_MEMORY. Nothing to finish then.
+ */
+ze_result_t zeta_module_input_read(const ze_module_desc_t *desc,
+                                   struct zeta_module_input *out_input);
+
+/** Frees what reading made; for ZETA_CLEANUP. */
+void zeta_module_input_finishp(struct zeta_module_input *input);
+
 /** SUCCESS, or INVALID_MODULE_UNLINKED with the name that is missing. Any thread. */
 ze_result_t zeta_module_check_linked(const struct zeta_module *module);
 

@@ -1,4 +1,4 @@
-#include "core/module/module_input.h"
+/* What a module is made from: the descriptor of the application, for the plugin. */
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -8,6 +8,7 @@
 #include <level_zero/zet_api.h>
 
 #include "core/api/chain.h"
+#include "core/module/module.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 

@@ -218,6 +218,19 @@ ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **ou
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zeta_object_create_in(void *owner, enum zeta_kind owner_kind, enum zeta_kind kind,
+                                  size_t size_bytes, void **out_object)
+{
+    if (!zeta_object_pin(owner, owner_kind))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                          "A %s cannot be created: its %s (%p) was destroyed meanwhile.",
+                          zeta_kind_name(kind), zeta_kind_name(owner_kind), owner);
+    ze_result_t result = zeta_object_create(kind, size_bytes, out_object);
+    if (result != ZE_RESULT_SUCCESS)
+        zeta_object_unpin(owner);
+    return result;
+}
+
 bool zeta_object_retire(void *object)
 {
     struct generation *generation = atomic_load_explicit(&current, memory_order_acquire);

@@ -128,6 +128,13 @@ ze_result_t zeta_object_explain(const void *handle, enum zeta_kind kind, const c
 ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **out_object);
 
 /**
+ * Creates an object that belongs to another one, which it pins; its finisher unpins that.
+ * Errors: as above; INVALID_NULL_HANDLE when the owner was destroyed meanwhile.
+ */
+ze_result_t zeta_object_create_in(void *owner, enum zeta_kind owner_kind, enum zeta_kind kind,
+                                  size_t size_bytes, void **out_object);
+
+/**
  * Makes the object dead: its handle is refused from now on. Exactly one of several callers that
  * race gets true. The caller owns a pin afterwards and ends with zeta_object_unpin.
  */

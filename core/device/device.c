@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/api/chain.h"
-#include "core/device/init.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"

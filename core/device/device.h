@@ -21,7 +21,6 @@ struct zeta_backend;
 struct zeta_backend_device;
 struct zeta_context;
 struct zeta_device;
-struct zeta_device_fault;
 struct zeta_device_metrics;
 struct zeta_memory_table;
 struct zeta_provider;
@@ -42,6 +41,12 @@ struct zeta_driver {
     struct zeta_device **devices; /**< in its order */
     _Atomic(struct zeta_context *) default_context; /**< made when first asked for */
     _Atomic(struct zeta_module_links *) links;      /**< of module_link.c; NULL until used */
+};
+
+/** The sentence about the last loss of a device. */
+struct zeta_device_fault {
+    pthread_mutex_t lock;
+    char sentence[512];
 };
 
 /** A root device or a tile of one. */

@@ -1,10 +1,9 @@
 /*
- * What files of this folder have in common: drivers as they are made, faults, extensions.
+ * What files of this folder have in common: drivers as they are made, extensions.
  */
 #ifndef ZETA_CORE_DEVICE_INIT_H
 #define ZETA_CORE_DEVICE_INIT_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,12 +26,6 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set);
 
 /** The drivers in their order, at least one; of a library that is initialised. Lock-free. */
 const struct zeta_driver_set *zeta_core_drivers(void);
-
-/** The sentence about the last loss of a device. */
-struct zeta_device_fault {
-    pthread_mutex_t lock;
-    char sentence[512];
-};
 
 /**
  * True if loaders may use the dispatch pointers at the start of handles: not for loaders below

@@ -93,7 +93,7 @@ case_doctor_broken_plugin()
     out_has "try: zeta plugin check '$work/plugins.d/50-faulty.yaml'"
     # Commands tell it themselves, unless somebody wants the library to do so.
     expect 0 zeta devices
-    err_has "plugin faulty is of no use here"
+    err_has "plugin faulty does not work here"
     [ "$(grep -c faulty "$err")" -eq 1 ] || die "it is told twice"
     echo 'log: {plugins: warn}' >"$work/zeta.yaml"
     ZETA_CONFIG=$work/zeta.yaml

@@ -299,7 +299,7 @@ case_hardware_unknown()
 {
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" devices
     out_has "(software)"
-    err_has "plugin intel-unknown is of no use here (failed): No manifest names the PCI device 0x8086:0xffee at 0000:00:02.0."
+    err_has "plugin intel-unknown does not work here (failed): No manifest names the PCI device 0x8086:0xffee at 0000:00:02.0."
     err_has "Look for a newer Zeta"
     said_once "0xffee"
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" plugin list
@@ -330,9 +330,9 @@ case_hardware_no_sets()
         on "$device" "$bin/zeta" doctor >"$out" 2>"$err" || true
         out_has "No metric sets were published"
         expect 0 on "$device" "$bin/zeta" groups
-        out_has "It has no metric groups; zeta doctor says why."
+        out_has "It has no metric groups; 'zeta doctor' shows why."
         expect 1 on "$device" "$bin/zeta" stat -a --for 100ms
-        err_has "Intel ${gpu#*:} has no metric groups; zeta doctor says why"
+        err_has "Intel ${gpu#*:} has no metric groups; 'zeta doctor' shows why"
     done
 }
 
@@ -341,7 +341,7 @@ case_hardware_one_of_two()
 {
     expect 0 on "--device dg2-g10 --device lnl:i915" "$bin/zeta" devices
     out_has "Intel Alchemist G10 (hardware)"
-    err_has "plugin intel-xe2 is of no use here (failed): Intel Lunar Lake"
+    err_has "plugin intel-xe2 does not work here (failed): Intel Lunar Lake"
     said_once "Lunar Lake (0000"
     expect 0 on "--device dg2-g10 --device lnl:i915" "$bin/zeta" stat -a --for 300ms
     err_lacks "Lunar Lake"

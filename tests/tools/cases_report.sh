@@ -53,7 +53,7 @@ case_report_tables()
     expect 2 zeta report --from=2s --to=1s "$work/r"
 }
 
-# unchanged COMMAND...: fails and leaves the recording as it is; says why in the words of $why.
+# unchanged COMMAND...: fails and leaves the recording as it is; prints why in the words of $why.
 why=
 unchanged()
 {
@@ -69,7 +69,7 @@ case_outputs_spare_what_is_read()
     record_matmul
     ln "$work/r" "$work/hard"
     ln -s r "$work/soft"
-    why="is what this command reads"
+    why="this command reads it"
     for name in r hard soft; do
         unchanged report "--html=$work/$name" "$work/r"
         unchanged report "--json=$work/$name" "$work/r"
@@ -82,7 +82,7 @@ case_outputs_spare_what_is_read()
     status=0
     zeta calc --csv "$work/r" >>"$work/r" 2>"$err" || status=$?
     [ "$status" -eq 1 ] || die "rows went into what they were calculated from"
-    err_has "the standard output goes into it"
+    err_has "the standard output goes into $work/r, which this command reads"
     cmp -s "$work/r" "$work/before" || die "the standard output changed the recording"
     ZETA_TRACE=$work/calls.json "$bin/matmul" 64 >"$out"
     cp "$work/calls.json" "$work/before"
@@ -293,7 +293,7 @@ case_report_exported_data()
     row_is_there "ComputeBasic, domain 0: "
     ! grep -q "^Note\|^Length" "$out" || die "something is said about clocks"
     expect 0 report --csv --from=1ms "$work/export"
-    err_has "do not say when they were and are left out"
+    err_has "have no time and are left out"
     [ "$(wc -l <"$out")" -eq 1 ] || die "rows without a time are in the range"
 }
 

@@ -140,12 +140,12 @@ static void print__interrupted_stream__says_that_some_are_lost(void **state)
     struct fixture *fixture = *state;
     char *text = NULL;
 
-    fixture->group.losses.breaks = fixture->group.losses.untold = 1;
+    fixture->group.losses.breaks = fixture->group.losses.uncounted = 1;
     text = print(fixture, "hardware");
     assert_non_null(strstr(text, "0 samples, at least 1 report lost\n"));
     free(text);
-    fixture->group.losses.untold = 0;
-    fixture->group.losses.told = 3;
+    fixture->group.losses.uncounted = 0;
+    fixture->group.losses.counted = 3;
     text = print(fixture, "hardware");
     assert_non_null(strstr(text, "0 samples, 3 reports lost\n"));
     free(text);

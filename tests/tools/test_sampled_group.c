@@ -98,7 +98,7 @@ static void lost__nobody_counted__is_reckoned_from_gap_and_period(void **state)
     fake_group_add(group, 0, 5000, 1000);
     assert_cmp(zeta_sampled_group_lost(group), ==, 0);
     fake_group_add(group, 0, 9000, 1000);
-    group->losses.breaks = group->losses.untold = 1;
+    group->losses.breaks = group->losses.uncounted = 1;
     assert_cmp(zeta_sampled_group_lost(group), ==, 2);
     fake_group_add(group, 0, 10700, 1000);
     assert_cmp(zeta_sampled_group_lost(group), ==, 3);
@@ -141,7 +141,7 @@ static void lost__interrupted_for_an_unknown_time__is_one_each(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->group.losses.breaks = fixture->group.losses.untold = 3;
+    fixture->group.losses.breaks = fixture->group.losses.uncounted = 3;
     assert_cmp(zeta_sampled_group_lost(&fixture->group), ==, 3);
 }
 
@@ -153,7 +153,7 @@ static void lost__stream_that_failed__adds_to_other_gaps(void **state)
 
     fake_group_add(group, 0, 5000, 1000);
     fake_group_add(group, 0, 9000, 1000);
-    group->losses.breaks = group->losses.untold = 1;
+    group->losses.breaks = group->losses.uncounted = 1;
     zeta_sampled_group_end_at(group, WRAP_NS + 20000);
     assert_cmp(group->losses.breaks, ==, 2);
     assert_cmp(group->losses.lost_ns, ==, 3000 + 11000);

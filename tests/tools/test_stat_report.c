@@ -123,24 +123,24 @@ static void table__losses__are_said(void **state)
     char *text = NULL;
 
     fixture->group.losses.breaks = 1;
-    fixture->group.losses.told = 7;
+    fixture->group.losses.counted = 7;
     fixture->group.losses.lost_ns = 7000000;
     text = print(fixture, (struct zeta_stat_style){.columns = 80});
     assert_has(text, "7 reports lost (7 ms, in no figure below)");
     free(text);
-    fixture->group.losses.untold = 1;
-    fixture->group.losses.told = 0;
-    fixture->group.losses.reckoned = 1;
+    fixture->group.losses.uncounted = 1;
+    fixture->group.losses.counted = 0;
+    fixture->group.losses.estimated = 1;
     text = print(fixture, (struct zeta_stat_style){.columns = 80});
     assert_has(text, "2 samples, 1 report lost (7 ms, in no figure below)");
     free(text);
-    fixture->group.losses.lost_ns = fixture->group.losses.reckoned = 0;
-    fixture->group.losses.breaks = fixture->group.losses.untold = 2;
+    fixture->group.losses.lost_ns = fixture->group.losses.estimated = 0;
+    fixture->group.losses.breaks = fixture->group.losses.uncounted = 2;
     text = print(fixture, (struct zeta_stat_style){.columns = 80});
     assert_has(text, "2 samples, at least 2 reports lost\n");
     free(text);
-    fixture->group.losses.untold = 0;
-    fixture->group.losses.told = 3;
+    fixture->group.losses.uncounted = 0;
+    fixture->group.losses.counted = 3;
     text = print(fixture, (struct zeta_stat_style){.columns = 80});
     assert_has(text, "2 samples, 3 reports lost\n");
     free(text);
@@ -218,7 +218,7 @@ static void json__interrupted_stream__has_lost_at_least_one(void **state)
     struct fixture *fixture = *state;
     struct json_object *document, *group;
 
-    fixture->group.losses.breaks = fixture->group.losses.untold = 2;
+    fixture->group.losses.breaks = fixture->group.losses.uncounted = 2;
     document = zeta_stat_report_to_json(&fixture->report);
     group = json_object_array_get_idx(member(document, "groups"), 0);
     assert_int_equal(json_object_get_int(member(group, "lost")), 2);

@@ -69,7 +69,7 @@ static bool find(void *library, const char *name, void *out_function, size_t siz
 
 #define FIND(library, name, member) find(library, name, &(member), sizeof(member))
 
-static void tell_path(void *symbol)
+static void answer_path(void *symbol)
 {
     Dl_info info;
     char *path = NULL;
@@ -81,7 +81,7 @@ static void tell_path(void *symbol)
     free(path);
 }
 
-static void tell_loader_version(void *library)
+static void answer_loader_version(void *library)
 {
     ze_result_t (*get_versions)(size_t * count, struct component * components) = NULL;
     static struct component components[MOST_COMPONENTS];
@@ -108,7 +108,7 @@ static bool open_loader(struct calls *calls, void **out_library)
     library = dlopen(LOADER, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return fail(dlerror());
-    tell_path(dlsym(library, "zeInit"));
+    answer_path(dlsym(library, "zeInit"));
     *out_library = library;
     if (FIND(library, "zeInit", calls->init) && FIND(library, "zeDriverGet", calls->driver_get) &&
         FIND(library, "zeDeviceGet", calls->device_get) &&
@@ -117,7 +117,7 @@ static bool open_loader(struct calls *calls, void **out_library)
     return fail("it lacks functions of the API");
 }
 
-static void tell_zeta_version(void *library)
+static void answer_zeta_version(void *library)
 {
     const char *(*get_version)(void) = NULL;
 
@@ -139,12 +139,12 @@ static bool open_driver(const char *path, struct calls *calls)
     library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!library)
         return fail(dlerror());
-    tell_path(dlsym(library, "zeGetGlobalProcAddrTable"));
+    answer_path(dlsym(library, "zeGetGlobalProcAddrTable"));
     if (!FIND(library, "zeGetGlobalProcAddrTable", get_global) ||
         !FIND(library, "zeGetDriverProcAddrTable", get_driver) ||
         !FIND(library, "zeGetDeviceProcAddrTable", get_device))
         return fail("it is no driver: it lacks the functions that give a loader its tables");
-    tell_zeta_version(library);
+    answer_zeta_version(library);
     answer("step asking for its tables");
     if (get_global(TABLE_VERSION, &global) != ZE_RESULT_SUCCESS ||
         get_driver(TABLE_VERSION, &driver) != ZE_RESULT_SUCCESS ||
@@ -155,7 +155,7 @@ static bool open_driver(const char *path, struct calls *calls)
     return true;
 }
 
-static bool tell_devices(const struct calls *calls, uint32_t index, ze_driver_handle_t driver)
+static bool answer_devices(const struct calls *calls, uint32_t index, ze_driver_handle_t driver)
 {
     static ze_device_handle_t devices[MOST_DEVICES];
     uint32_t count = MOST_DEVICES;
@@ -184,7 +184,7 @@ static bool use(const struct calls *calls, void *loader)
     result = calls->init(0);
     /* A loader that found no driver knows its own version all the same. */
     if (loader)
-        tell_loader_version(loader);
+        answer_loader_version(loader);
     answer("init %x", (unsigned)result);
     if (result != ZE_RESULT_SUCCESS)
         return true;
@@ -193,7 +193,7 @@ static bool use(const struct calls *calls, void *loader)
         return fail("zeDriverGet failed");
     for (uint32_t i = 0; i < count; i++) {
         answer("driver %u", i);
-        if (!tell_devices(calls, i, drivers[i]))
+        if (!answer_devices(calls, i, drivers[i]))
             return false;
     }
     return true;

@@ -95,7 +95,7 @@ int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_cal
         return zeta_print_refusal(result, "cannot calculate stream %u", stream->number);
     }
     stream->group.period_ns = period_ns;
-    /* Without a period nobody can tell a gap from the usual distance. */
+    /* Without a period a gap cannot be known from the usual distance. */
     if (period_ns == 0)
         stream->group.end_index = -1;
     stream->is_open = true;

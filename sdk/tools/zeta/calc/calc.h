@@ -28,7 +28,7 @@ struct zeta_calc_choice {
 /** One stream of a file. */
 struct zeta_calc_stream {
     uint32_t number;
-    struct zeta_device_entry device; /**< as far as the file says who it is */
+    struct zeta_device_entry device; /**< as far as the file describes it */
     char device_id[64];
     char device_class[16];
     struct zeta_group_entry entry;

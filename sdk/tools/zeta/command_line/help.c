@@ -22,7 +22,7 @@ static const char overview[] =
     "  report    what a recording holds, also of a program that was killed\n"
     "  calc      metric values of exported data or of a recording, without a device\n"
     "\n"
-    "'zeta help COMMAND' explains one of them with its options; 'zeta --version' says the "
+    "'zeta help COMMAND' explains one of them with its options; 'zeta --version' prints the "
     "version.\n";
 
 static const struct manual {
@@ -69,7 +69,7 @@ static const struct manual {
                "  list             every plugin found and what became of it\n"
                "  show ID          everything about one plugin\n"
                "  check MANIFEST   try a plugin in a process of its own\n"
-               "  path             where manifests are looked for\n"},
+               "  path             where manifests are searched\n"},
     {"record",
      "usage: zeta record [OPTIONS] -o FILE -- PROGRAM\n"
      "       zeta record [OPTIONS] -o FILE -a\n"
@@ -110,11 +110,10 @@ static const struct manual {
     {"selftest",
      "usage: zeta selftest [OPTIONS] [PLUGIN]\n"
      "\n"
-     "Checks in a few seconds whether what devices count can be true: that clocks run as they "
-     "say,\n"
-     "samples come in time and none is lost, the core clock is possible, the counters of the\n"
-     "group TestOa have their proportions, a query says the time that it encloses. Exits with 1\n"
-     "when something is wrong.\n"
+     "Checks in a few seconds whether what devices count can be true: clocks run at their\n"
+     "stated rate, samples come in time and none is lost, the core clock is possible, the\n"
+     "counters of the group TestOa have their proportions, a query gives the time that it\n"
+     "encloses. Exits with 1 when something is wrong.\n"
      "\n"
      "  PLUGIN           only devices of this plugin, or of those that begin so: intel\n"
      "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: all\n"

@@ -71,7 +71,7 @@ static int make_input(void)
     return fd;
 }
 
-/* What the compiler says of a failure, as one line. */
+/* The compiler's message about a failure, as one line. */
 static void join_lines(char *text)
 {
     const size_t length = strlen(text);
@@ -102,7 +102,7 @@ static bool explain_failure(struct zeta_doctor_compiler *compiler,
     else {
         join_lines(answer->output);
         length = asprintf(&compiler->error, "it does not compile an empty kernel: %s",
-                          answer->output[0] ? answer->output : "it does not say why");
+                          answer->output[0] ? answer->output : "without a reason");
     }
     if (length >= 0)
         return true;
@@ -277,7 +277,7 @@ static const struct {
     {"ZE_ENABLE_TRACING_LAYER", "the loader can trace calls of the core API"},
     {"ZE_ENABLE_LOADER_INTERCEPT", "the loader goes between program and driver"},
     {"ZE_ENABLE_LOADER_DRIVER_DDI_PATH", "0: a newer loader wraps handles"},
-    {"ZE_ENABLE_LOADER_DEBUG_TRACE", "a newer loader says what it opens"},
+    {"ZE_ENABLE_LOADER_DEBUG_TRACE", "a newer loader prints what it opens"},
     {"ZE_AFFINITY_MASK", "only these devices and tiles are shown"},
     {"ZE_FLAT_DEVICE_HIERARCHY", "whether tiles are shown as devices"},
     {"ZE_ENABLE_PCI_ID_DEVICE_ORDER", "devices are in the order of their PCI addresses"},
@@ -294,8 +294,8 @@ static const struct {
     {"ZETA_LOG_FILE", "where messages go"},
     {"ZETA_LOG_PLUGINS", "whether plugins that do not work are warned of"},
     {"ZETA_LOG", "which messages are written"},
-    {"ZETA_PLUGIN_PATH", "where plugins are looked for, and nowhere else"},
-    {"ZETA_ADD_PLUGIN_PATH", "where plugins are looked for first"},
+    {"ZETA_PLUGIN_PATH", "the only folders that are searched for plugins"},
+    {"ZETA_ADD_PLUGIN_PATH", "the folders that are searched for plugins first"},
     {"ZETA_PLUGINS_SELECT", "the only plugins that are used"},
     {"ZETA_PLUGINS_DISABLE", "plugins that are not used"},
     {"ZETA_PLUGIN_*", "a setting of a plugin"},
@@ -398,7 +398,7 @@ static bool read_at(const struct file *file, uint64_t offset, void *out, size_t 
     return true;
 }
 
-/* Segments that are loaded say where an address of the program is in the file. */
+/* Segments that are loaded give where an address of the program is in the file. */
 static bool offset_of(const struct file *file, const Elf64_Ehdr *header, uint64_t address,
                       uint64_t *out_offset)
 {

@@ -116,7 +116,7 @@ static int look(struct zeta_doctor *doctor, const char *program)
         !zeta_doctor_list_variables(doctor) ||
         !zeta_doctor_probe_library(doctor, doctor->own_library, &doctor->own) ||
         !zeta_doctor_probe_library(doctor, NULL, &doctor->loader) || !probe_drivers(doctor))
-        return zeta_print_failure("no memory or no pipe to look at loaders and drivers");
+        return zeta_print_failure("no memory or no pipe to probe loaders and drivers");
     status = list_contents(doctor);
     if (status != ZETA_EXIT_OK)
         return status;

@@ -14,12 +14,12 @@
 
 /** How far zeta-probe came with a loader or a driver. */
 enum zeta_doctor_outcome {
-    ZETA_DOCTOR_WORKED,  /**< it said all, also if the initialisation failed */
+    ZETA_DOCTOR_WORKED,  /**< it answered all, also if the initialisation failed */
     ZETA_DOCTOR_ABSENT,  /**< there is no such library */
-    ZETA_DOCTOR_REFUSED, /**< it cannot be used; error says why */
+    ZETA_DOCTOR_REFUSED, /**< it cannot be used; error has the reason */
     ZETA_DOCTOR_CRASHED,
     ZETA_DOCTOR_HUNG,
-    ZETA_DOCTOR_UNTRIED /**< zeta-probe cannot be run; error says why */
+    ZETA_DOCTOR_UNTRIED /**< zeta-probe cannot be run; error has the reason */
 };
 
 /** What a fresh process found behind a loader or a driver. */
@@ -85,7 +85,7 @@ struct zeta_doctor_place {
 /** Whether a device of hardware can be sampled, by the index of the device. */
 struct zeta_doctor_sampling {
     bool was_tried;
-    bool is_busy; /**< somebody else does; error says who */
+    bool is_busy; /**< somebody else does; error names the user */
     char *error;  /**< why it cannot; null: it can */
 };
 
@@ -111,7 +111,7 @@ struct zeta_doctor {
     bool is_initialised; /**< plugins, settings and devices are known */
     struct zeta_plugin_list plugins;
     struct zeta_device_list devices;
-    struct zeta_doctor_sampling *samplings; /**< one for each device; null: not looked at */
+    struct zeta_doctor_sampling *samplings; /**< one for each device; null: not checked */
     struct zeta_setting *settings;
     uint32_t setting_count;
     struct zeta_doctor_compiler compiler;
@@ -136,7 +136,7 @@ bool zeta_doctor_probe_library(const struct zeta_doctor *doctor, const char *dri
 /** Frees what was found. */
 void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
 
-/** Samples each device of hardware for a moment; devices are known. False without memory. */
+/** Samples each device of hardware shortly; devices are known. False without memory. */
 bool zeta_doctor_try_sampling(struct zeta_doctor *doctor);
 
 /** Lists the variables that loaders, drivers and Zeta know. */

@@ -58,10 +58,11 @@ static bool judge_program(struct zeta_doctor *doctor)
                     "machine",
                     program->path);
     if (program->is_privileged)
-        return find(doctor, true,
-                    "put the settings into zeta.yaml, and the driver where the loader looks for it",
-                    "%s runs with more rights than its user, so variables do not count for it",
-                    program->path);
+        return find(
+            doctor, true,
+            "put the settings into zeta.yaml, and the driver where the loader searches for it",
+            "%s runs with more rights than its user, so variables do not count for it",
+            program->path);
     return true;
 }
 
@@ -97,7 +98,8 @@ static bool judge_own(struct zeta_doctor *doctor)
     return true;
 }
 
-/* A plugin that works is asked nothing more; one that runs and fails says itself what to do. */
+/* A plugin that works is asked nothing more; the reason of one that runs and fails has what to do.
+ */
 static bool judge_plugin(struct zeta_doctor *doctor, const struct zeta_plugin_info *plugin)
 {
     char *repair = NULL;

@@ -35,7 +35,7 @@ static bool add_device(struct zeta_doctor_probe *probe, const char *value)
     return true;
 }
 
-/* One line; words that are unknown here say nothing. */
+/* One line; unknown words are passed over. */
 static bool take(struct zeta_doctor_probe *probe, char *line, bool *out_is_end)
 {
     char *value = strchr(line, ' ');
@@ -65,7 +65,7 @@ static bool take(struct zeta_doctor_probe *probe, char *line, bool *out_is_end)
     return true;
 }
 
-/* "libze_loader.so.1.8.0" -> "1.8.0": what a loader that knows no driver does not say itself. */
+/* "libze_loader.so.1.8.0" -> "1.8.0": a loader that knows no driver does not report it. */
 static bool guess_version(struct zeta_doctor_probe *probe)
 {
     const char *suffix = probe->library ? strstr(probe->library, ".so.") : NULL;

@@ -74,7 +74,7 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
     ze_result_t result;
 
     *out_list = (struct zeta_device_list){0};
-    /* What became of plugins the commands tell, where it matters. Too late after the first list. */
+    /* The commands print what became of plugins where it matters. Too late after the first list. */
     (void)zetaSettingDefault("log.plugins", "info");
     (void)zetaSettingDefault("metric.tracer_groups", "true");
     result = zeInitDrivers(&count, NULL, &types);
@@ -120,7 +120,7 @@ int zeta_device_list_explain_none(void)
 
     if (status == ZETA_EXIT_OK && plugins.count == 0) {
         status = zeta_print_failure("there is no device, because no plugin was found; "
-                                    "'zeta plugin path' shows where manifests are looked for");
+                                    "'zeta plugin path' shows where manifests are searched");
     } else if (status == ZETA_EXIT_OK) {
         status = zeta_print_failure("there is no device; what became of each plugin:");
         for (uint32_t i = 0; i < plugins.count; i++) {

@@ -22,7 +22,7 @@ struct zeta_device_entry {
 struct zeta_device_list {
     struct zeta_device_entry *entries;
     uint32_t count;
-    struct zeta_device_entry tile; /**< the tile that was looked for last, if one was */
+    struct zeta_device_entry tile; /**< the tile that was found last, if one was */
 };
 
 /**

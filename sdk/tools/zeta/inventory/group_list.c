@@ -182,7 +182,7 @@ static int refuse_unknown(const struct zeta_group_list *list,
                                   "'zeta record -e %s' keeps them",
                                   name, name);
     if (list->count == 0)
-        return zeta_print_failure("%s has no metric groups; zeta doctor says why",
+        return zeta_print_failure("%s has no metric groups; 'zeta doctor' shows why",
                                   device->properties.name);
     (void)zeta_print_failure("%s has no group '%s' that can be sampled over time; it has:",
                              device->properties.name, name);

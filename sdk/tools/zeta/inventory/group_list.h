@@ -55,7 +55,7 @@ const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling);
  *
  * @out_groups  room for count entries, which belong to the list
  *
- * On failure (no such group) says why.
+ * On failure (no such group) prints why.
  */
 int zeta_group_choose_any(const struct zeta_group_list *list,
                           const struct zeta_device_entry *device, const char *const *names,

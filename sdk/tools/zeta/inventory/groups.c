@@ -89,7 +89,7 @@ static void print_groups(const struct zeta_device_entry *device,
     (void)printf("%s (%s, %s)\n\n", device->properties.name, device->info.device_class,
                  device->info.id);
     if (groups->count == 0) {
-        (void)puts("It has no metric groups; zeta doctor says why.");
+        (void)puts("It has no metric groups; 'zeta doctor' shows why.");
         return;
     }
     for (uint32_t i = 0; i < groups->count; i++) {

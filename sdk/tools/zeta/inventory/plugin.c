@@ -61,7 +61,7 @@ static int list_plugins(const struct zeta_plugin_list *list,
         return zeta_output_put_json(options->json.path, document);
     }
     if (list->count == 0)
-        (void)puts("No plugin was found; 'zeta plugin path' shows where manifests are looked for.");
+        (void)puts("No plugin was found; 'zeta plugin path' shows where manifests are searched.");
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_plugin_info *plugin = &list->plugins[i];
 

@@ -86,7 +86,7 @@ void zeta_plugin_list_print_failures(void)
         for (uint32_t i = 0; i < list.count; i++) {
             if (zeta_plugin_is_in_trouble(&list.plugins[i]))
                 zeta_print_note(
-                    "plugin %s is of no use here (%s): %s", zeta_plugin_name(&list.plugins[i]),
+                    "plugin %s does not work here (%s): %s", zeta_plugin_name(&list.plugins[i]),
                     zeta_plugin_state_name(list.plugins[i].state), list.plugins[i].reason);
         }
     }

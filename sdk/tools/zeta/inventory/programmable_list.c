@@ -180,7 +180,7 @@ static bool is_twin(const struct zeta_programmable_entry *a,
            strcmp(a->properties.name, b->properties.name) == 0;
 }
 
-/** All ways to collect it; 0 if an earlier row of the table says them. */
+/** All ways to collect it; 0 if an earlier row of the table has them. */
 static zet_metric_group_sampling_type_flags_t
 row_sampling(const struct zeta_programmable_list *list, uint32_t place)
 {

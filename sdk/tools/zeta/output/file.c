@@ -46,19 +46,20 @@ int zeta_output_protect(const char *path)
     struct stat about;
     struct stat standard;
 
-    /* Who reads it says what is wrong with it. */
+    /* The reader reports what is wrong with it. */
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return ZETA_EXIT_OK;
     if (fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == about.st_dev &&
         standard.st_ino == about.st_ino)
-        return zeta_print_failure("%s is read, and the standard output goes into it, too", path);
+        return zeta_print_failure(
+            "the standard output goes into %s, which this command reads; send it elsewhere", path);
     return take(&about, true);
 }
 
 static int refuse_input(const char *path)
 {
-    return zeta_print_failure("%s is what this command reads; name another file for the output",
-                              path);
+    return zeta_print_failure(
+        "cannot write %s: this command reads it; name another file for the output", path);
 }
 
 int zeta_output_check_input(const char *path)
@@ -83,7 +84,7 @@ static bool is_recording(const char *path)
            result == ZETA_CONTAINER_NEWER;
 }
 
-/* Whether results may go into a file that was opened; else says why not. */
+/* Whether results may go into a file that was opened; else prints why not. */
 static int claim(int fd, const char *path)
 {
     const struct taken *found;
@@ -93,8 +94,9 @@ static int claim(int fd, const char *path)
         return ZETA_EXIT_OK;
     found = find_taken(&about);
     if (found)
-        return found->is_input ? refuse_input(path)
-                               : zeta_print_failure("%s is named for two outputs", path);
+        return found->is_input
+                   ? refuse_input(path)
+                   : zeta_print_failure("%s is named for two outputs; name a file for each", path);
     if (about.st_size > 0 && is_recording(path))
         return zeta_print_failure("%s holds a recording or exported data, which nothing replaces; "
                                   "remove it, or name another file for the output",

@@ -10,11 +10,11 @@
 
 /**
  * Names a file that this command reads, before any output is opened: no output goes into it, under
- * whatever name. Fails, and says so, if the standard output goes into it.
+ * whatever name. Fails with a message if the standard output goes into it.
  */
 int zeta_output_protect(const char *path);
 
-/** Fails, and says so, if a path leads to a file that zeta_output_protect() named. */
+/** Fails with a message if a path leads to a file that zeta_output_protect() named. */
 int zeta_output_check_input(const char *path);
 
 /**
@@ -27,12 +27,12 @@ int zeta_output_open(const char *path, FILE **out_file);
 /** Empties the file before the first result, as far as it can be emptied (a pipe cannot). */
 void zeta_output_begin(FILE *file);
 
-/** Closes the file; says so and fails when something could not be written. */
+/** Closes the file; fails with a message when something could not be written. */
 int zeta_output_close(FILE *file, const char *path);
 
 /**
  * Writes a document to a path, or to the standard output for null or "-", and releases it. A null
- * document stands for one that there was no memory for. On failure prints why.
+ * document means that there was no memory for one. On failure prints why.
  */
 int zeta_output_put_json(const char *path, struct json_object *document);
 

@@ -9,7 +9,7 @@
 /** The command that runs, "" before it is known. */
 static const char *about = "";
 
-static void __attribute__((format(printf, 1, 0))) say(const char *format, va_list arguments)
+static void __attribute__((format(printf, 1, 0))) print(const char *format, va_list arguments)
 {
     (void)fputs("zeta: ", stderr);
     (void)zeta_c_vfprintf(stderr, format, arguments);
@@ -20,7 +20,7 @@ int zeta_print_failure(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    say(format, arguments);
+    print(format, arguments);
     va_end(arguments);
     (void)fputc('\n', stderr);
     return ZETA_EXIT_FAILED;
@@ -36,7 +36,7 @@ int zeta_print_usage_error(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    say(format, arguments);
+    print(format, arguments);
     va_end(arguments);
     (void)fprintf(stderr, "\nTry 'zeta help%s%s'.\n", *about ? " " : "", about);
     return ZETA_EXIT_USAGE;
@@ -48,7 +48,7 @@ int zeta_print_refusal(ze_result_t result, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    say(format, arguments);
+    print(format, arguments);
     va_end(arguments);
     if (reason[0])
         (void)fprintf(stderr, ": %s\n", reason);
@@ -62,7 +62,7 @@ void zeta_print_note(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    say(format, arguments);
+    print(format, arguments);
     va_end(arguments);
     (void)fputc('\n', stderr);
 }

@@ -1,5 +1,5 @@
 /*
- * What the command tells a person on stderr, and its exit codes.
+ * What the command prints for a person on stderr, and its exit codes.
  */
 #ifndef ZETA_TOOLS_OUTPUT_MESSAGE_H
 #define ZETA_TOOLS_OUTPUT_MESSAGE_H

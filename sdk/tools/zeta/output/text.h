@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** Width of the terminal, 80 if it does not say; 0 when the stream is no terminal. */
+/** Width of the terminal, 80 if that is unknown; 0 when the stream is no terminal. */
 unsigned zeta_terminal_columns(FILE *stream);
 
 /** Whether characters beyond ASCII can be shown. */

@@ -18,7 +18,7 @@ struct zeta_code_place {
     uint32_t line;        /**< from 1; 0: of none in particular, or unknown */
 };
 
-/** Whether this program can tell lines at all. */
+/** Whether this program can find lines at all. */
 bool zeta_code_lines_work(void);
 
 /**

@@ -1,4 +1,4 @@
-/* Without libdw: nobody can tell lines. */
+/* Without libdw: no lines are found. */
 #include "sdk/tools/zeta/profile/code_lines.h"
 
 #include <stddef.h>

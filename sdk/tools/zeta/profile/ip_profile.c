@@ -17,7 +17,7 @@ struct zeta_ip_address {
     struct zeta_ip_counts counts;
 };
 
-/* What the folder of modules says. */
+/* What the folder of modules holds. */
 struct zeta_ip_source {
     struct zeta_module_index index;
     struct zeta_code_lines **images; /* one per entry; null: not opened, or no image */
@@ -30,8 +30,7 @@ int zeta_ip_profile_init(struct zeta_ip_profile *profile, const struct zeta_grou
     if (entry->properties.metricCount != 1 + ZETA_IP_REASONS ||
         strcmp(entry->metrics[0].properties.name, "IP") != 0)
         return zeta_print_failure(
-            "%s is not what is known by that name: it has %u metrics, and not "
-            "IP and %d reasons",
+            "cannot show a profile of %s: it has %u metrics instead of IP and %d reasons",
             entry->properties.name, entry->properties.metricCount, ZETA_IP_REASONS);
     for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
         profile->reason_names[i] = entry->metrics[1 + i].properties.name;

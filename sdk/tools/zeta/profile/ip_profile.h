@@ -28,7 +28,7 @@ struct zeta_ip_counts {
 struct zeta_ip_line {
     const char *kernel; /**< or function; null: nobody knows what lies there */
     const char *file;   /**< of the source; null: unknown */
-    bool is_address;    /**< nothing tells lines, so it is one address */
+    bool is_address;    /**< without lines: one address */
     uint32_t line;      /**< 0: code of the file that the compiler made for no line of it */
     uint64_t address;   /**< lowest that was seen */
     struct zeta_ip_counts counts;
@@ -64,7 +64,7 @@ struct zeta_ip_profile {
  *
  * @entry  with its metrics; must outlive the profile
  *
- * On failure (another group than ZETA_IP_GROUP) says why. zeta_ip_profile_finish ends it either
+ * On failure (another group than ZETA_IP_GROUP) prints why. zeta_ip_profile_finish ends it either
  * way.
  */
 int zeta_ip_profile_init(struct zeta_ip_profile *profile, const struct zeta_group_entry *entry);

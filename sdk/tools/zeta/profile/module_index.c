@@ -121,7 +121,7 @@ static bool read_load(struct zeta_module_entry *entry, struct word line, bool *o
     *out_memory = entry->file != NULL;
     while (fine && *out_memory && line.size > 0)
         fine = read_kernel(entry, next_word(&line), out_memory);
-    /* The file lies in the folder, whatever the line says. */
+    /* The file lies in the folder, whatever the line has. */
     return fine && *out_memory && entry->file[0] != '.' && !strchr(entry->file, '/');
 }
 
@@ -214,7 +214,7 @@ static char *read_rest(FILE *file, size_t *out_size)
     return text;
 }
 
-/* Text of the index behind an offset; null with nothing said when there is no index. */
+/* Text of the index behind an offset; null without a message when there is no index. */
 static int read_text(const char *folder, uint64_t offset, char **out_text, size_t *out_size)
 {
     char *path = NULL;

@@ -103,10 +103,9 @@ int zeta_environment_build(struct zeta_environment *environment, bool is_ours)
         return zeta_print_failure("no memory for the environment of the program");
     /* Which instance this process has is not read from its variables then: both would differ. */
     if (is_ours && environment->instance && getauxval(AT_SECURE) != 0)
-        return zeta_print_failure(
-            "this zeta has more rights than its user (setcap, setuid), so it "
-            "and a program that it starts do not meet on one virtual GPU; use "
-            "a zeta without them, which the virtual GPU does not need");
+        return zeta_print_failure("this zeta has more rights than its user (setcap, setuid), so a "
+                                  "program that it starts cannot share its virtual GPU; use a zeta "
+                                  "without these rights, which the virtual GPU does not need");
     for (size_t i = 0; i < count; i++) {
         char *variable = environment->before[i];
 

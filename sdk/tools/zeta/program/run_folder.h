@@ -2,8 +2,8 @@
  * Folders for files that a run needs until it ends. One whose run was killed is removed by the next
  * run that makes one of the same kind in the same place.
  *
- * A lock on the folder (flock) says that its run lives; it goes with the process, however that
- * ends.
+ * A lock on the folder (flock) shows that its run goes on; it is released with the process,
+ * however that ends.
  */
 #ifndef ZETA_TOOLS_PROGRAM_RUN_FOLDER_H
 #define ZETA_TOOLS_PROGRAM_RUN_FOLDER_H

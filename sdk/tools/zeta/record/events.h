@@ -29,7 +29,7 @@ struct zeta_record_events {
 };
 
 /**
- * Finds the groups of events. On failure (no such group) says why.
+ * Finds the groups of events. On failure (no such group) prints why.
  * zeta_record_events_finish ends it either way.
  */
 int zeta_record_events_choose(struct zeta_record_events *events, const struct zeta_group_list *list,

@@ -81,7 +81,7 @@ size_t zeta_record_file_piece_bytes(const struct zeta_record_file *file)
     return (size_t)(file->limit_bytes / PIECES);
 }
 
-/* A second failure would only repeat what the first said. */
+/* A second failure would only repeat the first. */
 static int fail(struct zeta_record_file *file, ze_result_t result)
 {
     const bool was_said = file->has_failed;

@@ -16,7 +16,7 @@ struct zeta_record_file {
     const char *path;
     char *aside;          /**< where the file is that had the name before; null: there was none */
     uint64_t limit_bytes; /**< of the file; 0: none */
-    bool has_failed;      /**< a write failed, which was said; nothing more is written */
+    bool has_failed;      /**< a write failed, which was printed; nothing more is written */
 };
 
 /**

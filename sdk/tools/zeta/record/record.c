@@ -114,7 +114,7 @@ static int init_options(struct options *options, int count, char **arguments)
 
 /* ---- the run ---------------------------------------------------------------------------- */
 
-/* So often traces and modules are looked at and what was recorded goes to the system: a kill loses
+/* So often traces and modules are polled and what was recorded is flushed: a kill loses
  * no more than that and the time of one reading. */
 #define FLUSH_NS 250000000
 

@@ -1,5 +1,5 @@
 /*
- * From the clock of a device to that of the host, as CLOCK chunks say.
+ * From the clock of a device to that of the host, as CLOCK chunks give it.
  */
 #ifndef ZETA_TOOLS_RECORDING_CLOCK_H
 #define ZETA_TOOLS_RECORDING_CLOCK_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /**
- * Times of a report lie between this and its negative, 73 years: recordings of strangers may say
+ * Times of a report lie between this and its negative, 73 years: recordings of strangers may hold
  * anything, and the distance of any two, a row's length added, has to fit.
  */
 #define ZETA_REPORT_TIME_MAX (INT64_MAX / 4)

@@ -87,13 +87,13 @@ struct zeta_report_stream {
     uint32_t record_bytes;
     uint64_t period_ns;
     uint64_t data_bytes;
-    bool is_bad;       /**< its data cannot be used; that was said */
-    bool has_time;     /**< its rows say when they were */
+    bool is_bad;       /**< its data cannot be used; that was printed */
+    bool has_time;     /**< its rows have times */
     bool was_placed;   /**< the first row was seen */
     bool has_first;    /**< first_ns is set and waits for a clock */
     uint64_t first_ns; /**< begin of the first row, on the clock of the device */
     uint64_t outside;  /**< rows that are not in the range of time that was asked for */
-    uint64_t timeless; /**< rows that are left out because they do not say when they were */
+    uint64_t timeless; /**< rows that are left out because they have no time */
 
     struct zeta_report_event_metric *events; /**< of events */
     uint32_t event_count;

@@ -7,7 +7,7 @@
 static int check(const struct zeta_report_options *options)
 {
     if (options->has_range && options->from_ns >= options->to_ns)
-        return zeta_print_usage_error("--from is not before --to");
+        return zeta_print_usage_error("--from is not before --to; give an earlier time to --from");
     if (zeta_options_check_json(&options->json, options->has_csv) != ZETA_EXIT_OK)
         return ZETA_EXIT_USAGE;
     if (options->pftrace_path && !zeta_trace_perfetto)

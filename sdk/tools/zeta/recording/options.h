@@ -21,8 +21,8 @@ struct zeta_report_options {
 };
 
 /**
- * Reads the arguments that follow "zeta report", arguments[0] being "report". What is wrong is
- * said; then gives ZETA_EXIT_USAGE.
+ * Reads the arguments that follow "zeta report", arguments[0] being "report". Prints what is
+ * wrong; then gives ZETA_EXIT_USAGE.
  */
 int zeta_report_options_init(struct zeta_report_options *options, int count, char **arguments);
 

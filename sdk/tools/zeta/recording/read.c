@@ -489,7 +489,7 @@ static int read_chunk(void *user, struct zeta_recording_reader *reader,
     }
 }
 
-/* The clocks as they were before the first chunk: those that came first say it best. */
+/* The clocks as they were before the first chunk: the first one is the nearest. */
 static void rewind_clocks(struct zeta_report *report)
 {
     for (uint32_t i = 0; i < report->device_count; i++) {

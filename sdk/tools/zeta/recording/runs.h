@@ -1,5 +1,5 @@
 /*
- * Work of the device with begin and end, as an API trace tells it, and which of it an interval of
+ * Work of the device with begin and end, from an API trace, and which of it an interval of
  * time belongs to.
  */
 #ifndef ZETA_TOOLS_RECORDING_RUNS_H

@@ -283,7 +283,7 @@ static bool take_row(void *user, const struct zeta_metric_row *row)
     int64_t times_ns[2] = {0, 0};
 
     if (stream->kind == ZETA_REPORT_SAMPLES && report->only_stream == 0) {
-        /* They do not say when they were. */
+        /* They have no time. */
         if (stream == report->profile_stream &&
             !zeta_ip_profile_add_row(&report->profile, row->values))
             report->has_no_memory = true;
@@ -422,7 +422,7 @@ int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_r
     if (status == ZETA_EXIT_OK && stream->has_time)
         status = find_first_row(report, stream, &piece);
     if (status != ZETA_EXIT_OK) {
-        /* It was said. The others may be fine. */
+        /* The reason was printed. The others may be fine. */
         stream->is_bad = true;
         report->bad_streams++;
         return ZETA_EXIT_OK;

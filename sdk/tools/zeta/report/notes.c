@@ -60,7 +60,7 @@ static void add_clocks(const struct zeta_report *report, struct zeta_report_note
                    "not placed beside metrics.");
     if (report->runs.left_out > 0)
         add(notes,
-            "Only the first %d runs of kernels are looked at; %" PRIu64 " more are in no "
+            "Only the first %d runs of kernels are evaluated; %" PRIu64 " more are in no "
             "figure by kernel.",
             ZETA_REPORT_MAX_RUNS, report->runs.left_out);
     if (report->options.html_path && report->runs.lanes.count > ZETA_REPORT_MAX_LANES)
@@ -88,9 +88,9 @@ static void add_range(const struct zeta_report *report, struct zeta_report_notes
         " rows and events do not. Losses are those of the whole recording.",
         outside);
     if (timeless > 0)
-        add(notes, "%" PRIu64 " rows do not say when they were and are left out.", timeless);
+        add(notes, "%" PRIu64 " rows have no time and are left out.", timeless);
     if (report->profile_stream)
-        add(notes, "Samples of instruction pointers do not say when they were: the profile is of "
+        add(notes, "Samples of instruction pointers have no time: the profile is of "
                    "the whole recording.");
 }
 

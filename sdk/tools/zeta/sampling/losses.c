@@ -20,9 +20,9 @@ void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures
     else if (group->losses.lost_ns > 0)
         (void)snprintf(out_text, ZETA_LOSSES_BYTES, "%" PRIu64 " report%s lost (%s%s)", lost,
                        plural, time, has_figures ? ", in no figure below" : "");
-    else /* by a reset, whose time no clock tells, or without times in rows */
+    else /* by a reset, whose time is unknown, or without times in rows */
         (void)snprintf(out_text, ZETA_LOSSES_BYTES, "%s%" PRIu64 " report%s lost",
-                       group->losses.untold > 0 ? "at least " : "", lost, plural);
+                       group->losses.uncounted > 0 ? "at least " : "", lost, plural);
 }
 
 void zeta_losses_print(const struct zeta_sampled_group *group)

@@ -11,7 +11,7 @@
 
 struct json_object;
 
-/** Room for what zeta_losses_format() says. */
+/** Room for what zeta_losses_format() writes. */
 enum { ZETA_LOSSES_BYTES = 96 };
 
 /**
@@ -25,7 +25,7 @@ void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures
 /** Says on the standard error what of a group is missing, if anything is: for rows as CSV. */
 void zeta_losses_print(const struct zeta_sampled_group *group);
 
-/** The same of events, of which how many are missing is all that there is to say. */
+/** The same of events, of which only the number that is missing is known. */
 void zeta_lost_events_format(uint64_t lost, bool has_figures, char out_text[ZETA_LOSSES_BYTES]);
 
 /**

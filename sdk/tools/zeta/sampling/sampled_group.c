@@ -105,7 +105,7 @@ static void add_gap(struct zeta_sampled_group *group, uint64_t gap_ns)
         group->period_ns > 0 ? (gap_ns + group->period_ns / 2) / group->period_ns : 0;
 
     group->losses.lost_ns += gap_ns;
-    group->losses.reckoned += periods > 2 ? periods - 1 : 1;
+    group->losses.estimated += periods > 2 ? periods - 1 : 1;
 }
 
 void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
@@ -140,9 +140,9 @@ void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instan
         const uint64_t reports = group->period_ns > 0 ? gap_ns / group->period_ns : 0;
 
         group->losses.breaks++;
-        group->losses.untold++;
+        group->losses.uncounted++;
         group->losses.lost_ns += gap_ns;
-        group->losses.reckoned += reports > 0 ? reports : 1;
+        group->losses.estimated += reports > 0 ? reports : 1;
     }
 }
 
@@ -189,8 +189,8 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
             records += slot[0] != 0 || memcmp(slot, slot + 1, record_bytes - 1) != 0;
         } else if (kind == ZETA_SLOT_BREAK) {
             group->losses.breaks++;
-            group->losses.told += lost;
-            group->losses.untold += lost == 0;
+            group->losses.counted += lost;
+            group->losses.uncounted += lost == 0;
         }
     }
     return records;
@@ -198,11 +198,11 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
 
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)
 {
-    const uint64_t counted = group->losses.told + group->losses.untold;
+    const uint64_t counted = group->losses.counted + group->losses.uncounted;
 
-    if (group->losses.breaks > 0 && group->losses.untold == 0)
+    if (group->losses.breaks > 0 && group->losses.uncounted == 0)
         return counted;
-    return counted > group->losses.reckoned ? counted : group->losses.reckoned;
+    return counted > group->losses.estimated ? counted : group->losses.estimated;
 }
 
 void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group)

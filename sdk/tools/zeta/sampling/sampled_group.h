@@ -20,11 +20,11 @@ struct zeta_sampled_tile {
 
 /** What is missing. */
 struct zeta_sampled_losses {
-    uint64_t told;     /**< reports, as breaks tell */
-    uint64_t untold;   /**< breaks that do not tell */
-    uint64_t reckoned; /**< reports, by the time between rows */
-    uint64_t lost_ns;  /**< that time: no row covers it */
-    uint64_t breaks;   /**< interruptions, also those whose time nobody knows: resets */
+    uint64_t counted;   /**< reports, in breaks that have a count */
+    uint64_t uncounted; /**< breaks without a count */
+    uint64_t estimated; /**< reports, from the time between rows */
+    uint64_t lost_ns;   /**< that time: no row covers it */
+    uint64_t breaks;    /**< interruptions, also those whose time nobody knows: resets */
 };
 
 struct zeta_sampled_group {
@@ -92,8 +92,8 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
 void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instant_ns);
 
 /**
- * How many reports are missing, at least: 0 if none is. That is what breaks tell. Where one does
- * not, the time between rows does, and an interruption of which neither is known counts as one.
+ * How many reports are missing, at least: 0 if none is. Breaks count them. Where one does
+ * not, the time between rows is used, and an interruption of which neither is known counts as one.
  */
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group);
 
@@ -125,7 +125,7 @@ struct zeta_account {
 };
 
 /**
- * The kind that fits a metric. Amounts that are averages or percentages already say so in the
+ * The kind that fits a metric. Amounts that are averages or percentages have that in the
  * first words of their description ("Average ...", "Percentage ..."), as other tools expect.
  */
 enum zeta_account_kind zeta_account_kind_of(zet_metric_type_t type, const char *description);
@@ -143,7 +143,7 @@ const char *zeta_account_kind_name(enum zeta_account_kind kind);
 bool zeta_slot_is_control(const uint8_t *slot, uint32_t *out_kind, uint64_t *out_lost);
 
 /**
- * Records that are missing in raw data, at least: a break that does not say how many counts as one.
+ * Records that are missing in raw data, at least: a break without a count is one.
  *
  * @record_bytes  of a slot
  */

@@ -9,7 +9,7 @@
 /* Reports per read: large enough to be cheap, small enough to stay in the cache. */
 enum { READ_RECORDS = 512, READ_RECORDS_LEAST = 8 };
 
-/* Reports before signals are looked at again, when they come faster than they are added up. */
+/* Reports before signals are polled again, when they come faster than they are added up. */
 enum { MAX_RECORDS = 64 * READ_RECORDS };
 
 /* Memory for one read. */

@@ -1,5 +1,5 @@
 /*
- * Samples several groups of a device at once and sums up what they say.
+ * Samples several groups of a device at once and sums up their rows.
  */
 #ifndef ZETA_TOOLS_SAMPLING_SAMPLER_H
 #define ZETA_TOOLS_SAMPLING_SAMPLER_H

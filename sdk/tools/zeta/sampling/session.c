@@ -114,7 +114,7 @@ static int wait_for_last_report(struct zeta_session *session, uint64_t limit)
             read_until(session, has_reached, end_ticks,
                        shorter(patience(session), limit > now_ns ? limit - now_ns : 0), &is_there);
     if (status == ZETA_EXIT_OK && !is_there)
-        zeta_print_note("%s gave no report after the end; the last moments may be missing",
+        zeta_print_note("%s gave no report after the end; the last reports may be missing",
                         session->device->properties.name);
     return status;
 }

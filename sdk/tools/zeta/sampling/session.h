@@ -32,14 +32,15 @@ struct zeta_session {
 };
 
 /**
- * How opening the sampler went: gives the status back. Where hardware refused, says how to choose
+ * How opening the sampler went: gives the status back. Where hardware refused, prints how to choose
  * the virtual GPU.
  */
 int zeta_session_opened(const struct zeta_session *session, int status);
 
 /**
  * Waits for the first report, runs the program, samples until its end and one report more. On
- * failure says why; the program goes on when the sampling fails, and its end is awaited either way.
+ * failure prints why; the program goes on when the sampling fails, and its end is awaited either
+ * way.
  */
 int zeta_session_run(struct zeta_session *session);
 

@@ -7,7 +7,7 @@
 
 #include "sdk/tools/zeta/output/message.h"
 
-/* Readings of the clock, and how far its rate may be from what the device says. */
+/* Readings of the clock, and how far its rate may be from what the device states. */
 enum { READINGS = 50, PAUSE_NS = 10000000, TOLERANCE_PPM = 500 };
 
 /* A loaded host may interrupt a reading between the two clocks. A wrong rate stays wrong. */

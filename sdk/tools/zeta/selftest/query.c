@@ -72,7 +72,7 @@ static void tear_down(struct bench *bench, ze_device_handle_t device)
     (void)zeContextDestroy(bench->context);
 }
 
-/* The query counts no longer than from before its begin to behind its end, which is told. */
+/* The query counts no longer than from before its begin to behind its end. */
 static ze_result_t enclose_time(const struct bench *bench, uint64_t *out_longest_ns)
 {
     const struct timespec enclosed = {.tv_nsec = ENCLOSED_NS};

@@ -120,7 +120,7 @@ static int test_device(const struct zeta_device_entry *device, const struct opti
                  device->info.id, device->info.stream);
     if (status == ZETA_EXIT_OK && groups.count == 0)
         zeta_selftest_print(out_test, ZETA_SELFTEST_FAILED, "groups",
-                            "it has no metric groups; zeta doctor says why");
+                            "it has no metric groups; 'zeta doctor' shows why");
     else if (status == ZETA_EXIT_OK)
         status = run_checks(out_test);
     zeta_group_list_finish(&groups);
@@ -166,8 +166,7 @@ static int test_devices(const struct options *options, struct zeta_device_list *
     if (status != ZETA_EXIT_OK)
         return status;
     if (tested == 0) {
-        (void)zeta_print_failure("no device of plugin '%s' is here; why, plugin by plugin: zeta "
-                                 "plugin list",
+        (void)zeta_print_failure("there is no device of plugin '%s'; 'zeta plugin list' shows why",
                                  options->plugin ? options->plugin : "any");
         return ZETA_EXIT_FAILED;
     }

@@ -31,7 +31,7 @@ void zeta_selftest_print(struct zeta_selftest *test, enum zeta_selftest_verdict 
                          const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** The clock of the device never goes back and runs as fast as it says, by the host's. */
+/** The clock of the device never goes back and runs at its stated rate, by the host's. */
 void zeta_selftest_clock(struct zeta_selftest *test);
 
 /**
@@ -43,7 +43,7 @@ void zeta_selftest_clock(struct zeta_selftest *test);
  */
 void zeta_selftest_stream(struct zeta_selftest *test, struct zeta_group_entry *group);
 
-/** A query around a known time says that time. group: event-based, with its metrics loaded. */
+/** A query around a known time gives that time. group: event-based, with its metrics loaded. */
 void zeta_selftest_query(struct zeta_selftest *test, struct zeta_group_entry *group);
 
 #endif

@@ -116,7 +116,7 @@ static void check_frequency(struct zeta_selftest *test, const struct zeta_sample
 }
 
 /*
- * What a counter is a part of; 0: nothing can be said. A GPU that slept makes rows of several
+ * What a counter is a part of; 0: unknown. A GPU that slept makes rows of several
  * periods, and one that changed contexts several rows of a period.
  */
 static double whole_of(const struct zeta_sampled_group *group, const struct proportion *wanted)

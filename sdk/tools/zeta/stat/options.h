@@ -43,7 +43,7 @@ enum { ZETA_SAMPLING_OPTIONS = 6 };
 size_t zeta_sampling_options(struct zeta_stat_options *options,
                              struct zeta_option out_table[ZETA_SAMPLING_OPTIONS]);
 
-/** Checks what the options say together, in the name of a command. Prints what is wrong. */
+/** Checks the options together, in the name of a command. Prints what is wrong. */
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command);
 
 /** Gives the period and the groups that were not named their usual values. */

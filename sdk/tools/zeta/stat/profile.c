@@ -55,7 +55,7 @@ static char *place_text(const struct zeta_ip_line *line)
     return length < 0 ? NULL : text;
 }
 
-/* Metric names end with Stall; what they are about is said before. */
+/* Metric names end with Stall; the table's title has what they are about. */
 static int short_length(const char *name)
 {
     const char *stall = strstr(name, "Stall");
@@ -117,7 +117,7 @@ static void source_text(const struct zeta_ip_line *line, char text[SOURCE_BYTES]
         (void)fclose(file);
 }
 
-/* Whether nobody knows what lies at any address: then there are no kernels to tell apart. */
+/* Whether nobody knows what lies at any address: then there are no kernels. */
 static bool has_addresses_only(const struct zeta_ip_profile *profile)
 {
     return profile->kernel_count == 1 && !profile->kernels[0].name;

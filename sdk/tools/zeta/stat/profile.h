@@ -15,7 +15,7 @@ struct json_object;
  * Writes tables of kernels and of the lines with the most samples, or of addresses where nothing
  * else is known.
  *
- * @device_class  of struct zeta_device_info: says what the period is measured in
+ * @device_class  of struct zeta_device_info: for what the period is measured in
  */
 void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
                         const struct zeta_sampled_group *group, const char *device_class,

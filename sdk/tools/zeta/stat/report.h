@@ -33,7 +33,7 @@ struct zeta_stat_report {
 /** How tables are written. */
 struct zeta_stat_style {
     unsigned columns;    /**< width to put time lines in */
-    bool has_sparklines; /**< UTF-8 and somebody who looks */
+    bool has_sparklines; /**< a terminal with UTF-8 */
 };
 
 /** The style for a stream: width of its terminal, sparklines when that can show them. */

@@ -1,5 +1,5 @@
 /*
- * A folder in which the processes of a program write their traces, and what tells them to.
+ * A folder in which the processes of a program write their traces, and the variables for it.
  */
 #ifndef ZETA_TOOLS_TRACE_FOLDER_H
 #define ZETA_TOOLS_TRACE_FOLDER_H

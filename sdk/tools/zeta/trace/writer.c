@@ -11,7 +11,7 @@ struct source {
     bool has_end;
 };
 
-/* A process that ended by itself has said in its last lines what was lost. */
+/* A process that ended by itself wrote in its last lines what was lost. */
 static bool add_loss(const struct source *source, uint64_t lost, struct zeta_trace_writer *writer)
 {
     char text[256];

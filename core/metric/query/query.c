@@ -164,8 +164,8 @@ static ze_result_t explain(const struct zeta_metric_query *query, uint32_t code)
     if (code != ZETA_PLUGIN_NOT_READY)
         return zeta_backend_result(pool->source.provider->backend, code, "reading a query");
     /* Work that was lost will never give a result. */
-    if (zeta_device_status(pool->device) == ZE_RESULT_ERROR_DEVICE_LOST)
-        return zeta_device_fault(pool->device, ZE_RESULT_ERROR_DEVICE_LOST);
+    if (zeta_device_status(pool->client.device) == ZE_RESULT_ERROR_DEVICE_LOST)
+        return zeta_device_fault(pool->client.device, ZE_RESULT_ERROR_DEVICE_LOST);
     return zeta_error(ZE_RESULT_NOT_READY, "query %u has no result: its end has not run",
                       query->index);
 }
@@ -175,7 +175,7 @@ static ze_result_t read_records(const struct zeta_metric_query *query, uint32_t 
                                 uint8_t *data)
 {
     const struct zeta_query_source *source = &query->pool->source;
-    const struct zeta_device *device = query->pool->device;
+    const struct zeta_device *device = query->pool->client.device;
     const size_t record_bytes = source->record_bytes;
     ZETA_CLEANUP(zeta_freep) uint8_t *all = malloc(source->record_count * record_bytes);
     uint32_t code;
@@ -203,7 +203,7 @@ static ze_result_t get_data(const struct zeta_metric_query *query, size_t *size_
                             uint8_t *data)
 {
     const size_t record_bytes = query->pool->source.record_bytes;
-    const uint32_t available = zeta_metrics_tile_count(query->pool->device);
+    const uint32_t available = zeta_metrics_tile_count(query->pool->client.device);
     const size_t given = *size_bytes;
     uint32_t count = available;
     ze_result_t result;

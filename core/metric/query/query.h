@@ -20,7 +20,6 @@
 #include "core/object/object.h"
 #include "core/queue/use.h"
 
-struct zeta_device;
 struct zeta_metric_group;
 struct zeta_metric_query;
 
@@ -34,7 +33,6 @@ struct zeta_query_place {
 struct zeta_query_pool {
     struct zeta_object object;
     struct zeta_client client;
-    struct zeta_device *device;
     struct zeta_metric_group *group;
     struct zeta_query_source source; /**< the backend's side */
     struct zeta_query_place *places;

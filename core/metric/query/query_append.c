@@ -15,10 +15,10 @@ static ze_result_t check_list(const struct zeta_command_list *list,
 {
     const struct zeta_device *device = list->device;
 
-    if (device != pool->device && device->parent != pool->device)
+    if (device != pool->client.device && device->parent != pool->client.device)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the query pool was created for device %s and the command list for %s",
-                          pool->device->backend->id, device->backend->id);
+                          pool->client.device->backend->id, device->backend->id);
     return zeta_list_check_metrics(list);
 }
 

@@ -59,7 +59,6 @@ static ze_result_t create_pool(const struct zeta_context *context, struct zeta_d
     if (result != ZE_RESULT_SUCCESS)
         return result;
     pool = made;
-    pool->device = device;
     pool->group = group;
     zeta_object_pin_more(group); /* an application's group can be destroyed */
     pool->count = desc->count;

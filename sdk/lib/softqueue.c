@@ -54,17 +54,13 @@ uint32_t zeta_softqueue_pool_create(const struct zeta_plugin_host_ops *ops,
                                     struct zeta_softqueue_pool **out_pool)
 {
     struct zeta_softqueue_pool *pool = calloc(1, sizeof(*pool));
-    pthread_condattr_t attributes;
 
     if (!pool)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     pool->ops = ops;
     pool->host = host;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&pool->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    zeta_condition_init(&pool->changed);
     *out_pool = pool;
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -16,6 +16,16 @@ void zeta_sleep_until(uint64_t until_ns)
         (void)prctl(PR_SET_TIMERSLACK, (unsigned long)slack_ns, 0UL, 0UL, 0UL);
 }
 
+void zeta_condition_init(pthread_cond_t *out_condition)
+{
+    pthread_condattr_t attributes;
+
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(out_condition, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
 int zeta_thread_start(pthread_t *out_thread, void *(*run)(void *argument), void *argument,
                       const char *name)
 {

@@ -169,22 +169,6 @@ void zeta_vgpu_ip_advance(struct zeta_plugin_stream *stream, uint64_t now_ticks)
     stream->next_ticks = (now_ticks / stream->period_ticks + 1) * stream->period_ticks;
 }
 
-/* Waits for the end of a period or of the stream; false when it is to end. */
-static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
-{
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
-                                   .tv_nsec = (long)(until_ns % 1000000000u)};
-    int error = 0;
-    bool go_on;
-
-    pthread_mutex_lock(&stream->lock);
-    while (!stream->stopping && error == 0)
-        error = pthread_cond_timedwait(&stream->wake, &stream->lock, &until);
-    go_on = !stream->stopping;
-    pthread_mutex_unlock(&stream->lock);
-    return go_on;
-}
-
 static void *stream_main(void *argument)
 {
     struct zeta_plugin_stream *stream = argument;
@@ -192,7 +176,7 @@ static void *stream_main(void *argument)
     const uint64_t step_ns = period_ns > SHORTEST_NS ? period_ns : SHORTEST_NS;
     uint64_t next_ns = zeta_monotonic_ns() + step_ns;
 
-    while (wait_until(stream, next_ns)) {
+    while (zeta_vgpu_stream_wait(stream, next_ns)) {
         const uint64_t now = zeta_monotonic_ns();
 
         write_now(stream);
@@ -241,15 +225,6 @@ static void enter_tile(struct zeta_plugin_stream *stream)
     pthread_mutex_unlock(&tile->streams_lock);
 }
 
-static void leave_tile(struct zeta_plugin_stream *stream)
-{
-    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
-
-    pthread_mutex_lock(&tile->streams_lock);
-    LIST_REMOVE(stream, tile_entry);
-    pthread_mutex_unlock(&tile->streams_lock);
-}
-
 bool zeta_vgpu_ip_start(struct zeta_plugin_stream *stream)
 {
     if (!begin_tiles(stream))
@@ -266,16 +241,7 @@ void zeta_vgpu_ip_stop(struct zeta_plugin_stream *stream)
 {
     if (!stream->running)
         return;
-    stream->running = false;
-    if (stream->is_virtual) {
-        leave_tile(stream);
-    } else {
-        pthread_mutex_lock(&stream->lock);
-        stream->stopping = true;
-        pthread_cond_signal(&stream->wake);
-        pthread_mutex_unlock(&stream->lock);
-        pthread_join(stream->thread, NULL);
-    }
+    zeta_vgpu_stream_end(stream);
     end_tiles(stream);
     write_records(stream, stream_ticks(stream));
 }

@@ -319,19 +319,36 @@ void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile)
     pthread_mutex_unlock(&tile->streams_lock);
 }
 
-/* Waits until then or until the stream is stopped; false when it is. */
-static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
+bool zeta_vgpu_stream_wait(struct zeta_plugin_stream *stream, uint64_t until_ns)
 {
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
-                                   .tv_nsec = (long)(until_ns % 1000000000u)};
+    const struct timespec until = zeta_clock_timespec(until_ns);
+    int error = 0;
     bool go_on;
 
     pthread_mutex_lock(&stream->lock);
-    if (!stream->stopping)
-        pthread_cond_timedwait(&stream->wake, &stream->lock, &until);
+    while (!stream->stopping && error == 0)
+        error = pthread_cond_timedwait(&stream->wake, &stream->lock, &until);
     go_on = !stream->stopping;
     pthread_mutex_unlock(&stream->lock);
     return go_on;
+}
+
+void zeta_vgpu_stream_end(struct zeta_plugin_stream *stream)
+{
+    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
+
+    stream->running = false;
+    if (stream->is_virtual) {
+        pthread_mutex_lock(&tile->streams_lock);
+        LIST_REMOVE(stream, tile_entry);
+        pthread_mutex_unlock(&tile->streams_lock);
+        return;
+    }
+    pthread_mutex_lock(&stream->lock);
+    stream->stopping = true;
+    pthread_cond_signal(&stream->wake);
+    pthread_mutex_unlock(&stream->lock);
+    pthread_join(stream->thread, NULL);
 }
 
 static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
@@ -369,7 +386,7 @@ static void *sampler_main(void *argument)
 
     /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    while (wait_until(stream, wake_ns(stream))) {
+    while (zeta_vgpu_stream_wait(stream, wake_ns(stream))) {
         const uint64_t now = zeta_monotonic_ns();
 
         write_now(stream);
@@ -431,22 +448,10 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
 {
     if (!stream->running)
         return;
-    stream->running = false;
-    if (stream->is_virtual) {
-        struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
-
-        pthread_mutex_lock(&tile->streams_lock);
-        LIST_REMOVE(stream, tile_entry);
-        pthread_mutex_unlock(&tile->streams_lock);
-        return;
-    }
-    pthread_mutex_lock(&stream->lock);
-    stream->stopping = true;
-    pthread_cond_signal(&stream->wake);
-    pthread_mutex_unlock(&stream->lock);
-    pthread_join(stream->thread, NULL);
+    zeta_vgpu_stream_end(stream);
     /* What was complete before the stop. */
-    write_now(stream);
+    if (!stream->is_virtual)
+        write_now(stream);
 }
 
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <zeta/plugin_host.h>
+#include <zeta/thread.h>
 
 #include "plugins/vgpu/instance/instance.h"
 #include "sampling.h"
@@ -136,16 +137,12 @@ static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device 
     const uint32_t rows = device->vgpu->tiles[device->first_tile].rows;
     const uint32_t all = rows * device->tile_count;
     struct zeta_plugin_stream *stream = calloc(1, sizeof(*stream));
-    pthread_condattr_t attributes;
 
     if (!stream)
         return NULL;
     pthread_mutex_init(&stream->lock, NULL);
     pthread_mutex_init(&stream->state_lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&stream->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    zeta_condition_init(&stream->wake);
     stream->vgpu = device->vgpu;
     stream->first_tile = device->first_tile;
     stream->tile_count = device->tile_count;

@@ -78,6 +78,12 @@ struct zeta_plugin_stream {
     LIST_ENTRY(zeta_plugin_stream) entry;
 };
 
+/** Waits until then or until the stream is stopped; false when it is. Its thread only. */
+bool zeta_vgpu_stream_wait(struct zeta_plugin_stream *stream, uint64_t until_ns);
+
+/** Ends the thread of a stream that runs, or takes it from the tile that drives it. */
+void zeta_vgpu_stream_end(struct zeta_plugin_stream *stream);
+
 /** Takes the first report and begins to sample. False when no thread can be started. */
 bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream);
 

@@ -233,12 +233,7 @@ static void wait_locked(struct zeta_plugin_tracer *tracer)
         pthread_mutex_lock(&tracer->lock);
         return;
     }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    until = zeta_clock_timespec(zeta_monotonic_ns() + POLL_NS);
     pthread_cond_timedwait(&tracer->wake, &tracer->lock, &until);
 }
 
@@ -272,15 +267,11 @@ static void stop_thread(struct zeta_plugin_tracer *tracer)
 static struct zeta_plugin_tracer *create_tracer(const struct zeta_plugin_device *device)
 {
     struct zeta_plugin_tracer *tracer = calloc(1, sizeof(*tracer));
-    pthread_condattr_t attributes;
 
     if (!tracer)
         return NULL;
     pthread_mutex_init(&tracer->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&tracer->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    zeta_condition_init(&tracer->wake);
     tracer->vgpu = device->vgpu;
     tracer->first_tile = device->first_tile;
     tracer->tile_count = device->tile_count;

@@ -21,6 +21,9 @@ extern "C" {
  */
 void zeta_sleep_until(uint64_t until_ns);
 
+/** Makes a condition whose timed waits use CLOCK_MONOTONIC. */
+void zeta_condition_init(pthread_cond_t *out_condition);
+
 /**
  * Starts a thread with every signal blocked: handlers are the application's business.
  *

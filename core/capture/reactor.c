@@ -10,13 +10,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
+#include <zeta/thread.h>
+
 #include "core/util/cleanup.h"
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
 #include "core/util/fork_state.h"
 #include "core/util/log.h"
-#include <zeta/clock.h>
-#include <zeta/thread.h>
 
 /*
  * What epoll gives back for a source: the number of its watch and which of its descriptors it was.

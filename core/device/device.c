@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zeta/clock.h>
+
 #include "core/api/chain.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
-#include <zeta/clock.h>
 
 /*
  * CLOCK_MONOTONIC_RAW minus CLOCK_MONOTONIC: the narrowest of some tries, because whoever loses the

@@ -2,12 +2,13 @@
  */
 #include <string.h>
 
+#include <zeta/clock.h>
+
 #include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "zeta_impl.h"
-#include <zeta/clock.h>
 
 static const struct zeta_plugin_device_properties *facts(ze_device_handle_t hDevice)
 {

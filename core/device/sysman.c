@@ -6,12 +6,13 @@
  */
 #include <string.h>
 
+#include <zeta/clock.h>
+
 #include "core/device/device.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
-#include <zeta/clock.h>
 
 #define UNKNOWN_SPEED                                                                              \
     (zes_pci_speed_t)                                                                              \

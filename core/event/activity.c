@@ -5,11 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
+
 #include "core/device/device.h"
 #include "core/plugin/host.h"
 #include "core/trace/sink.h"
 #include "core/trace/text.h"
-#include <zeta/clock.h>
 
 /* Tracks have ids as threads do, and no thread has so large a number. */
 #define FIRST_TRACK 100000000

@@ -3,13 +3,14 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include <zeta/clock.h>
+
 #include "core/device/device.h"
 #include "core/event/activity.h"
 #include "core/plugin/host.h"
 #include "core/plugin/host_services.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include <zeta/clock.h>
 
 /* How often a waiter checks that the process that would signal a shared event still runs. */
 #define ALIVE_PERIOD_NS UINT64_C(50000000)

@@ -1,11 +1,12 @@
 /* The API functions that give the times of events. */
+#include <zeta/clock.h>
+
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
-#include <zeta/clock.h>
 
 ze_result_t ZE_APICALL impl_zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
                                                         ze_kernel_timestamp_result_t *dstptr)

@@ -5,8 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/device/device.h"
 #include <zeta/clock.h>
+
+#include "core/device/device.h"
 
 /* How often a sleeping waiter checks that its device still works. */
 #define POLL_PERIOD_NS UINT64_C(50000000)

@@ -6,12 +6,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
+
 #include "core/device/device.h"
 #include "core/memory/memory.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
-#include <zeta/clock.h>
 
 /* How long an allocation waits for memory that was freed and is used, and how often it polls. */
 #define WAIT_NS (10 * ZETA_NS_PER_S)

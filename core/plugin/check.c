@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
+
 #include "core/plugin/check.h"
 #include "core/plugin/entry.h"
 #include "core/plugin/match.h"
@@ -22,7 +24,6 @@
 #include "core/util/cleanup.h"
 #include "core/util/descriptor.h"
 #include "core/util/log.h"
-#include <zeta/clock.h>
 
 /* What the child writes, one record per step. Smaller than a pipe takes in one piece. */
 struct message {

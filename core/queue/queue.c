@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/clock.h>
+
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/memory/memory.h"
@@ -10,7 +12,6 @@
 #include "core/queue/use.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include <zeta/clock.h>
 
 #define POLL_PERIOD_NS UINT64_C(50000000) /* between polls for events that were lost */
 

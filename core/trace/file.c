@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/trace/file_head.h"
+#include <zeta/clock.h>
+
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
-#include <zeta/clock.h>
 
 #define SLOT_COUNT 256
 #define CHUNK_BYTES ZETA_TRACE_CHUNK_BYTES

@@ -111,4 +111,17 @@ void zeta_trace_slot_write(struct zeta_trace_slot *slot, const char *line, uint3
 /** For a child of fork(): the parent's file is not ours. Only async-signal-safe steps. */
 void zeta_trace_file_forget(void);
 
+/* ---- The first and the last line: the process, and what was lost (file_head.c) ---- */
+
+enum { ZETA_TRACE_HEAD_BYTES = 4096, ZETA_TRACE_TAIL_BYTES = 512 };
+
+/** Writes the head into ZETA_TRACE_HEAD_BYTES blanks: name and command of the process, clocks. */
+void zeta_trace_head_write(char *head);
+
+/** Changes the number of lost records in a head, in place. */
+void zeta_trace_head_count(char *head, uint64_t lost);
+
+/** Makes the tail that ends the array; gives its size. */
+size_t zeta_trace_tail_make(uint64_t lost, char tail[ZETA_TRACE_TAIL_BYTES]);
+
 #endif

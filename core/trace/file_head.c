@@ -1,13 +1,14 @@
-#include "core/trace/file_head.h"
-
+/* The first and the last line of a trace: what is known of the process, and what was lost. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
+
+#include "core/trace/file.h"
 #include "core/trace/text.h"
 #include "core/util/cleanup.h"
 #include "core/util/descriptor.h"
-#include <zeta/clock.h>
 
 #define COMMAND_BYTES 512
 

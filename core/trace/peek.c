@@ -1,11 +1,11 @@
-#include "core/trace/peek.h"
-
+/* Reading memory of the application that may not be there. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "core/api/chain.h"
+#include "core/trace/render.h"
 
 #define PAGE_BYTES 4096
 

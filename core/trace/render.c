@@ -1,7 +1,6 @@
 #include "core/trace/render.h"
 
 #include "core/trace/describe.h"
-#include "core/trace/peek.h"
 
 /* Of long arrays and strings only the start is shown. */
 #define ELEMENTS_MAX 8

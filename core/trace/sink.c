@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/clock.h>
+
 #include "core/trace/describe.h"
 #include "core/trace/render.h"
 #include "core/trace/sink_path.h"
@@ -15,7 +17,6 @@
 #include "core/util/error.h"
 #include "core/util/fork_state.h"
 #include "zeta_strings.h"
-#include <zeta/clock.h>
 
 /*
  * {"ph":"B","pid":1,"tid":2,"ts":       123456.789,"cat":"ze","name":"zeFoo","args":{ ... }},

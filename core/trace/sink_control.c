@@ -13,6 +13,7 @@
 #include "core/trace/sink_path.h"
 #include "core/util/error.h"
 #include "core/util/log.h"
+#include "core/util/own_struct.h"
 
 /* Names that are tried when the file exists; a process that execs itself needs a few. */
 #define NAMES_MAX 1000
@@ -95,23 +96,18 @@ ze_result_t zetaTraceGetInfo(struct zeta_trace_info *info)
 {
     struct zeta_trace_counts counts;
 
-    if (!info)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "zetaTraceGetInfo: info is null");
-    if (info->struct_size < sizeof(info->struct_size))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "zetaTraceGetInfo: info->struct_size is %zu; set it to sizeof(struct "
-                          "zeta_trace_info)",
-                          info->struct_size);
+    ze_result_t result = zeta_own_struct_check("zetaTraceGetInfo", info);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     zeta_trace_file_counts(&counts);
 
     const struct zeta_trace_info full = {
-        .struct_size = info->struct_size,
         .path = zeta_trace_file_path(),
         .records = counts.records,
         .lost = counts.lost,
         .bytes = counts.bytes,
         .is_on = zeta_trace_file_is_open(),
     };
-    memcpy(info, &full, info->struct_size < sizeof(full) ? info->struct_size : sizeof(full));
+    zeta_own_struct_copy(info, info->struct_size, &full, sizeof(full));
     return ZE_RESULT_SUCCESS;
 }

@@ -309,8 +309,7 @@ void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile)
     struct zeta_plugin_stream *stream;
 
     pthread_mutex_lock(&tile->streams_lock);
-    LIST_FOREACH(stream, &tile->streams, tile_entry)
-    {
+    LIST_FOREACH (stream, &tile->streams, tile_entry) {
         if (stream->ip)
             zeta_vgpu_ip_advance(stream, stream_ticks(stream));
         else

@@ -482,8 +482,8 @@ void zeta_vgpu_tracers_forget(struct zeta_vgpu *vgpu)
     struct zeta_plugin_tracer *tracer;
 
     /* Who holds a copy of the descriptor keeps the rings of a dead parent. */
-    LIST_FOREACH(tracer, &vgpu->open_tracers, entry)
-    zeta_vgpu_trace_file_destroy(&tracer->merge.file);
+    LIST_FOREACH (tracer, &vgpu->open_tracers, entry)
+        zeta_vgpu_trace_file_destroy(&tracer->merge.file);
 }
 
 const struct zeta_plugin_tracer_ops zeta_vgpu_tracer_ops = {

@@ -15,6 +15,7 @@
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 enum { FIRST = 7, COUNTERS = 14, REPORT = 256 };
 
@@ -451,7 +452,7 @@ static void programmables__first_ten__have_no_generic_parameter(void **state)
     data_free(generations, count);
 }
 
-int main(void)
+SUITE(programmables)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flexible_counters__as_in_a_set__write_its_registers),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/formula/sets/set.h"
+#include "tests/support/suite.h"
 
 #define BASE                                                                                       \
     "format: 1\nunits: {u: {registers: [[0x100, 0xffff]]}, v: {}}\n"                               \
@@ -302,7 +303,7 @@ static void blocks__that_double__bounded(void **state)
     assert_non_null(strstr(findings.text, "b.yaml:16:8: more than 8192 register writes\n"));
 }
 
-int main(void)
+SUITE(set_format2)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__members_that_are_missing__are_those_of_the_kind),

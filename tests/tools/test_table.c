@@ -2,6 +2,7 @@
  * Tables: widths, alignment, columns that nothing is in.
  */
 #include "sdk/tools/zeta/output/table.h"
+#include "tests/support/suite.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +83,7 @@ static void table__control_characters__do_not_reach_a_terminal(void **state)
     assert_printed(&table, "Name\n?[31mred?\n");
 }
 
-int main(void)
+SUITE(table)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table__cells__make_columns_as_wide_as_needed),

@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -24,8 +25,8 @@ struct other {
 
 static struct other start(const char *role)
 {
-    char program[] = "/proc/self/exe";
-    char *arguments[] = {program, (char *)(uintptr_t)role, NULL};
+    char program[] = "/proc/self/exe", suite[] = "event_ipc";
+    char *arguments[] = {program, suite, (char *)(uintptr_t)role, NULL};
     posix_spawn_file_actions_t actions;
     struct other other = {0};
     int ends[2];
@@ -561,7 +562,7 @@ static void play(void **state)
     }
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(event_ipc, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool__two_processes__signal_each_other),

@@ -192,8 +192,8 @@ void peer_start(struct peer *peer)
 {
     char number[16];
     char path[] = "/proc/self/exe";
-    char word[] = "peer";
-    char *arguments[] = {path, word, number, NULL};
+    char suite[] = "ipc", word[] = "peer";
+    char *arguments[] = {path, suite, word, number, NULL};
     int ends[2];
 
     /* The end of this process is not for the other: its closing is the end of the work. */

@@ -7,6 +7,7 @@
 #include "gpu.h"
 #include "peer.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 #define BYTES 12288u
 
@@ -656,7 +657,7 @@ static int teardown(void **state)
     return gpu_teardown(state);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(ipc, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handle__in_another_process__both_see_the_same_memory),

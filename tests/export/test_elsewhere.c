@@ -12,6 +12,7 @@
 
 #include "tests/export/support.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 #define SLOTS 50u
 /** What the other process writes before the values. */
@@ -96,8 +97,8 @@ static void expect_same_elsewhere(const struct source *source, uint64_t seed)
     uint8_t *raw = malloc((size_t)SLOTS * source->record_bytes);
     char from[96];
     char to[96];
-    char word[] = "calculate";
-    char *arguments[] = {word, word, from, to, NULL};
+    char suite[] = "elsewhere", word[] = "calculate";
+    char *arguments[] = {word, suite, word, from, to, NULL};
     char **environment = bare_environment();
     static uint8_t found[1 << 20];
     size_t size = 0;
@@ -185,7 +186,7 @@ static void calculate__in_the_child_of_a_fork__gives_the_same_bits(void **state)
     outcome_free(&outcome);
 }
 
-int main(int count, char **arguments)
+SUITE_WITH_ARGUMENTS(elsewhere, count, arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calculate__in_a_process_without_devices__gives_the_same_bits),

@@ -38,19 +38,20 @@ static int run_here(const struct CMUnitTest *tests, size_t count, const char *na
     return failed;
 }
 
-static int run_apart(const char *program, const char *name, const char *value)
+static int run_apart(const char *suite, const char *name, const char *value)
 {
-    char *arguments[] = {strdup(program), strdup(name), value ? strdup(value) : NULL, NULL};
+    char *arguments[] = {strdup("intel"), strdup(suite), strdup(name), value ? strdup(value) : NULL,
+                         NULL};
     int status = -1;
     pid_t pid;
 
     if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments, environ) == 0)
         (void)waitpid(pid, &status, 0);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         free(arguments[i]);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    print_error("failed: %s %s %s\n", program, name, value ? value : "");
+    print_error("failed: %s %s %s\n", suite, name, value ? value : "");
     return 1;
 }
 

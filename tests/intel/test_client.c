@@ -10,6 +10,7 @@
 
 #include "tests/intel/query_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 enum { PERIOD_NS = 1000000, ROOM = 32 << 20 };
 
@@ -313,7 +314,7 @@ static void marker__on_a_stream_without_any__is_refused_when_appended(void **sta
     EXPECT_OK(zeContextDestroy(client.context));
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(client, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(unit__wanted_twice__is_told_as_the_rules_say, (void *)both),

@@ -10,6 +10,7 @@
 #include "tests/intel/stream_bed.h"
 #include "tests/sanitizer.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 /* Platforms of i915: what the emulated parts have, as public tables of such GPUs say. */
 static const struct {
@@ -300,7 +301,7 @@ static void machine__with_three_gpus__shows_and_samples_all_at_once(void **state
         bed_close(&streams[i]);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(discovery, argc, argv)
 {
     static const char *presets[PLATFORMS + 1], *larger[ALL_SETS + 1];
     static const char *const clocks[] = {"tgl-gt2", "dg2-g10", "hsw-gt2", NULL};

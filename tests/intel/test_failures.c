@@ -13,6 +13,7 @@
 #include "tests/forked.h"
 #include "tests/intel/stream_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 /* The plugin of the machine failed, or found nothing, with a reason that says all of these. */
 static void expect_reason(const struct kmd_config *config, const char *const *parts)
@@ -275,7 +276,7 @@ static void kernel__that_refuses_to_open__is_quoted(void **state)
         expect_sentence(answers[index].part);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(failures, argc, argv)
 {
     static const char *const revisions[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
     static const char *const answers[] = {"0", "1", "2", "3", "4", "5", "6", NULL};

@@ -10,6 +10,7 @@
 
 #include "tests/intel/stream_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 static uint8_t data[1 << 20];
 
@@ -120,7 +121,7 @@ static void device__that_is_gone__takes_no_other_along(void **state)
     }
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(machines, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(

@@ -12,6 +12,7 @@
 
 #include "tests/intel/stream_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 /* Rows of a long period, and periods that one of those has. */
 enum { LONG_ROWS = 3, SHORTER = 16 };
@@ -269,7 +270,7 @@ static void kernel__that_allows_longer_periods_only__samples_nothing(void **stat
     assert_non_null(strstr(zetaGetLastError(), "raise dev.i915.oa_max_sample_rate"));
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(periods, argc, argv)
 {
     static const char *const i915[] = {"hsw-gt1", "hsw-gt2", "hsw-gt3", "bdw", "chv",     "skl-gt2",
                                        "skl-gt3", "skl-gt4", "bxt",     "glk", "kbl-gt2", "kbl-gt3",

@@ -355,5 +355,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(metrics__that_cannot_be_in_one_group__are_refused_in_words),
     };
 
-    return bed_main(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+    /* A case of its own has the name of the program before its arguments, as in a program of
+     * suites. */
+    return bed_main(argc > 1 ? argc - 1 : argc, argc > 1 ? argv + 1 : argv, tests,
+                    sizeof(tests) / sizeof(tests[0]));
 }

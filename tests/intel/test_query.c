@@ -20,6 +20,7 @@
 #include "tests/intel/query_bed.h"
 #include "tests/sanitizer.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 static const char *uuid_of_test_oa = "6607f034-d053-40d1-8215-67c07f3041bb";
 
@@ -638,7 +639,7 @@ static void threads__with_pools_of_one_program__measure_at_once(void **state)
     query_bed_close(&bed);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(query, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query__of_gen12__counts_what_the_counters_did),

@@ -5,6 +5,7 @@
 
 #include "tests/intel/query_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 static uint8_t records[2 * QUERY_MOST_BYTES];
 
@@ -218,7 +219,7 @@ static void query__of_dg2__has_the_time_of_its_oa_clock(void **state)
     query_bed_close(&bed);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(query_xe, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query__of_xe2__counts_what_the_counters_did),

@@ -12,6 +12,7 @@
 
 #include "tests/intel/stream_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 enum { ROOM = 1 << 20 };
 
@@ -591,7 +592,7 @@ static void event__with_reports_enough__is_signalled(void **state)
     destroy_event(&event);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(streams, argc, argv)
 {
     static const char *const others[] = {"hsw-gt2", "dg2-g10", "mtl-gt3", NULL};
     const struct CMUnitTest tests[] = {

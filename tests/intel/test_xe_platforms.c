@@ -10,6 +10,7 @@
 
 #include "tests/intel/stream_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 static const struct {
     const char *preset, *name, *manifest;
@@ -277,7 +278,7 @@ static void test_oa__of_xe2_and_xe3__counts_what_its_equations_say(void **state)
     bed_close(&source);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(xe_platforms, argc, argv)
 {
     static const char *all[PLATFORMS + 1], *old[PLATFORMS - WITHOUT_B_AND_C + 1];
     static const char *wide[WITHOUT_B_AND_C + 1];

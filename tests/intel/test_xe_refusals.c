@@ -15,6 +15,7 @@
 
 #include "tests/intel/stream_bed.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 enum { PERIOD_NS = 100000 };
 
@@ -342,7 +343,7 @@ static void errno__of_a_read__is_told_unless_it_is_an_interruption(void **state)
     bed_close(&source);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(xe_refusals, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paranoid__without_the_capability__names_sysctl_and_command),

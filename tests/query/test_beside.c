@@ -12,6 +12,7 @@
 
 #include "bed.h"
 #include "tests/sanitizer.h"
+#include "tests/support/suite.h"
 
 extern char **environ;
 
@@ -77,8 +78,8 @@ struct process {
 
 static struct process start_process(void)
 {
-    char word[] = "noise";
-    char *arguments[] = {word, word, NULL};
+    char suite[] = "beside", word[] = "noise";
+    char *arguments[] = {word, suite, word, NULL};
     struct process process;
     posix_spawn_file_actions_t actions;
     int in[2], out[2];
@@ -240,7 +241,7 @@ static void threads__with_queues_of_their_own__do_not_meet(void **state)
     }
 }
 
-int main(int count, char **arguments)
+SUITE_WITH_ARGUMENTS(beside, count, arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(product__beside_others__its_own_counts_only),

@@ -2,16 +2,11 @@
  * main() of a program of suites. Included by the file that tests.cmake writes for each program,
  * which defines SUITES as X(name) for each of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#define X(name) int suite_##name(void);
+#define X(name) int suite_##name(int argc, char **argv);
 SUITES
 #undef X
 
@@ -19,7 +14,7 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        int (*run)(void);
+        int (*run)(int argc, char **argv);
     } suites[] = {
 #define X(name) {#name, suite_##name},
         SUITES
@@ -27,11 +22,8 @@ int main(int argc, char **argv)
     };
 
     for (size_t i = 0; argc >= 2 && i < sizeof(suites) / sizeof(suites[0]); i++) {
-        if (strcmp(suites[i].name, argv[1]) == 0) {
-            if (argc > 2)
-                cmocka_set_test_filter(argv[2]);
-            return suites[i].run();
-        }
+        if (strcmp(suites[i].name, argv[1]) == 0)
+            return suites[i].run(argc - 1, argv + 1);
     }
     (void)fprintf(stderr, "usage: %s SUITE [CASES, a pattern as *fork*]; suites:", argv[0]);
     for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)

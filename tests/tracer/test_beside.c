@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/suite.h"
 #include "tracing.h"
 
 extern char **environ;
@@ -59,8 +60,8 @@ static int trace_main(void)
 
 static pid_t start(const char *word, int output)
 {
-    char copy[16], self[] = "tracing";
-    char *arguments[] = {self, copy, NULL};
+    char copy[16], self[] = "tracing", suite[] = "beside";
+    char *arguments[] = {self, suite, copy, NULL};
     posix_spawn_file_actions_t actions;
     pid_t pid = 0;
 
@@ -175,7 +176,7 @@ static void status_group__tracer_of_another_process__counts_its_events(void **st
     (void)close(pipe_of[1]);
 }
 
-int main(int argc, char **argv)
+SUITE_WITH_ARGUMENTS(beside, argc, argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work__of_another_process__is_traced_exactly),

@@ -20,6 +20,7 @@
 #include "tests/kmd/tests/bed.h"
 #include "tests/sanitizer.h"
 #include "tests/support/compare.h"
+#include "tests/support/suite.h"
 
 enum { EXPONENT = 10, RECORD = 264, PERIOD_NS = 106667 };
 
@@ -151,7 +152,7 @@ static void fork__stream_in_child__becomes_readable(void **state)
     kmd_stop(machine);
 }
 
-/* Runs this program once more, as a client that was started on the machine: see main(). */
+/* Runs this program once more, as a client that was started on the machine: see the end. */
 static pid_t start_self(const char *role, int fd)
 {
     char number[16];
@@ -159,7 +160,7 @@ static pid_t start_self(const char *role, int fd)
 
     if (child == 0) {
         (void)snprintf(number, sizeof(number), "%d", fd);
-        (void)execl("/proc/self/exe", "kmd.process", role, number, (char *)NULL);
+        (void)execl("/proc/self/exe", "kmd", "process", role, number, (char *)NULL);
         _exit(99);
     }
     return child;
@@ -269,7 +270,7 @@ static int run_role(const char *role, int fd)
     return bed_add(open("/dev/dri/card0", O_RDWR), BED_UUID) == 2 ? 0 : 1;
 }
 
-int main(int count, char **arguments)
+SUITE_WITH_ARGUMENTS(process, count, arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dup__unit__free_when_the_last_is_closed),

@@ -30,12 +30,9 @@ struct igt_pieces {
 
 static void put_break(const struct igt_pieces *igt, unsigned char *slot, uint32_t reason)
 {
-    static const unsigned char magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;
+    const struct zeta_slot_control control = {.kind = ZETA_SLOT_BREAK, .value = reason};
 
-    memset(slot, 0, igt->report_bytes);
-    memcpy(slot, magic, sizeof(magic));
-    slot[16] = ZETA_SLOT_BREAK;
-    slot[20] = (unsigned char)reason;
+    zeta_slot_write(&control, slot, igt->report_bytes);
 }
 
 static void keep_problem(struct zeta_replay_pieces *pieces, const char *what, uint64_t offset)

@@ -5,8 +5,6 @@
 
 #include <zeta/slot.h>
 
-static const unsigned char slot_magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;
-
 struct zeta_replay_feed {
     struct zeta_replay_wish wish;
     struct zeta_replay_pieces pieces;
@@ -116,15 +114,6 @@ static bool next_piece(struct zeta_replay_feed *feed)
     return true;
 }
 
-static uint64_t get_bytes(const unsigned char *at, unsigned count)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
 static bool is_wanted_tile(const struct zeta_replay_feed *feed)
 {
     return feed->wanted == UINT32_MAX || feed->tile == feed->wanted;
@@ -132,20 +121,16 @@ static bool is_wanted_tile(const struct zeta_replay_feed *feed)
 
 static void take_control(struct zeta_replay_feed *feed, const unsigned char *slot)
 {
-    const uint32_t kind = (uint32_t)get_bytes(slot + 16, 4);
-    const uint32_t value = (uint32_t)get_bytes(slot + 20, 4);
+    struct zeta_slot_control control;
 
-    if (kind == ZETA_SLOT_TILE)
-        feed->tile = value;
-    else if (kind == ZETA_SLOT_BREAK && is_wanted_tile(feed))
-        note_break(feed, value, get_bytes(slot + 24, 8));
-    else if (kind == ZETA_SLOT_END && feed->has_last)
+    if (!zeta_slot_read(slot, &control))
+        return;
+    if (control.kind == ZETA_SLOT_TILE)
+        feed->tile = control.value;
+    else if (control.kind == ZETA_SLOT_BREAK && is_wanted_tile(feed))
+        note_break(feed, control.value, control.lost_records);
+    else if (control.kind == ZETA_SLOT_END && feed->has_last)
         note_break(feed, ZETA_PLUGIN_BREAK_LOST, 0);
-}
-
-static bool is_padding(const unsigned char *slot, uint32_t bytes)
-{
-    return slot[0] == 0 && memcmp(slot, slot + 1, bytes - 1) == 0;
 }
 
 /* Each read of a recorded stream began with the last record of the read before. */
@@ -160,11 +145,11 @@ static bool take_slot(struct zeta_replay_feed *feed, const unsigned char *slot)
 {
     const uint32_t bytes = feed->wish.set->record_bytes;
 
-    if (memcmp(slot, slot_magic, sizeof(slot_magic)) == 0) {
+    if (zeta_slot_is_control(slot)) {
         take_control(feed, slot);
         return false;
     }
-    if (is_padding(slot, bytes))
+    if (zeta_slot_is_padding(slot, bytes))
         return false;
     if (!feed->has_first) {
         memcpy(feed->first, slot, bytes);

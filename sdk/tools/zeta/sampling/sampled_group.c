@@ -9,17 +9,6 @@
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/profile/ip_profile.h"
 
-bool zeta_slot_is_control(const uint8_t *slot, uint32_t *out_kind, uint64_t *out_lost)
-{
-    static const uint8_t magic[ZETA_SLOT_MAGIC_BYTES] = ZETA_SLOT_MAGIC;
-
-    if (memcmp(slot, magic, sizeof(magic)) != 0)
-        return false;
-    memcpy(out_kind, slot + 16, sizeof(*out_kind));
-    memcpy(out_lost, slot + 24, sizeof(*out_lost));
-    return true;
-}
-
 uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes)
 {
     uint64_t all = 0;
@@ -27,11 +16,10 @@ uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes)
     if (record_bytes < ZETA_SLOT_CONTROL_BYTES)
         return 0;
     for (size_t at = 0; at + record_bytes <= bytes; at += record_bytes) {
-        uint32_t kind;
-        uint64_t lost;
+        struct zeta_slot_control control;
 
-        if (zeta_slot_is_control(raw + at, &kind, &lost) && kind == ZETA_SLOT_BREAK)
-            all += lost > 0 ? lost : 1;
+        if (zeta_slot_read(raw + at, &control) && control.kind == ZETA_SLOT_BREAK)
+            all += control.lost_records > 0 ? control.lost_records : 1;
     }
     return all;
 }
@@ -181,16 +169,14 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
 
     for (size_t at = 0; at + record_bytes <= bytes; at += record_bytes) {
         const uint8_t *slot = raw + at;
-        uint32_t kind = 0;
-        uint64_t lost = 0;
+        struct zeta_slot_control control;
 
-        if (!zeta_slot_is_control(slot, &kind, &lost)) {
-            /* Padding is zero all over. */
-            records += slot[0] != 0 || memcmp(slot, slot + 1, record_bytes - 1) != 0;
-        } else if (kind == ZETA_SLOT_BREAK) {
+        if (!zeta_slot_is_control(slot)) {
+            records += !zeta_slot_is_padding(slot, record_bytes);
+        } else if (zeta_slot_read(slot, &control) && control.kind == ZETA_SLOT_BREAK) {
             group->losses.breaks++;
-            group->losses.counted += lost;
-            group->losses.uncounted += lost == 0;
+            group->losses.counted += control.lost_records;
+            group->losses.uncounted += control.lost_records == 0;
         }
     }
     return records;

@@ -139,9 +139,6 @@ struct zeta_number zeta_account_total(const struct zeta_account *account);
 /** How a table calls the value: "total", "last", or "" for what needs no word. */
 const char *zeta_account_kind_name(enum zeta_account_kind kind);
 
-/** Whether a slot is none of a record or padding; what kind it is (ZETA_SLOT_*), and its count. */
-bool zeta_slot_is_control(const uint8_t *slot, uint32_t *out_kind, uint64_t *out_lost);
-
 /**
  * Records that are missing in raw data, at least: a break without a count is one.
  *

@@ -158,7 +158,9 @@ int zeta_report_command(int count, char **arguments)
         goto end;
     if (stat(options->path, &info) == 0)
         report.file_bytes = (uint64_t)info.st_size;
-    if (options->has_csv && (status = write_rows(&report)) != ZETA_EXIT_OK)
+    if (options->has_csv)
+        status = write_rows(&report);
+    if (status != ZETA_EXIT_OK)
         goto end;
     if ((options->is_per_kernel || options->html_path) && !zeta_report_kernels_init(&report)) {
         status = zeta_print_failure("no memory for the kernels of %s", options->path);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/number.h"
 
 /* Values that getopt_long gives for options by name; letters are below. */
 enum { FIRST_NAME = 256 };
@@ -96,15 +96,16 @@ int zeta_options_read(const struct zeta_option *options, size_t option_count, bo
     optind = 0;
     opterr = 0;
     while ((value = getopt_long(count, arguments, letters, names, NULL)) != -1) {
-        const struct zeta_option *option = options;
+        size_t at = value >= FIRST_NAME ? (size_t)(value - FIRST_NAME) : 0;
+        const struct zeta_option *option;
         char spelled[64] = {'-', (char)value};
         int status;
 
         if (value == '?' || value == ':')
             return refuse_option(value, arguments);
-        while (value < FIRST_NAME ? option->letter != value
-                                  : option != options + (value - FIRST_NAME))
-            option++;
+        while (value < FIRST_NAME && at + 1 < option_count && options[at].letter != value)
+            at++;
+        option = &options[at];
         if (value >= FIRST_NAME && !option->letter)
             (void)snprintf(spelled, sizeof(spelled), "--%s", option->name);
         else if (value >= FIRST_NAME)

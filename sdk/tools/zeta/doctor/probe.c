@@ -9,7 +9,7 @@
 
 #include "sdk/tools/zeta/doctor/child.h"
 #include "sdk/tools/zeta/doctor/doctor.h"
-#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/number.h"
 
 #define PROBE_PATH "/libexec/zeta/zeta-probe"
 

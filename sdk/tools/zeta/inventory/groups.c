@@ -8,10 +8,10 @@
 #include "sdk/tools/zeta/inventory/group_list.h"
 #include "sdk/tools/zeta/inventory/more_groups.h"
 #include "sdk/tools/zeta/inventory/programmable_list.h"
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/output/text.h"
 

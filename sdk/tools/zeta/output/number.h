@@ -1,9 +1,10 @@
 /*
- * A value that may be missing, and its text.
+ * Numbers and times as text: values that may be missing, and durations as people write them.
  */
 #ifndef ZETA_TOOLS_OUTPUT_NUMBER_H
 #define ZETA_TOOLS_OUTPUT_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,5 +54,17 @@ void zeta_number_format_short(struct zeta_number number, char *out_text);
 
 /** Every digit, for a machine to read. None is "". */
 void zeta_number_format_exact(struct zeta_number number, char *out_text);
+
+/** Room that every text of a duration fits in, with its terminator. */
+enum { ZETA_DURATION_TEXT_BYTES = 32 };
+
+/**
+ * Reads a number (decimals allowed) and a unit, one of ns, us, ms, s, min.
+ * False for anything else, for zero and for what does not fit in 64 bits of nanoseconds.
+ */
+bool zeta_duration_parse(const char *text, uint64_t *out_ns);
+
+/** Writes in the largest unit that gives at least 1, with at most three decimals: "1.28 ms". */
+void zeta_duration_format(uint64_t duration_ns, char *out_text);
 
 #endif

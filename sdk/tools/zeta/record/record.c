@@ -13,8 +13,8 @@
 
 #include "sdk/tools/zeta/command_line/options.h"
 #include "sdk/tools/zeta/inventory/group_list.h"
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/program/environment.h"
 #include "sdk/tools/zeta/record/events.h"
 #include "sdk/tools/zeta/record/file.h"

@@ -6,14 +6,19 @@
 
 #include <zeta/c_locale.h>
 
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/json.h"
+#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/kernels.h"
 #include "sdk/tools/zeta/report/forms.h"
-#include "sdk/tools/zeta/report/page.h"
 #include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/stat/report.h"
+
+/* Style and script of the page, from page/. */
+extern const unsigned char zeta_page_css[];
+extern const size_t zeta_page_css_bytes;
+extern const unsigned char zeta_page_script[];
+extern const size_t zeta_page_script_bytes;
 
 enum {
     MAX_SPANS = 20000,  /* beyond that neighbours are drawn as one */

@@ -4,7 +4,7 @@
 
 #include <zeta/c_locale.h>
 
-#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/report/forms.h"
 
 static void __attribute__((format(printf, 2, 3)))

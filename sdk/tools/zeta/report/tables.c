@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta/output/duration.h"
+#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/recording/kernels.h"
 #include "sdk/tools/zeta/report/forms.h"

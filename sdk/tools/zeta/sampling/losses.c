@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/number.h"
 
 void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures,
                         char out_text[ZETA_LOSSES_BYTES])

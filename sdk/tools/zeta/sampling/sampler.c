@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/number.h"
 #include <zeta/clock.h>
 
 /* Reports per read: large enough to be cheap, small enough to stay in the cache. */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/sampling/losses.h"
 #include "sdk/tools/zeta/sampling/sampler.h"
 #include "sdk/tools/zeta/stat/report.h"

@@ -6,8 +6,8 @@
 
 #include <zeta/c_locale.h>
 
-#include "sdk/tools/zeta/output/duration.h"
 #include "sdk/tools/zeta/output/json.h"
+#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/profile/code_lines.h"

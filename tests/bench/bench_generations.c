@@ -176,7 +176,7 @@ static void bench_data(const struct bench *bench, oa_sequence_fn fill, const cha
 
 static void bench_set(struct bench *bench, const struct zeta_set *set)
 {
-    const struct zeta_symbol_lookup lookup = {find_symbol, &bench->match};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &bench->match};
     const size_t record_bytes = bench->format->report_bytes + OA_ORACLE_RECORD_HEADER;
     struct zeta_diagnostics sink = {0};
 

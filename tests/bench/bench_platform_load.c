@@ -43,7 +43,7 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
 
 static uint32_t compile(const struct zeta_catalog *catalog)
 {
-    const struct zeta_symbol_lookup everything = {find_symbol, NULL};
+    const struct zeta_symbol_lookup everything = {.find = find_symbol, .context = NULL};
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {

@@ -56,7 +56,7 @@ static struct zeta_catalog *load(const char *const *files)
 static bool add_form(struct bench_sets *sets, const struct zeta_catalog *catalog,
                      const struct zeta_set *set, bool is_query)
 {
-    const struct zeta_symbol_lookup symbols = {find_symbol, NULL};
+    const struct zeta_symbol_lookup symbols = {.find = find_symbol, .context = NULL};
     struct zeta_diagnostics sink = {0};
     struct bench_set *item = &sets->items[sets->count];
     ze_result_t result;

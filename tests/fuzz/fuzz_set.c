@@ -41,7 +41,7 @@ static void run_set(const struct zeta_compiled *compiled)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct zeta_symbol_lookup symbols = {any_symbol, NULL};
+    const struct zeta_symbol_lookup symbols = {.find = any_symbol, .context = NULL};
     struct zeta_catalog *catalog;
 
     if (size > MAX_BYTES)

@@ -49,7 +49,7 @@ static uint32_t divide(const char *text, size_t length, struct file *files)
 /** The canonical text of a set; NULL data if the device does not have the set. */
 static struct zeta_text describe(const struct zeta_catalog *catalog, const struct zeta_set *set)
 {
-    const struct zeta_symbol_lookup symbols = {any_symbol, NULL};
+    const struct zeta_symbol_lookup symbols = {.find = any_symbol, .context = NULL};
     struct zeta_compiled *compiled = NULL;
     struct zeta_text text = {0};
 

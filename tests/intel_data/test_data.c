@@ -259,7 +259,7 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
 static bool compiles(const struct zeta_catalog *catalog, const struct zeta_set *set,
                      struct fusing *fusing, bool query)
 {
-    const struct zeta_symbol_lookup lookup = {find_symbol, fusing};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = fusing};
     struct zeta_diagnostics sink = {0};
     struct zeta_compiled *compiled = NULL;
     const ze_result_t result = query
@@ -297,7 +297,7 @@ static void add_up_sets(const struct data_generation *generation,
                         const struct zeta_intel_platform *platform)
 {
     struct fusing fusing = {UINT64_MAX, 64};
-    const struct zeta_symbol_lookup lookup = {find_symbol, &fusing};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &fusing};
     struct zeta_catalog *catalog = data_catalog(generation, platform);
 
     for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {

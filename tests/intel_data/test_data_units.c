@@ -28,7 +28,7 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
 
 static struct zeta_compiled *compile(const struct zeta_catalog *catalog, const char *name)
 {
-    const struct zeta_symbol_lookup lookup = {find_symbol, NULL};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = NULL};
     const struct zeta_set *set = zeta_catalog_find_set(catalog, name);
     struct zeta_compiled *compiled = NULL;
 

@@ -348,7 +348,7 @@ static void each_bed(const struct oa_file *file, const struct oa_platform *platf
                 .set = &file->sets[i],
                 .format = oa_format_find(file->sets[i].format, platform->format),
             };
-            const struct zeta_symbol_lookup lookup = {find_symbol, &bed.device};
+            const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &bed.device};
             const struct zeta_set *set = find_set(catalog, bed.set->uuid);
             struct zeta_diagnostics sink = {0};
 

@@ -296,7 +296,7 @@ static void make_reports(unsigned char *reports)
 
 static void calculate(const struct bed *bed, zet_typed_value_t *values, uint32_t capacity)
 {
-    const struct zeta_symbol_lookup lookup = {find_symbol, NULL};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = NULL};
     unsigned char reports[2 * REPORT];
     struct zeta_compiled *compiled = NULL;
     struct zeta_evaluation result;

@@ -50,7 +50,7 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
 
 struct zeta_symbol_lookup lookup_of(const struct reference_symbol *symbols)
 {
-    return (struct zeta_symbol_lookup){find_symbol, (void *)(uintptr_t)symbols};
+    return (struct zeta_symbol_lookup){.find = find_symbol, .context = (void *)(uintptr_t)symbols};
 }
 
 struct zeta_compiled *compile_set(const struct zeta_catalog *catalog, const char *name,

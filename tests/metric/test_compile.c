@@ -84,7 +84,7 @@ static void compile__equal_parts__computed_once(void **state)
                         METRIC("U", "value: 'A[0] * 40'");
     struct zeta_catalog *catalog = load_text(text);
     struct zeta_compiled *compiled = compile_set(catalog, "s", two_cores);
-    const struct zeta_program *program = &compiled->values;
+    const struct zeta_program *program = &zeta_compiled_programs(compiled)->values;
 
     (void)state;
     /* Loads of A[0], A[1] and id, the sum, two products, A[0] * 40, the conversion of Id. */

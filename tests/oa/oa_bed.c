@@ -137,7 +137,7 @@ static void run_bed(const struct oa_set *set, const struct zeta_set *imported, u
         .format = oa_format_find(set->format, oa_tested.platform->format),
         .imported = imported,
     };
-    const struct zeta_symbol_lookup lookup = {find_symbol, &bed.device};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &bed.device};
     struct zeta_diagnostics sink = {0};
 
     assert_non_null(bed.format);

@@ -194,7 +194,7 @@ static bool is_bare(const struct oa_oracle_set *set)
 
 void oa_pair_each(const struct oa_match *match, void (*visit)(const struct oa_pair *pair))
 {
-    const struct zeta_symbol_lookup lookup = {find_symbol, (void *)match};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = (void *)match};
     uint32_t visited = 0;
 
     for (uint32_t i = 0; i < zeta_catalog_set_count(match->catalog); i++) {

@@ -1,6 +1,7 @@
 #include "core/formula/compile/compile.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +14,12 @@ struct compiler {
     struct zeta_compiled *compiled;
     const struct zeta_set *set;
     struct zeta_diagnostics *sink;
-    struct zeta_lowering lowering;
     unsigned char *existence; /**< per metric of the set, enum existence */
+    ze_result_t result;       /**< DEPENDENCY_UNAVAILABLE once a symbol was missing */
 };
+
+/** Sets with more nodes in their expressions are compiled at once: they may be too large. */
+#define MANY_NODES 4096u
 
 enum existence { EXISTENCE_UNKNOWN, EXISTS, DOES_NOT_EXIST };
 
@@ -33,33 +37,71 @@ bool zeta_symbol_number(const struct zeta_symbol *symbol, const struct zeta_symb
     return true;
 }
 
-static ze_result_t resolve_symbols(struct zeta_compiled *compiled,
-                                   const struct zeta_symbol_lookup *lookup)
+struct zeta_symbol_values *zeta_symbol_values_create(const struct zeta_catalog *catalog,
+                                                     const struct zeta_symbol_lookup *lookup)
 {
-    const uint32_t count = zeta_catalog_symbol_count(compiled->catalog);
+    const uint32_t count = zeta_catalog_symbol_count(catalog);
+    struct zeta_symbol_values *values =
+        calloc(1, sizeof(*values) + count * (sizeof(values->numbers[0]) + sizeof(bool)));
 
-    compiled->symbols = zeta_arena_array(&compiled->arena, count, sizeof(*compiled->symbols));
-    compiled->symbol_known =
-        zeta_arena_array(&compiled->arena, count, sizeof(*compiled->symbol_known));
-    if (!compiled->symbols || !compiled->symbol_known)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_symbol *symbol = zeta_catalog_symbol(compiled->catalog, i);
-        compiled->symbol_known[i] = zeta_symbol_number(symbol, lookup, &compiled->symbols[i]);
+    if (!values)
+        return NULL;
+    values->known = (bool *)(void *)&values->numbers[count];
+    for (uint32_t i = 0; i < count; i++)
+        values->known[i] =
+            zeta_symbol_number(zeta_catalog_symbol(catalog, i), lookup, &values->numbers[i]);
+    return values;
+}
+
+/** True if the device has a symbol; else, with a finding, the set cannot be compiled. */
+static bool is_known(struct compiler *compiler, const struct zeta_expr *symbol)
+{
+    if (compiler->compiled->symbol_known[symbol->u.ref.target])
+        return true;
+    if (compiler->result == ZE_RESULT_SUCCESS)
+        zeta_diagnose(compiler->sink, ZETA_SEVERITY_ERROR, compiler->set->file, symbol->line,
+                      symbol->column, "set %s: the device provides no value of $%s",
+                      compiler->set->name, symbol->u.ref.name);
+    compiler->result = ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
+    return false;
+}
+
+/** The number of an expression over symbols. */
+static struct zeta_number number_of(struct compiler *compiler, const struct zeta_expr *expr)
+{
+    struct zeta_number args[ZETA_EXPR_MAX_ARITY];
+
+    if (expr->op == ZETA_EXPR_CONSTANT && expr->type == ZETA_EXPR_F64)
+        return (struct zeta_number){ZETA_EXPR_F64, {.f64 = expr->u.f64}};
+    if (expr->op == ZETA_EXPR_CONSTANT)
+        return (struct zeta_number){ZETA_EXPR_U64, {.u64 = expr->u.u64}};
+    if (expr->op == ZETA_EXPR_SYMBOL) {
+        (void)is_known(compiler, expr);
+        return compiler->compiled->symbols[expr->u.ref.target];
     }
-    return ZE_RESULT_SUCCESS;
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
+        args[i] = number_of(compiler, expr->u.arg[i]);
+    return zeta_expr_apply(expr->op, args);
 }
 
 /** Value of a condition over symbols; NULL is true. */
 static bool holds(struct compiler *compiler, const struct zeta_expr *condition)
 {
-    uint64_t value = 0;
+    return !condition || number_of(compiler, condition).u.u64 != 0;
+}
 
-    if (!condition)
+/** True if the device has all symbols of an expression. */
+static bool symbols_known(struct compiler *compiler, const struct zeta_expr *expr)
+{
+    if (!expr)
         return true;
-    return zeta_lower_constant(&compiler->lowering, zeta_lower_expr(&compiler->lowering, condition),
-                               &value) &&
-           value != 0;
+    if (expr->op == ZETA_EXPR_SYMBOL)
+        return is_known(compiler, expr);
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (!symbols_known(compiler, expr->u.arg[i]))
+            return false;
+    }
+    return true;
 }
 
 static bool metric_exists(struct compiler *compiler, uint32_t index);
@@ -96,16 +138,13 @@ static ze_result_t choose_metrics(struct compiler *compiler)
     struct zeta_compiled *compiled = compiler->compiled;
     const struct zeta_set *set = compiler->set;
 
-    compiled->metrics =
-        zeta_arena_array(&compiled->arena, set->metric_count, sizeof(*compiled->metrics));
-    if (!compiled->metrics)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < set->metric_count; i++) {
-        if (metric_exists(compiler, i))
+        if (metric_exists(compiler, i) && symbols_known(compiler, set->metrics[i].value) &&
+            symbols_known(compiler, set->metrics[i].maximum))
             compiled->metrics[compiled->metric_count++] = &set->metrics[i];
     }
-    if (compiler->lowering.result != ZE_RESULT_SUCCESS)
-        return compiler->lowering.result;
+    if (compiler->result != ZE_RESULT_SUCCESS)
+        return compiler->result;
     if (compiled->metric_count == 0) {
         zeta_diagnose(compiler->sink, ZETA_SEVERITY_ERROR, set->file, set->line, 1,
                       "set %s: no metric of it exists on this device", set->name);
@@ -114,33 +153,45 @@ static ze_result_t choose_metrics(struct compiler *compiler)
     return ZE_RESULT_SUCCESS;
 }
 
+/** Takes the entries of the parts whose condition holds: as they are, or one behind the other. */
 static ze_result_t choose_entries(struct compiler *compiler)
 {
     struct zeta_compiled *compiled = compiler->compiled;
     const struct zeta_set *set = compiler->set;
+    struct zeta_program_entry *entries;
     size_t most = 0;
 
+    if (set->program_count == 1) {
+        const bool is_there = holds(compiler, set->program->condition);
+
+        compiled->entries = set->program->entries;
+        compiled->entry_count = is_there ? set->program->entry_count : 0;
+        return compiler->result;
+    }
     for (uint32_t i = 0; i < set->program_count; i++)
         most += set->program[i].entry_count;
-    compiled->entries = zeta_arena_array(&compiled->arena, most, sizeof(*compiled->entries));
-    if (!compiled->entries)
+    if (most == 0)
+        return ZE_RESULT_SUCCESS;
+    entries = zeta_arena_array(&compiled->arena, most, sizeof(*entries));
+    if (!entries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < set->program_count; i++) {
         const struct zeta_program_part *part = &set->program[i];
 
         if (part->entry_count == 0 || !holds(compiler, part->condition))
             continue;
-        memcpy(&compiled->entries[compiled->entry_count], part->entries,
+        memcpy(&entries[compiled->entry_count], part->entries,
                part->entry_count * sizeof(*part->entries));
         compiled->entry_count += part->entry_count;
     }
-    return compiler->lowering.result;
+    compiled->entries = entries;
+    return compiler->result;
 }
 
-static ze_result_t compile_outputs(struct compiler *compiler, bool maximum,
+static ze_result_t compile_outputs(struct zeta_lowering *lowering, bool maximum,
                                    struct zeta_program *out_program)
 {
-    const struct zeta_compiled *compiled = compiler->compiled;
+    const struct zeta_compiled *compiled = lowering->compiled;
     ZETA_CLEANUP(zeta_freep)
     uint32_t *buffer = malloc((size_t)compiled->metric_count * 2 * sizeof(*buffer));
     uint32_t *outputs = buffer;
@@ -149,60 +200,152 @@ static ze_result_t compile_outputs(struct compiler *compiler, bool maximum,
     if (!buffer)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < compiled->metric_count; i++) {
-        uint32_t index = (uint32_t)(compiled->metrics[i] - compiler->set->metrics);
+        uint32_t index = (uint32_t)(compiled->metrics[i] - compiled->set->metrics);
 
-        outputs[i] = zeta_lower_output(&compiler->lowering, index, maximum);
+        outputs[i] = zeta_lower_output(lowering, index, maximum);
         types[i] = (uint32_t)compiled->metrics[i]->value_type;
     }
-    return zeta_schedule(&compiler->lowering, outputs, types, compiled->metric_count,
-                         zeta_lower_skip(&compiler->lowering), out_program);
+    return zeta_schedule(lowering, outputs, types, compiled->metric_count,
+                         zeta_lower_skip(lowering), out_program);
 }
 
-/** Time in which a field wraps around at its highest rate, less a quarter; 0: never, or unknown. */
-static double wraps_after_ns(struct compiler *compiler, uint32_t field_index)
+static void free_programs(struct zeta_compiled_programs *programs)
 {
-    const struct zeta_field *field = &compiler->set->layout->fields[field_index];
+    if (!programs)
+        return;
+    zeta_arena_finish(&programs->arena);
+    free(programs);
+}
+
+static ze_result_t make_programs(const struct zeta_compiled *compiled,
+                                 struct zeta_diagnostics *sink,
+                                 struct zeta_compiled_programs **out_programs)
+{
+    struct zeta_compiled_programs *programs = calloc(1, sizeof(*programs));
+    struct zeta_lowering lowering;
+    ze_result_t result;
+
+    if (!programs)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zeta_lowering_init(&lowering, compiled, &programs->arena, sink);
+    result = lowering.result;
+    if (result == ZE_RESULT_SUCCESS)
+        result = compile_outputs(&lowering, false, &programs->values);
+    if (result == ZE_RESULT_SUCCESS)
+        result = compile_outputs(&lowering, true, &programs->maxima);
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            zeta_schedule(&lowering, NULL, NULL, 0, zeta_lower_skip(&lowering), &programs->rows);
+    if (result == ZE_RESULT_SUCCESS)
+        result = lowering.result;
+    zeta_lowering_finish(&lowering);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_programs = programs;
+    else
+        free_programs(programs);
+    return result;
+}
+
+const struct zeta_compiled_programs *zeta_compiled_programs(const struct zeta_compiled *compiled)
+{
+    /* No lock, which a child of fork() could find taken: of two threads one made it in vain. */
+    struct zeta_compiled *target = (struct zeta_compiled *)(uintptr_t)compiled;
+    struct zeta_compiled_programs *programs = atomic_load(&target->programs);
+    struct zeta_compiled_programs *made = NULL;
+
+    if (programs || make_programs(compiled, NULL, &made) != ZE_RESULT_SUCCESS)
+        return programs;
+    if (atomic_compare_exchange_strong(&target->programs, &programs, made))
+        return made;
+    free_programs(made);
+    return programs;
+}
+
+/**
+ * True if making programs may fail for a reason that a user has to know: the set is too large, or
+ * its layout needs a symbol that the device does not have.
+ */
+static bool may_fail(const struct zeta_compiled *compiled)
+{
+    struct compiler silent = {.compiled = (struct zeta_compiled *)(uintptr_t)compiled,
+                              .set = compiled->set};
+    const struct zeta_layout *layout = compiled->set->layout;
+    uint32_t nodes = 0;
+
+    for (uint32_t i = 0; i < compiled->metric_count; i++)
+        nodes += zeta_expr_count(compiled->metrics[i]->value) +
+                 zeta_expr_count(compiled->metrics[i]->maximum);
+    if (nodes > MANY_NODES || !symbols_known(&silent, layout->baseline))
+        return true;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        if (!symbols_known(&silent, layout->fields[i].rate))
+            return true;
+    }
+    return false;
+}
+
+/** Makes *longest_ns no longer than it takes a field to come around, less a quarter. */
+static void shorten_by_field(struct compiler *compiler, uint32_t index, double *longest_ns)
+{
+    const struct zeta_field *field = &compiler->set->layout->fields[index];
     uint64_t rate = 0;
+    double ns;
 
-    if (!field->rate ||
-        !zeta_lower_constant(&compiler->lowering, zeta_lower_expr(&compiler->lowering, field->rate),
-                             &rate) ||
-        rate == 0)
-        return 0;
-    return ldexp(0.75e9, (int)field->delta_bits) / (double)rate;
+    if (field->rate)
+        rate = number_of(compiler, field->rate).u.u64;
+    if (rate == 0)
+        return;
+    ns = ldexp(0.75e9, (int)field->delta_bits) / (double)rate;
+    if (*longest_ns == 0 || ns < *longest_ns)
+        *longest_ns = ns;
 }
 
-/** Of the fields of which two records are read. */
-static void find_longest(struct compiler *compiler)
+/** The same for all fields of which an expression reads two records. */
+static void shorten_by_expr(struct compiler *compiler, const struct zeta_expr *expr,
+                            double *longest_ns)
 {
-    const uint32_t count = compiler->lowering.node_count;
+    if (!expr)
+        return;
+    if (expr->op == ZETA_EXPR_FIELD && expr->u.ref.view != ZETA_VIEW_NOW) {
+        const uint32_t valid = compiler->set->layout->fields[expr->u.ref.target].valid_field;
+
+        shorten_by_field(compiler, expr->u.ref.target, longest_ns);
+        if (valid != ZETA_FIELD_NONE)
+            shorten_by_field(compiler, valid, longest_ns);
+    }
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
+        shorten_by_expr(compiler, expr->u.arg[i], longest_ns);
+}
+
+/** zeta_compiled_longest_ns(); a symbol that is missing is a failure of the compiler. */
+static uint64_t find_longest_ns(struct compiler *compiler)
+{
+    const struct zeta_compiled *compiled = compiler->compiled;
+    const struct zeta_layout *layout = compiled->set->layout;
     double longest_ns = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_node *node = &compiler->lowering.nodes[i];
-
-        if (!zeta_node_is_load(node) || node->arg[1] == ZETA_VIEW_NOW)
-            continue;
-        const double ns = wraps_after_ns(compiler, node->arg[0]);
-        if (ns > 0 && (longest_ns == 0 || ns < longest_ns))
-            longest_ns = ns;
+    if (layout->kind != ZETA_LAYOUT_DELTA)
+        return 0;
+    /* What a metric refers to exists too, so its fields are seen without following it. */
+    for (uint32_t i = 0; i < compiled->metric_count; i++) {
+        shorten_by_expr(compiler, compiled->metrics[i]->value, &longest_ns);
+        shorten_by_expr(compiler, compiled->metrics[i]->maximum, &longest_ns);
     }
-    if (longest_ns < 0x1p63)
-        compiler->compiled->longest_ns = (uint64_t)longest_ns;
+    for (uint32_t i = 0; i < layout->identity_count; i++)
+        shorten_by_field(compiler, layout->identity[i], &longest_ns);
+    return longest_ns < 0x1p63 ? (uint64_t)longest_ns : 0;
 }
 
 static ze_result_t compile_parts(struct compiler *compiler)
 {
     struct zeta_compiled *compiled = compiler->compiled;
     const struct zeta_set *set = compiler->set;
-    ze_result_t result = compiler->lowering.result;
-    bool wanted;
+    struct zeta_compiled_programs *programs = NULL;
+    const bool wanted = holds(compiler, set->available);
+    ze_result_t result = compiler->result;
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    wanted = holds(compiler, set->available);
-    if (compiler->lowering.result != ZE_RESULT_SUCCESS)
-        return compiler->lowering.result;
     if (!wanted) {
         zeta_diagnose(compiler->sink, ZETA_SEVERITY_NOTE, set->file, set->line, 1,
                       "set %s: its condition does not hold on this device", set->name);
@@ -211,17 +354,14 @@ static ze_result_t compile_parts(struct compiler *compiler)
     result = choose_metrics(compiler);
     if (result == ZE_RESULT_SUCCESS)
         result = choose_entries(compiler);
-    if (result == ZE_RESULT_SUCCESS)
-        result = compile_outputs(compiler, false, &compiled->values);
-    if (result == ZE_RESULT_SUCCESS)
-        result = compile_outputs(compiler, true, &compiled->maxima);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_schedule(&compiler->lowering, NULL, NULL, 0,
-                               zeta_lower_skip(&compiler->lowering), &compiled->rows);
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS || !may_fail(compiled))
         return result;
-    find_longest(compiler);
-    return compiler->lowering.result;
+    (void)find_longest_ns(compiler);
+    if (compiler->result != ZE_RESULT_SUCCESS)
+        return compiler->result;
+    result = make_programs(compiled, compiler->sink, &programs);
+    atomic_store(&compiled->programs, programs);
+    return result;
 }
 
 static void compiled_freep(struct zeta_compiled **compiled)
@@ -233,8 +373,11 @@ static ze_result_t compile(const struct zeta_catalog *catalog, const struct zeta
                            bool query, const struct zeta_symbol_lookup *symbols,
                            struct zeta_diagnostics *sink, struct zeta_compiled **out_compiled)
 {
-    ZETA_CLEANUP(compiled_freep) struct zeta_compiled *compiled = calloc(1, sizeof(*compiled));
+    ZETA_CLEANUP(compiled_freep)
+    struct zeta_compiled *compiled =
+        calloc(1, sizeof(*compiled) + set->metric_count * sizeof(compiled->metrics[0]));
     ZETA_CLEANUP(zeta_freep) unsigned char *existence = calloc(set->metric_count, 1);
+    const struct zeta_symbol_values *values = symbols ? symbols->values : NULL;
     struct compiler compiler = {
         .compiled = compiled,
         .set = set,
@@ -245,21 +388,21 @@ static ze_result_t compile(const struct zeta_catalog *catalog, const struct zeta
 
     if (!compiled || !existence)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (query)
-        compiler.set = set = zeta_query_form_make(set, &compiled->arena);
-    if (!set)
+    if (query) {
+        zeta_query_form_make(set, &compiled->query_form);
+        compiler.set = set = &compiled->query_form;
+    }
+    if (!values)
+        values = compiled->own_values = zeta_symbol_values_create(catalog, symbols);
+    if (!values)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     compiled->catalog = catalog;
     compiled->set = set;
     compiled->record_bytes = set->layout->record_bytes;
     compiled->needs_baseline = set->layout->kind == ZETA_LAYOUT_DELTA;
-    result = resolve_symbols(compiled, symbols);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-
-    zeta_lowering_init(&compiler.lowering, compiled, &compiled->arena, sink);
+    compiled->symbols = values->numbers;
+    compiled->symbol_known = values->known;
     result = compile_parts(&compiler);
-    zeta_lowering_finish(&compiler.lowering);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     *out_compiled = ZETA_TAKE(compiled);
@@ -285,7 +428,9 @@ void zeta_compiled_destroy(struct zeta_compiled *compiled)
 {
     if (!compiled)
         return;
+    free_programs(atomic_load(&compiled->programs));
     zeta_arena_finish(&compiled->arena);
+    free(compiled->own_values);
     free(compiled);
 }
 
@@ -311,7 +456,10 @@ uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled)
 
 uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled)
 {
-    return compiled->longest_ns;
+    struct compiler compiler = {.compiled = (struct zeta_compiled *)(uintptr_t)compiled,
+                                .set = compiled->set};
+
+    return find_longest_ns(&compiler);
 }
 
 uint32_t zeta_compiled_program(const struct zeta_compiled *compiled,

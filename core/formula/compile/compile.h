@@ -18,6 +18,7 @@
 #include "core/util/diagnostic.h"
 
 struct zeta_compiled;
+struct zeta_symbol_values;
 
 /**
  * Gives the number behind a provider's symbol; false if the device has none of that name.
@@ -29,7 +30,16 @@ typedef bool (*zeta_symbol_fn)(void *context, const char *name, struct zeta_numb
 struct zeta_symbol_lookup {
     zeta_symbol_fn find; /**< may be NULL: no provider symbols */
     void *context;
+    /** NULL, or what they are: then nothing is looked up, and compiled sets refer to it. */
+    const struct zeta_symbol_values *values;
 };
+
+/**
+ * Looks up all symbols of a linked catalog, for many sets. NULL when memory is exhausted. Freed
+ * with free(), after what was compiled with it.
+ */
+struct zeta_symbol_values *zeta_symbol_values_create(const struct zeta_catalog *catalog,
+                                                     const struct zeta_symbol_lookup *lookup);
 
 /** The number behind a symbol, in its declared type; false if the device has none of that name. */
 bool zeta_symbol_number(const struct zeta_symbol *symbol, const struct zeta_symbol_lookup *lookup,

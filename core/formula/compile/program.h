@@ -136,24 +136,44 @@ struct zeta_program {
     uint16_t skip_column; /**< not 0: the row is none; ZETA_COLUMN_NONE: all are */
 };
 
-struct zeta_compiled {
+/** The numbers behind the symbols of a catalog. */
+struct zeta_symbol_values {
+    bool *known;                  /**< the device says it, or the set file */
+    struct zeta_number numbers[]; /**< as many as the catalog has; then the flags */
+};
+
+/** What calculation runs. */
+struct zeta_compiled_programs {
     struct zeta_arena arena;
-    const struct zeta_catalog *catalog;
-    const struct zeta_set *set;
-    uint32_t record_bytes;
-    bool needs_baseline; /**< rows are differences */
-    uint64_t longest_ns; /**< zeta_compiled_longest_ns() */
-
-    const struct zeta_metric **metrics;
-    uint32_t metric_count;
-    struct zeta_program_entry *entries;
-    uint32_t entry_count;
-    struct zeta_number *symbols; /**< as many as the catalog has */
-    bool *symbol_known;
-
     struct zeta_program values;
     struct zeta_program maxima;
     struct zeta_program rows; /**< only the skip column */
 };
+
+struct zeta_compiled {
+    const struct zeta_catalog *catalog;
+    const struct zeta_set *set;
+    uint32_t record_bytes;
+    bool needs_baseline; /**< rows are differences */
+
+    struct zeta_set query_form; /**< that set points to, if it is the query form of another */
+
+    struct zeta_arena arena; /**< of entries that are not the set's */
+    const struct zeta_program_entry *entries;
+    uint32_t entry_count;
+    const struct zeta_number *symbols; /**< as many as the catalog has */
+    const bool *symbol_known;
+    struct zeta_symbol_values *own_values; /**< NULL: they belong to whoever asked to compile */
+
+    /** Made when somebody calculates: few of the sets of a device are ever used. NULL until then.
+     */
+    _Atomic(struct zeta_compiled_programs *) programs;
+
+    uint32_t metric_count;
+    const struct zeta_metric *metrics[]; /**< that exist on the device */
+};
+
+/** The programs of a compiled set; NULL when memory is exhausted. Any number of threads. */
+const struct zeta_compiled_programs *zeta_compiled_programs(const struct zeta_compiled *compiled);
 
 #endif

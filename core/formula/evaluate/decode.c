@@ -409,9 +409,13 @@ struct decoding {
     zet_metric_entry_exp_t *at;
 };
 
+/** NULL when memory is exhausted; of a group that has a block it is there. */
 static const struct zeta_program *program_of(const struct decoding *state, uint32_t group)
 {
-    return &set_of_group(state->plan, group, state->set)->values;
+    const struct zeta_compiled_programs *programs =
+        zeta_compiled_programs(set_of_group(state->plan, group, state->set));
+
+    return programs ? &programs->values : NULL;
 }
 
 static bool is_group_selected(const struct decoding *state, uint32_t group)
@@ -436,11 +440,11 @@ static void prepare_emissions(struct decoding *state)
         for (uint32_t i = 0; i < plan->classes[c].count; i++) {
             const uint32_t metric = plan->references[plan->classes[c].first + i];
             const uint32_t group = plan->metric_of[metric].group;
-            const struct zeta_output *output =
-                &program_of(state, group)->outputs[plan->metric_of[metric].place];
+            const struct zeta_output *output;
 
             if (state->request->names[metric] == ZETA_DECODE_LEFT_OUT)
                 continue;
+            output = &program_of(state, group)->outputs[plan->metric_of[metric].place];
             state->emissions[next++] =
                 (struct emission){.column = &state->blocks[group].columns[output->column],
                                   .name = state->request->names[metric]};
@@ -538,7 +542,7 @@ static ze_result_t decode_set(struct decoding *state, size_t bytes, uint64_t roo
         goto free_memory;
     for (uint32_t g = 0; g < plan->group_count; g++) {
         if (is_group_selected(state, g) &&
-            !zeta_block_prepare(program_of(state, g), &state->blocks[g]))
+            (!program_of(state, g) || !zeta_block_prepare(program_of(state, g), &state->blocks[g])))
             goto free_memory;
     }
     prepare_emissions(state);

@@ -309,16 +309,21 @@ ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
                           zet_typed_value_t *values, uint32_t capacity,
                           struct zeta_evaluation *out_evaluation)
 {
+    const struct zeta_compiled_programs *programs = zeta_compiled_programs(compiled);
     struct evaluation state = {
         .compiled = compiled,
-        .program = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES ? &compiled->maxima
-                                                                               : &compiled->values,
         .values = values,
         .capacity = capacity,
         .first_tile = first_tile,
     };
-    ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
+    if (programs) {
+        state.program = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
+                            ? &programs->maxima
+                            : &programs->values;
+        result = evaluate(&state, tile, raw, raw_bytes);
+    }
     *out_evaluation = state.result;
     return result;
 }
@@ -327,9 +332,12 @@ ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t ti
                                uint32_t first_tile, const void *raw, size_t raw_bytes,
                                struct zeta_evaluation *out_evaluation)
 {
-    struct evaluation state = {
-        .compiled = compiled, .program = &compiled->rows, .first_tile = first_tile};
-    ze_result_t result = evaluate(&state, tile, raw, raw_bytes);
+    const struct zeta_compiled_programs *programs = zeta_compiled_programs(compiled);
+    struct evaluation state = {.compiled = compiled,
+                               .program = programs ? &programs->rows : NULL,
+                               .first_tile = first_tile};
+    ze_result_t result =
+        programs ? evaluate(&state, tile, raw, raw_bytes) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
     *out_evaluation = state.result;
     out_evaluation->row_count = state.rows_found;

@@ -95,6 +95,9 @@ struct zeta_layout {
     /** Condition over one record: if true the record only sets the baseline. NULL: never. */
     struct zeta_expr *baseline;
 
+    /** What the records of queries hold instead; of linked layouts of kind delta. */
+    const struct zeta_layout *query_form;
+
     struct zeta_metric *info; /**< appended to each set of the layout */
     uint32_t info_count;
 

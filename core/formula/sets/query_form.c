@@ -163,7 +163,7 @@ static void fill_fields(const struct zeta_layout *from, struct zeta_field *field
     place(&own[END_TICKS], offsetof(struct zeta_query_record, end_ticks), bits);
 }
 
-static struct zeta_layout *make_layout(const struct zeta_layout *from, struct zeta_arena *arena)
+struct zeta_layout *zeta_query_form_layout(const struct zeta_layout *from, struct zeta_arena *arena)
 {
     struct zeta_layout *layout = zeta_arena_alloc(arena, sizeof(*layout));
     struct zeta_field *fields =
@@ -189,15 +189,9 @@ static struct zeta_layout *make_layout(const struct zeta_layout *from, struct ze
     return layout;
 }
 
-struct zeta_set *zeta_query_form_make(const struct zeta_set *set, struct zeta_arena *arena)
+void zeta_query_form_make(const struct zeta_set *set, struct zeta_set *out_form)
 {
-    struct zeta_set *form = zeta_arena_alloc(arena, sizeof(*form));
-    struct zeta_layout *layout = make_layout(set->layout, arena);
-
-    if (!form || !layout)
-        return NULL;
-    *form = *set;
-    form->layout = layout;
-    form->query_of = set;
-    return form;
+    *out_form = *set;
+    out_form->layout = set->layout->query_form;
+    out_form->query_of = set;
 }

@@ -27,11 +27,17 @@
 bool zeta_query_form_check(const struct zeta_set *set, struct zeta_diagnostics *sink);
 
 /**
- * Makes the query form of a set that has one: a copy with a layout of its own, whose fields have
- * the numbers that they have in the unit's layout. Shares expressions and metrics with the set.
- * NULL without memory.
+ * Makes the layout of query records over a layout of kind delta: its fields have the numbers that
+ * they have there. NULL without memory.
  */
-struct zeta_set *zeta_query_form_make(const struct zeta_set *set, struct zeta_arena *arena);
+struct zeta_layout *zeta_query_form_layout(const struct zeta_layout *from,
+                                           struct zeta_arena *arena);
+
+/**
+ * Makes the query form of a linked set that has one: a copy with the query form of its layout.
+ * Shares expressions and metrics with the set.
+ */
+void zeta_query_form_make(const struct zeta_set *set, struct zeta_set *out_form);
 
 /** Number of fields that a query record holds for a layout: all but views of others. */
 uint32_t zeta_query_form_field_count(const struct zeta_layout *layout);

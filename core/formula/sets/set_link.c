@@ -186,9 +186,16 @@ static bool link_layout(struct linker *linker, struct zeta_layout *layout)
         if (metric->maximum)
             good = zeta_expr_link(&scope, metric->maximum) && good;
     }
-    if (!good)
+    if (!good) {
         linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    return good;
+        return false;
+    }
+    if (layout->kind == ZETA_LAYOUT_DELTA) {
+        layout->query_form = zeta_query_form_layout(layout, &linker->catalog->arena);
+        if (!layout->query_form)
+            linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return linker->result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 const struct zeta_unit *zeta_catalog_find_unit(const struct zeta_catalog *catalog, const char *name)

@@ -31,8 +31,9 @@ struct zeta_query_notes;
 /** The sets of a device, compiled. Constant once it is published. */
 struct zeta_device_sets {
     struct zeta_catalog *catalog;
-    struct zeta_compiled **compiled; /**< in the order of the catalog */
-    struct zeta_compiled **queries;  /**< their query forms; NULL for a set that has none here */
+    struct zeta_symbol_values *symbols; /**< of the catalog, that the compiled sets use */
+    struct zeta_compiled **compiled;    /**< in the order of the catalog */
+    struct zeta_compiled **queries;     /**< their query forms; NULL for a set that has none here */
     uint32_t count;
 };
 

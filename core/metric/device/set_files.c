@@ -173,12 +173,13 @@ static ze_result_t compile_all(const struct zeta_device *device,
                                const struct zeta_provider *provider, struct zeta_device_sets *sets)
 {
     struct zeta_plugin_array symbols = {0};
-    const struct zeta_symbol_lookup lookup = zeta_device_symbols(provider, &symbols);
+    struct zeta_symbol_lookup lookup = zeta_device_symbols(provider, &symbols);
     uint32_t count = zeta_catalog_set_count(sets->catalog);
 
     sets->compiled = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
     sets->queries = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
-    if (!sets->compiled || !sets->queries)
+    lookup.values = sets->symbols = zeta_symbol_values_create(sets->catalog, &lookup);
+    if (!sets->compiled || !sets->queries || !sets->symbols)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_set *set = zeta_catalog_set(sets->catalog, i);
@@ -226,6 +227,7 @@ void zeta_device_sets_free(struct zeta_device_sets *sets)
     }
     free(sets->compiled);
     free(sets->queries);
+    free(sets->symbols);
     zeta_catalog_destroy(sets->catalog);
     *sets = (struct zeta_device_sets){0};
 }

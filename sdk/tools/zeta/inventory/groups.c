@@ -198,7 +198,8 @@ int zeta_command_groups(int count, char **arguments)
         zeta_group_list_init(device->device, &groups) != ZETA_EXIT_OK)
         goto end;
     for (uint32_t i = 0; i < groups.count; i++) {
-        if (zeta_group_entry_load_metrics(&groups.entries[i]) != ZETA_EXIT_OK)
+        if ((options.is_verbose || options.json.is_given) &&
+            zeta_group_entry_load_metrics(&groups.entries[i]) != ZETA_EXIT_OK)
             goto end;
     }
     if (zeta_programmable_list_init(device->device, &programmables) != ZETA_EXIT_OK)

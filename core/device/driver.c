@@ -10,12 +10,6 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static ze_result_t no_memory(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "no memory for the list of drivers and devices");
-}
-
 /* The driver of a compute provider, made when its first device comes. */
 static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *compute,
                               struct zeta_driver **out_driver)
@@ -31,7 +25,7 @@ static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *
     struct zeta_driver **grown =
         realloc(set->drivers, (set->count + 1) * sizeof(struct zeta_driver *));
     if (!grown)
-        return no_memory();
+        return zeta_error_no_memory("the list of drivers and devices");
     set->drivers = grown;
     ze_result_t result = zeta_object_create(ZETA_KIND_DRIVER, sizeof(struct zeta_driver), &object);
     if (result != ZE_RESULT_SUCCESS)
@@ -40,7 +34,7 @@ static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *
     struct zeta_driver *driver = object;
     driver->name = compute ? compute->id : "Zeta";
     if (compute && asprintf(&driver->requirements_key, "ZETA.%s", compute->id) < 0)
-        return no_memory();
+        return zeta_error_no_memory("the list of drivers and devices");
     driver->compute = compute;
     driver->index = set->count;
     set->drivers[set->count++] = driver;
@@ -62,7 +56,7 @@ static ze_result_t note_queues(struct zeta_driver *driver, const struct zeta_dev
     struct zeta_backend **grown = realloc(
         driver->queue_backends, (driver->queue_backend_count + 1) * sizeof(struct zeta_backend *));
     if (!grown)
-        return no_memory();
+        return zeta_error_no_memory("the list of drivers and devices");
     grown[driver->queue_backend_count++] = backend;
     driver->queue_backends = grown;
     return ZE_RESULT_SUCCESS;
@@ -83,7 +77,7 @@ static ze_result_t append_device(struct zeta_device ***array, uint32_t *count,
     struct zeta_device **grown = realloc(*array, (*count + 1) * sizeof(struct zeta_device *));
 
     if (!grown)
-        return no_memory();
+        return zeta_error_no_memory("the list of drivers and devices");
     grown[(*count)++] = device;
     *array = grown;
     return ZE_RESULT_SUCCESS;
@@ -101,7 +95,7 @@ static ze_result_t create_device(const struct zeta_backend_device *backend,
     ZETA_CLEANUP(zeta_freep) struct zeta_device_fault *fault = calloc(1, sizeof(*fault));
 
     if (!text || !fault)
-        return no_memory();
+        return zeta_error_no_memory("the list of drivers and devices");
     (void)pthread_mutex_init(&fault->lock, NULL);
     ze_result_t result = zeta_object_create(ZETA_KIND_DEVICE, sizeof(struct zeta_device), &object);
     if (result != ZE_RESULT_SUCCESS)
@@ -129,7 +123,7 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
     ze_result_t result;
 
     if (!made)
-        return no_memory();
+        return zeta_error_no_memory("the list of drivers and devices");
     *out_set = (struct zeta_driver_set){0};
     for (size_t i = 0; i < count; i++) {
         struct zeta_device *parent = all[i].parent < i ? made[all[i].parent] : NULL;

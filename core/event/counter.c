@@ -83,7 +83,7 @@ ze_result_t zeta_counter_create(struct zeta_counter_memory *memory,
             free(table->slots);
         free(table);
         free(counter);
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a counter");
+        return zeta_error_no_memory("a counter");
     }
     counter->core = memory ? &memory->core : &counter->own;
     atomic_store(&counter->table, table);

@@ -39,7 +39,7 @@ static ze_result_t create(enum store_kind kind, const struct zeta_context *conte
     struct zeta_event_store *store = calloc(1, sizeof(*store));
 
     if (!store)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a counter");
+        return zeta_error_no_memory("a counter");
     store->kind = kind;
     store->context = context;
     (void)pthread_mutex_init(&store->lock, NULL);

@@ -46,7 +46,7 @@ static ze_result_t submit_list(struct zeta_queue *queue, struct zeta_command_lis
     struct zeta_submission *submission = zeta_submission_create(queue);
 
     if (!submission)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
+        return zeta_error_no_memory("a submission");
     if (zeta_object_pin(list, ZETA_KIND_COMMAND_LIST)) {
         submission->owner = list;
         submission->source = &list->buffer;

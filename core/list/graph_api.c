@@ -19,7 +19,7 @@ static ze_result_t create(struct zeta_context *context, struct zeta_graph **out_
     void *object = NULL;
 
     if (!body)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a graph");
+        return zeta_error_no_memory("a graph");
     ze_result_t result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_GRAPH,
                                                sizeof(struct zeta_graph), &object);
     if (result != ZE_RESULT_SUCCESS) {
@@ -96,8 +96,7 @@ ze_result_t ZE_APICALL impl_zeGraphSetDestructionCallbackExt(
             (struct zeta_graph_callback){.function = pfnCallback, .context = pUserData};
     }
     (void)pthread_mutex_unlock(&body->lock);
-    return callbacks ? ZE_RESULT_SUCCESS
-                     : zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a callback");
+    return callbacks ? ZE_RESULT_SUCCESS : zeta_error_no_memory("a callback");
 }
 
 /* ---------------------------------------------------------------- recording */

@@ -30,7 +30,7 @@ static ze_result_t make(struct zeta_executable_graph *executable, const struct z
         realloc(executable->events, (executable->event_count + 1) * sizeof(*grown));
 
     if (!grown)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for events of a graph");
+        return zeta_error_no_memory("events of a graph");
     executable->events = grown;
     ze_result_t result = zeta_event_create_own(recorded->context, out_own);
     if (result != ZE_RESULT_SUCCESS)

@@ -53,7 +53,7 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
     } else if (list->queue) {
         append->submission = zeta_submission_create(list->queue);
         if (!append->submission)
-            return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a submission");
+            return zeta_error_no_memory("a submission");
         append->buffer = &append->submission->buffer;
     }
     append->first_command = append->buffer->count;

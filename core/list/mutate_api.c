@@ -135,7 +135,7 @@ static ze_result_t change_argument(const struct change *change,
         /* Only the checks are wanted, so the value goes to a buffer that is not used. */
         scratch = malloc((size_t)note->kernel->state->properties.block_bytes + 1);
         if (!scratch)
-            return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for an argument");
+            return zeta_error_no_memory("an argument");
         block = scratch;
     }
     result = zeta_kernel_write_argument(note->kernel, block, desc->argIndex, desc->argSize,
@@ -334,7 +334,7 @@ static ze_result_t make_room(struct zeta_mutation *note)
     free((void *)note->events);
     note->waits = NULL;
     note->events = NULL;
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for events of a command");
+    return zeta_error_no_memory("events of a command");
 }
 
 static ze_result_t check_change(const struct zeta_command_list *list, ze_event_handle_t handle,

@@ -24,11 +24,6 @@ static void state_destroyp(struct zeta_kernel_state **state)
     zeta_kernel_state_destroy(*state);
 }
 
-static ze_result_t no_memory(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for the state of a kernel");
-}
-
 static ze_result_t read_arguments(const struct zeta_module *module, struct zeta_kernel_state *state)
 {
     const struct zeta_plugin_array *given = &state->properties.arguments;
@@ -36,7 +31,7 @@ static ze_result_t read_arguments(const struct zeta_module *module, struct zeta_
     state->argument_count = (uint32_t)given->count;
     state->arguments = calloc((size_t)given->count + 1, sizeof(*state->arguments));
     if (!state->arguments)
-        return no_memory();
+        return zeta_error_no_memory("the state of a kernel");
     for (uint32_t i = 0; i < state->argument_count; i++) {
         const struct zeta_plugin_argument *argument = zeta_array_at(given, i);
         uint64_t bytes = argument->kind == ZETA_PLUGIN_ARG_VALUE ? argument->size_bytes : 8;
@@ -61,7 +56,7 @@ ze_result_t zeta_kernel_state_create(const struct zeta_module *module,
     struct zeta_backend *backend = module->backend;
 
     if (!state)
-        return no_memory();
+        return zeta_error_no_memory("the state of a kernel");
     state->properties.struct_size = sizeof(state->properties);
     uint32_t code = backend->compute.kernel_properties(backend->self, kernel, &state->properties);
     if (code != ZETA_PLUGIN_SUCCESS)
@@ -73,7 +68,7 @@ ze_result_t zeta_kernel_state_create(const struct zeta_module *module,
         strndup(p->attributes.data ? p->attributes.data : "", (size_t)p->attributes.size);
     state->block = calloc(1, (size_t)p->block_bytes + 1);
     if (!state->name || !state->attributes || !state->block)
-        return no_memory();
+        return zeta_error_no_memory("the state of a kernel");
     ze_result_t result = read_arguments(module, state);
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -49,7 +49,7 @@ static ze_result_t copy_names(const struct zeta_plugin_array *names, char ***out
     *out_names = copies;
     *out_count = count;
     if (!copies || count < names->count)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for names of a module");
+        return zeta_error_no_memory("names of a module");
     return ZE_RESULT_SUCCESS;
 }
 

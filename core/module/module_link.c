@@ -30,11 +30,6 @@ struct zeta_link_group {
     uint32_t left_count;
 };
 
-static ze_result_t no_memory(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for links between modules");
-}
-
 static struct zeta_module_links *links_of(struct zeta_driver *driver)
 {
     struct zeta_module_links *present = atomic_load(&driver->links);
@@ -197,7 +192,7 @@ static ze_result_t link_locked(struct zeta_module *const *modules, uint32_t coun
     struct zeta_plugin_module **list = calloc(count, sizeof(struct zeta_plugin_module *));
 
     if (!group || !list)
-        return no_memory();
+        return zeta_error_no_memory("links between modules");
     const struct zeta_plugin_array array = {.data = (const void *)list,
                                             .count = list_plugin_modules(modules, count, list),
                                             .stride = sizeof(struct zeta_plugin_module *)};
@@ -231,7 +226,7 @@ static ze_result_t link_modules(struct zeta_module *const *modules, uint32_t cou
         return result;
     struct zeta_module_links *links = links_of(modules[0]->device->driver);
     if (!links)
-        return no_memory();
+        return zeta_error_no_memory("links between modules");
     pthread_mutex_lock(&links->lock);
     result = link_locked(modules, count, log);
     pthread_mutex_unlock(&links->lock);
@@ -301,7 +296,7 @@ static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
     struct zeta_plugin_array *exports = calloc((size_t)count + 1, sizeof(*exports));
 
     if (!exports)
-        return no_memory();
+        return zeta_error_no_memory("links between modules");
     for (uint32_t i = 0; i < count; i++) {
         ze_result_t result = exports_of(modules[i], &exports[i]);
 

@@ -31,7 +31,7 @@ ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_h
 
     zeta_text_append(text, "", 0);
     if (!text->data)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a build log");
+        return zeta_error_no_memory("a build log");
     result = zeta_object_create(ZETA_KIND_MODULE_BUILD_LOG, sizeof(struct zeta_module_build_log),
                                 &object);
     if (result != ZE_RESULT_SUCCESS)

@@ -438,7 +438,7 @@ ze_result_t zeta_object_init(void)
         return ZE_RESULT_SUCCESS;
     generation = calloc(1, sizeof(*generation));
     if (!generation)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for handles.");
+        return zeta_error_no_memory("handles");
     /* Less where others have most of it. */
     while (kind_bytes >= KIND_BYTES_LEAST && !reserve_generation(generation, kind_bytes))
         kind_bytes = kind_bytes / 2 / COMMIT_BYTES * COMMIT_BYTES;

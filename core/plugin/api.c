@@ -144,8 +144,7 @@ ze_result_t zetaSearchPathGet(uint32_t *count, struct zeta_search_path *paths)
         return result;
     dirs = get_search_dirs();
     if (!dirs)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                          "There is no memory for the list of plugin directories.");
+        return zeta_error_no_memory("the list of plugin directories");
     n = clip_count(count, dirs->count, *count > 0 ? paths : NULL);
     for (uint32_t i = 0; i < n; i++) {
         const struct zeta_base_dir *dir = &dirs->dirs[i];

@@ -288,8 +288,7 @@ ze_result_t zeta_discover(struct zeta_list *out_entries)
     }
     zeta_search_finish(&dirs);
     if (!complete)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                          "There is no memory for the plugin manifests.");
+        return zeta_error_no_memory("the plugin manifests");
     mark_shadowed(out_entries);
     return ZE_RESULT_SUCCESS;
 }
@@ -331,7 +330,5 @@ ze_result_t zeta_discover_user_sets(struct zeta_list *out_paths)
             complete = for_each_yaml(path, add_set, &walk);
     }
     zeta_search_finish(&dirs);
-    return complete ? ZE_RESULT_SUCCESS
-                    : zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                                 "There is no memory for the list of set files.");
+    return complete ? ZE_RESULT_SUCCESS : zeta_error_no_memory("the list of set files");
 }

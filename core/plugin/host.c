@@ -404,8 +404,7 @@ static ze_result_t complete(struct state *state)
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_discover_user_sets(&state->user_sets);
     if (result == ZE_RESULT_SUCCESS && !make_records(state))
-        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                            "There is no memory for the list of plugins.");
+        result = zeta_error_no_memory("the list of plugins");
     return result == ZE_RESULT_SUCCESS ? check_critical(state) : result;
 }
 
@@ -433,7 +432,7 @@ ze_result_t zeta_plugin_host_start(void)
         (void)pthread_atfork(NULL, NULL, leave_to_parent);
     state = calloc(1, sizeof(*state));
     if (!state)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for plugins.");
+        return zeta_error_no_memory("plugins");
     state->parent = atomic_exchange(&of_parent, NULL);
     if (state->parent) {
         state->entries = state->parent->entries;

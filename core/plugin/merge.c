@@ -147,8 +147,7 @@ ze_result_t zeta_merge_devices(const struct zeta_list *entries,
         for (size_t i = 0; merge.devices && i < merge.count; i++)
             free((void *)(uintptr_t)merge.devices[i].id);
         free(merge.devices);
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                          "There is no memory for the devices.");
+        return zeta_error_no_memory("the devices");
     }
     for (size_t i = 0; i < merge.count; i++)
         choose_providers(&merge, entries, &merge.devices[i]);

@@ -69,7 +69,7 @@ ze_result_t zeta_queue_marks_create(struct zeta_context *context,
     }
     (void)pthread_mutex_unlock(&context->queues_lock);
     if (!marks)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a list of queues");
+        return zeta_error_no_memory("a list of queues");
     *out_marks = marks;
     return ZE_RESULT_SUCCESS;
 }

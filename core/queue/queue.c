@@ -125,7 +125,7 @@ ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *
         return result;
     struct zeta_queue *queue = calloc(1, sizeof(*queue));
     if (!queue)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a queue");
+        return zeta_error_no_memory("a queue");
     if (!zeta_object_pin(context, ZETA_KIND_CONTEXT)) {
         free(queue);
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the context was just destroyed");
@@ -320,6 +320,6 @@ ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct z
     }
     free(owners.objects);
     if (owners.out_of_memory && result == ZE_RESULT_SUCCESS)
-        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a list of queues");
+        result = zeta_error_no_memory("a list of queues");
     return result;
 }

@@ -233,7 +233,5 @@ ze_result_t zeta_settings_read_files(struct zeta_setting_store *store)
         complete = read_default_files(store);
     else if (strcmp(chosen, "none") != 0)
         complete = read_file(store, chosen, true);
-    return complete ? ZE_RESULT_SUCCESS
-                    : zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                                 "There is no memory for the settings.");
+    return complete ? ZE_RESULT_SUCCESS : zeta_error_no_memory("the settings");
 }

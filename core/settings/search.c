@@ -137,8 +137,7 @@ ze_result_t zeta_search_dirs(struct zeta_base_dirs *out_dirs)
     if (complete)
         return ZE_RESULT_SUCCESS;
     zeta_search_finish(out_dirs);
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "There is no memory for the list of plugin directories.");
+    return zeta_error_no_memory("the list of plugin directories");
 }
 
 void zeta_search_finish(struct zeta_base_dirs *dirs)

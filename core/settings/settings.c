@@ -58,11 +58,6 @@ static void watch_forks(void)
     (void)pthread_atfork(NULL, NULL, leave_draft_to_parent);
 }
 
-static ze_result_t no_memory(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "There is no memory for the settings.");
-}
-
 /* A variable replaces values of files; an empty one takes it back to the default. */
 static bool apply_variable(struct zeta_setting_store *store, const char *name, const char *variable,
                            const char *value)
@@ -171,12 +166,12 @@ ze_result_t zeta_settings_load(void)
     (void)pthread_once(&fork_once, watch_forks);
     state = calloc(1, sizeof(*state));
     if (!state)
-        return no_memory();
+        return zeta_error_no_memory("the settings");
     configure_log(getenv("ZETA_LOG"), zeta_paths_environment("ZETA_LOG_FILE"));
     result = zeta_settings_read_files(&state->store);
     if (result == ZE_RESULT_SUCCESS &&
         (!apply_known(&state->store) || !keep_plugin_variables(&state->environment)))
-        result = no_memory();
+        result = zeta_error_no_memory("the settings");
     if (result != ZE_RESULT_SUCCESS ||
         !atomic_compare_exchange_strong(&published, &expected, state)) {
         free_state(state); /* another thread was first: its settings count */
@@ -202,7 +197,7 @@ ze_result_t zeta_settings_set_default(const char *name, const char *value)
                           name);
     choice = malloc(sizeof(*choice) + bytes);
     if (!choice)
-        return no_memory();
+        return zeta_error_no_memory("the settings");
     choice->name = known->name;
     memcpy(choice->value, value, bytes);
     choice->before = atomic_load(&choices);
@@ -324,18 +319,18 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
         return ZE_RESULT_SUCCESS; /* nobody can have set a name of that length */
     state = get_draft(current);
     if (!state)
-        return no_memory();
+        return zeta_error_no_memory("the settings");
     kept = zeta_store_find(&state->environment, derived);
     if (kept && !is_used(kept) &&
         (!apply_variable(&state->store, name, derived, kept_value(kept)) ||
          !zeta_store_set(&state->environment, derived, KEPT_USED, "")))
-        return no_memory();
+        return zeta_error_no_memory("the settings");
     own = variable ? zeta_paths_environment(variable) : NULL;
     if (own && !apply_variable(&state->store, name, variable, own))
-        return no_memory();
+        return zeta_error_no_memory("the settings");
     if (default_value && !zeta_store_find(&state->store, name) &&
         !zeta_store_set(&state->store, name, default_value, default_origin))
-        return no_memory();
+        return zeta_error_no_memory("the settings");
     return ZE_RESULT_SUCCESS;
 }
 
@@ -417,7 +412,7 @@ ze_result_t zeta_settings_declare_end(const char *id)
         return ZE_RESULT_SUCCESS;
     state = get_draft(current);
     if (!state || !apply_to_undeclared(state, id) || !take_others(state, id, prefix))
-        return no_memory();
+        return zeta_error_no_memory("the settings");
     atomic_store(&draft, NULL);
     atomic_store_explicit(&published, state, memory_order_release);
     return ZE_RESULT_SUCCESS;

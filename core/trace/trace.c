@@ -246,12 +246,6 @@ static struct zeta_trace_list *extend(size_t function, struct zeta_trace_listene
     return list;
 }
 
-static ze_result_t no_memory(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "no memory for the lists of those who trace API calls");
-}
-
 ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
 {
     struct zeta_trace_list *lists[ZETA_FUNCTION_COUNT] = {0};
@@ -260,7 +254,7 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
     bool complete = true;
 
     if (!writers)
-        return no_memory();
+        return zeta_error_no_memory("the lists of those who trace API calls");
     (void)pthread_mutex_lock(&writers->fork.lock);
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT && complete; i++) {
         if (!listener->wants(listener, (enum zeta_function)i))
@@ -282,7 +276,8 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
     zeta_hazard_barrier();
     reclaim_locked(writers);
     (void)pthread_mutex_unlock(&writers->fork.lock);
-    return complete ? ZE_RESULT_SUCCESS : no_memory();
+    return complete ? ZE_RESULT_SUCCESS
+                    : zeta_error_no_memory("the lists of those who trace API calls");
 }
 
 /* The list of a function without a listener that it has. */

@@ -172,7 +172,7 @@ ze_result_t ZE_APICALL impl_zetTracerExpCreate(zet_context_handle_t hContext ZET
     void *object = NULL;
 
     if (!callbacks)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for an API tracer");
+        return zeta_error_no_memory("an API tracer");
     ze_result_t result = zeta_object_create(ZETA_KIND_API_TRACER, sizeof(struct tracer), &object);
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -49,6 +49,11 @@ ze_result_t zeta_error(ze_result_t result, const char *format, ...)
     return result;
 }
 
+ze_result_t zeta_error_no_memory(const char *what)
+{
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "there is no memory for %s", what);
+}
+
 ze_result_t zeta_error_text(ze_result_t result, const char *text, uint64_t size_bytes)
 {
     const size_t size = text ? (size_t)size_bytes : 0;

@@ -27,7 +27,10 @@ ze_result_t zeta_error(ze_result_t result, const char *format, ...) ZETA_PRINTF(
 #define zeta_error(result, ...) ((void)zeta_error(result, __VA_ARGS__), (result))
 #endif
 
-/** The same with a finished text of a plugin; copied, cut at the limit of the buffer. */
+/** OUT_OF_HOST_MEMORY, "there is no memory for <what>". */
+ze_result_t zeta_error_no_memory(const char *what);
+
+/** zeta_error() with a finished text of a plugin; copied, cut at the limit of the buffer. */
 ze_result_t zeta_error_text(ze_result_t result, const char *text, uint64_t size_bytes);
 
 /**

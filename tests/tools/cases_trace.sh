@@ -195,6 +195,10 @@ case_trace_from()
     expect 0 zeta trace --from "$work"/t.json --from "$work"/t.json.* -o "$work/both.json"
     err_has "in 2 processes"
     events_hold "$work/both.json" 'len(calls("zeEventCreate")) == 2'
+    # What it wrote can be read again.
+    expect 0 zeta trace --from "$work/both.json"
+    err_has "in 2 processes"
+    ! grep -q "left out" "$err" || die "lines are missing"
     expect 1 zeta trace --from "$work/absent.json"
     err_has "absent.json"
     echo "no trace" >"$work/no.json"

@@ -159,6 +159,7 @@ struct zeta_set_reader {
     uint32_t format;                    /**< of the file */
     const struct zeta_yaml_node *kinds; /**< what definitions of the file have in common, or NULL */
     struct zeta_name_table blocks;      /**< of struct zeta_register_block */
+    struct zeta_program_entry *room;    /**< for ZETA_PROGRAM_MAX_ENTRIES, once one was needed */
     struct zeta_arena scratch;          /**< nodes that are made of others, for one definition */
     uint32_t errors;                    /**< findings of this file that make it fail */
     bool out_of_memory;                 /**< reading stops soon */

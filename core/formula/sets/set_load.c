@@ -1,4 +1,5 @@
 /* Reading set files: symbols, sets, programs, metrics. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/formula/sets/catalog_priv.h"
@@ -496,6 +497,7 @@ static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_
     }
     read_root(&reader, root);
     zeta_arena_finish(&reader.scratch);
+    free(reader.room);
     if (reader.out_of_memory)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return reader.errors == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;

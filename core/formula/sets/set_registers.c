@@ -11,35 +11,20 @@
 struct register_text {
     struct zeta_set_reader *reader;
     const struct zeta_yaml_node *node;
-    struct zeta_program_entry *entries; /**< of the catalog */
-    uint32_t count, capacity;
+    struct zeta_program_entry *entries; /**< the room of the reader */
+    uint32_t count;
     bool in_run; /**< a value may follow, for address */
     uint32_t address, step;
 };
 
-/** Makes room for more writes. */
-static bool reserve(struct register_text *text, uint32_t more)
+/** True if there is room for more writes. */
+static bool has_room(struct register_text *text, uint32_t more)
 {
-    struct zeta_program_entry *entries;
-    uint32_t capacity = text->capacity ? text->capacity : 32;
-
-    if (more > ZETA_PROGRAM_MAX_ENTRIES - text->count) {
-        zeta_reader_error(text->reader, text->node, "more than %u register writes",
-                          ZETA_PROGRAM_MAX_ENTRIES);
-        return false;
-    }
-    if (text->count + more <= text->capacity)
+    if (more <= ZETA_PROGRAM_MAX_ENTRIES - text->count)
         return true;
-    while (capacity < text->count + more)
-        capacity *= 2;
-    entries = zeta_arena_array(&text->reader->catalog->arena, capacity, sizeof(*entries));
-    if (!entries)
-        return zeta_reader_no_memory(text->reader);
-    if (text->count > 0)
-        memcpy(entries, text->entries, text->count * sizeof(*entries));
-    text->entries = entries;
-    text->capacity = capacity;
-    return true;
+    zeta_reader_error(text->reader, text->node, "more than %u register writes",
+                      ZETA_PROGRAM_MAX_ENTRIES);
+    return false;
 }
 
 static bool refuse_token(struct register_text *text, const char *token, size_t length)
@@ -73,7 +58,7 @@ static bool add_block(struct register_text *text, const char *name, size_t lengt
                           length < 60 ? (int)length : 60, name);
         return false;
     }
-    if (!reserve(text, block->entry_count) ||
+    if (!has_room(text, block->entry_count) ||
         !zeta_reader_may_make(text->reader, text->node, block->entry_count))
         return false;
     if (block->entry_count > 0)
@@ -101,7 +86,7 @@ static bool add_token(struct register_text *text, const char *token, size_t leng
     }
     if (end != token + length || !text->in_run)
         return refuse_token(text, token, length);
-    if (!reserve(text, 1))
+    if (!has_room(text, 1))
         return false;
     text->entries[text->count++] = (struct zeta_program_entry){
         .address = text->address, .value = value, .line = text->node->line};
@@ -112,8 +97,14 @@ bool zeta_read_registers(struct zeta_set_reader *reader, const struct zeta_yaml_
                          struct zeta_program_entry **out_entries, uint32_t *out_count)
 {
     struct register_text text = {.reader = reader, .node = node};
+    struct zeta_program_entry *entries;
     const char *token = node->text + strspn(node->text, " \t\n");
 
+    if (!reader->room)
+        reader->room = malloc(ZETA_PROGRAM_MAX_ENTRIES * sizeof(*reader->room));
+    if (!reader->room)
+        return zeta_reader_no_memory(reader);
+    text.entries = reader->room;
     while (*token) {
         const size_t length = strcspn(token, " \t\n");
 
@@ -122,7 +113,11 @@ bool zeta_read_registers(struct zeta_set_reader *reader, const struct zeta_yaml_
         token += length;
         token += strspn(token, " \t\n");
     }
-    *out_entries = text.entries;
+    entries = zeta_arena_array(&reader->catalog->arena, text.count, sizeof(*entries));
+    if (!entries)
+        return zeta_reader_no_memory(reader);
+    memcpy(entries, text.entries, text.count * sizeof(*entries));
+    *out_entries = entries;
     *out_count = text.count;
     return true;
 }

@@ -556,8 +556,8 @@ static void options__platform__symbols_and_registers(void **state)
     expect(text, "  oa:\n    registers:\n      mux: [[0x9884, 0x9888]]\n      flex: [0xe458]\n");
     /* By priority, then by type; a condition is of its own part alone. */
     expect(text, "    program:\n      - when: \"$SliceMask & 2\"\n"
-                 "        registers: [[0x9884, 0x00000003]]\n"
-                 "      - registers: [[0x9888, 0x00000002], [0xe458, 0x00000001]]\n");
+                 "        registers: 9884=3\n"
+                 "      - registers: 9888=2 e458=1\n");
     free(text);
 }
 

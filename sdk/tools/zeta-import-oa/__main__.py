@@ -9,10 +9,12 @@ sys.dont_write_bytecode = True
 
 import convert
 import formats
+import library
 import share
 import source
 import write
 from findings import Refused
+from yaml_text import words
 
 HELP = """\
 The files are those of igt-gpu-tools (lib/i915/perf-configs, lib/xe/oa-configs) and Mesa
@@ -29,7 +31,8 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="zeta-import-oa", description="Print metric sets of an XML file as a set file.",
         epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("xml", nargs="+", metavar="XML", help="one file; several with --common")
+    parser.add_argument("xml", nargs="+", metavar="XML",
+                        help="one file; several with --common and --programs")
     parser.add_argument("--list", action="store_true", help="print the names of the sets")
     parser.add_argument("--sets", metavar="NAME,...", help="only these sets, in this order")
     parser.add_argument("--layout", action="append", default=[], metavar="KEY=LAYOUT",
@@ -51,6 +54,11 @@ def arguments():
     parser.add_argument("--use", action="append", default=[], metavar="FILE",
                         help="use shared definitions of this set file where they mean the same: "
                         "name, value type, condition, value and maximum")
+    parser.add_argument("--programs", action="store_true",
+                        help="write only the programs, by uuid, and what they have in common. XML "
+                        f"can be {library.PREFIX}PCIID, too: what the library of intel-gpu-tools has")
+    parser.add_argument("--no-programs", action="store_true",
+                        help="write sets without programs: those of another file are theirs")
     parser.add_argument("--platform", action="store_true",
                         help="write symbols and units with their registers, too: what a new "
                         "platform needs besides its layouts")
@@ -89,18 +97,20 @@ def load_words(path):
 
 
 def load_known(paths):
-    """Keys of shared definitions that exist already, by their meaning."""
-    known = {}
+    """Shared definitions that exist already."""
+    known = share.Known()
     for path in paths:
-        found = load_yaml(path)
-        found = found.get("metrics") if isinstance(found, dict) else None
+        file = load_yaml(path)
+        found = file.get("metrics") if isinstance(file, dict) else None
         if not isinstance(found, dict):
             raise Refused(path, 0, "there are no shared definitions (metrics:) in it")
+        kinds = file.get("kinds") or {}
         for key, definition in found.items():
+            if isinstance(definition, list):
+                continue
             if not isinstance(definition, dict):
                 raise Refused(path, 0, f"the shared definition {key} is no mapping")
-            members = [(k, write.scalar(v)) for k, v in definition.items()]
-            known[share.meaning(definition.get("name", key), members)] = key
+            known.add(key, {**kinds.get(definition.get("kind"), {}), **definition})
     return known
 
 
@@ -133,7 +143,7 @@ class Import:
 
     def file(self, path):
         """The sets of one file, converted."""
-        converter = convert.Converter(path, self.words, *self.choices, self.options.muldiv)
+        converter = self.converter(path)
         out = []
         for found in choose(path, source.read(path), self.options.sets):
             try:
@@ -148,12 +158,34 @@ class Import:
             self.addresses.setdefault(unit, {}).update(addresses)
         return out
 
+    def converter(self, path):
+        return convert.Converter(path, self.words, *self.choices, self.options.muldiv)
+
+    def programs(self):
+        """The lines of a file of programs."""
+        paths = self.options.xml
+        found = {}
+        for path in paths:
+            if path.startswith(library.PREFIX):
+                programs = library.programs(path)
+            else:
+                converter = self.converter(path)
+                programs = [(each.uuid, converter.program(each)) for each in source.read(path)]
+            for uuid, parts in programs:
+                if found.setdefault(uuid, parts) != parts:
+                    raise Refused(path, 0, f"the program {uuid} is another one elsewhere")
+        return ["# Programs of sets by uuid, and blocks of writes that they share. Made by"] + \
+            words(f"# zeta-import-oa --programs {' '.join(paths)}", "#     ") + \
+            ["format: 2", ""] + write.programs(found)
+
     def run(self):
         """The lines of the set file."""
         options = self.options
+        if options.programs:
+            return self.programs()
         known = load_known(options.use)
         files = [self.file(path) for path in options.xml]
-        lines = ["format: 1"]
+        lines = ["format: 2"]
         if options.common:
             shared = share.find([[m for s in sets for m in s.metrics] for sets in files], 2, known)
             return lines + [""] + write.definitions(shared)
@@ -166,7 +198,7 @@ class Import:
             lines += [""] + write.definitions(shared)
         lines += ["", "sets:"]
         for number, found in enumerate(sets):
-            lines += ([""] if number else []) + write.one_set(found, shared)
+            lines += ([""] if number else []) + write.one_set(found, shared, not options.no_programs)
         return lines
 
 
@@ -179,8 +211,8 @@ def main():
                 for found in source.read(path):
                     print(found.name)
             return 0
-        if len(options.xml) > 1 and not options.common:
-            raise Refused("arguments", 0, "several XML files go only with --common")
+        if len(options.xml) > 1 and not options.common and not options.programs:
+            raise Refused("arguments", 0, "several XML files go only with --common or --programs")
         work = Import(options)
         lines = work.run()
     except Refused as error:

@@ -198,15 +198,17 @@ class Converter:
                 self.refuse(config.line, f"register {address:#06x} is {register_class} here and "
                             f"{known[address]} elsewhere")
 
-    def program(self, source, unit):
-        """Parts of the program: mux by priority, then boolean, then flexible EU counters."""
-        order = sorted((c for c in source.configs if c.kind == "NOA"), key=lambda c: c.priority)
-        order += [c for kind in ("OA", "FLEX") for c in source.configs if c.kind == kind]
+    def configs(self, source):
+        """Lists of registers in their order: mux by priority, boolean, flexible EU counters."""
+        mux = sorted((c for c in source.configs if c.kind == "NOA"), key=lambda c: c.priority)
+        return mux + [c for kind in ("OA", "FLEX") for c in source.configs if c.kind == kind]
+
+    def program(self, source):
+        """Parts of the program."""
         parts = []
-        for config in order:
+        for config in self.configs(source):
             condition = config.availability and self.condition(
                 config.line, f"registers of set {source.name}", config.availability)
-            self.note_registers(config, unit)
             if parts and parts[-1][0] == condition:
                 parts[-1][1].extend(config.registers)
             elif config.registers:
@@ -230,10 +232,12 @@ class Converter:
         """One set of our files."""
         report_format, layout = self.format_of(source)
         unit, domain = self.unit_of(source, report_format)
+        for config in self.configs(source):
+            self.note_registers(config, unit)
         sampling = "[time, event]" if "IO" in source.apis or not source.apis else "[event]"
         members = [("name", source.name), ("uuid", source.uuid),
                    ("description", scalar(self.sentence(
                        source.name, f"{source.name} of {source.chipset or 'the device'}."))),
                    ("domain", domain), ("unit", unit), ("layout", layout), ("sampling", sampling)]
-        return OutSet(source.name, members, self.program(source, unit),
+        return OutSet(source.name, members, self.program(source),
                       self.metrics(source, report_format), self.further(source))

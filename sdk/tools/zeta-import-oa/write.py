@@ -1,7 +1,8 @@
 """Printing a set file."""
 
+import blocks
 import source
-from yaml_text import fill, flow_mapping, scalar
+from yaml_text import fill, flow_mapping, scalar, words
 
 
 def definitions(shared):
@@ -28,7 +29,7 @@ def metric_list(metrics, shared):
         last = number + 1 == len(metrics)
         key = shared.key_of(metric)
         if key:
-            names.append(key)
+            names.append(scalar(key))
             if last:
                 flush(True)
             continue
@@ -40,17 +41,17 @@ def metric_list(metrics, shared):
 
 
 def program(parts):
-    lines = ["    program:"]
+    """Lines of a set's own program."""
+    lines = ["    program:" if parts else "    program: []"]
     for condition, registers in parts:
         if condition:
             lines.append(f"      - when: {scalar(condition)}")
-        opening = "        registers: [" if condition else "      - registers: ["
-        pairs = [f"[{address:#06x}, {value:#010x}]" for address, value in registers]
-        lines += fill(opening, pairs, "]", 10)
+        lines += words(f"      {' ' if condition else '-'} registers: {blocks.text(registers, {})}",
+                       " " * 10)
     return lines
 
 
-def one_set(found, shared):
+def one_set(found, shared, with_program):
     lines = []
     members = found.members
     lines.append(f"  - {members[0][0]}: {members[0][1]}")
@@ -59,9 +60,29 @@ def one_set(found, shared):
         lines.append("    also:")
         for members in found.also:
             lines += flow_mapping("      - ", members, 9)
-    if found.program:
+    if with_program:
         lines += program(found.program)
     return lines + metric_list(found.metrics, shared)
+
+
+def programs(found):
+    """Lines of blocks, and of programs that use them. found: {uuid: parts}"""
+    grammar = blocks.Grammar([writes for parts in found.values() for _, writes in parts])
+    names = {number: f"b{place}" for place, number in enumerate(grammar.blocks, 1)}
+    texts = iter([blocks.text(items, names) for items in grammar.programs])
+    definitions = ", ".join(f"{names[number]}: {blocks.text(items, names)}"
+                            for number, items in grammar.blocks.items())
+    lines = words(f"blocks: {{{definitions}}}", "  ") + [""] if names else []
+    lines += ["programs:"]
+    for uuid, parts in found.items():
+        if [condition for condition, _ in parts] == [None]:
+            lines += words(f"  {uuid}: {next(texts)}", " " * 4)
+            continue
+        lines += [f"  {uuid}:"]
+        for condition, _ in parts:
+            lines += [f"    - when: {scalar(condition)}"] if condition else []
+            lines += words(f"    {' ' if condition else '-'} registers: {next(texts)}", " " * 8)
+    return lines
 
 
 def symbols(names):

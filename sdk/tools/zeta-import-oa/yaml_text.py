@@ -1,6 +1,7 @@
 """Writing YAML that people can read: flow mappings that fill their lines."""
 
 import re
+import textwrap
 
 WIDTH = 100
 PLAIN = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$.()/+*<>= -]*\Z")
@@ -15,30 +16,38 @@ def scalar(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def broken(piece, indent):
-    """Lines of a piece that is longer than a line; YAML reads a line break in it as a space."""
-    lines = [""]
-    for word in piece.split(" "):
-        if lines[-1] and indent + len(lines[-1]) + 1 + len(word) > WIDTH:
-            lines.append(word)
-        else:
-            lines[-1] += (" " if lines[-1] else "") + word
-    return lines
+def plain(text):
+    """The text that a scalar means."""
+    text = str(text)
+    if text.startswith('"'):
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return text
+
+
+def words(text, indent):
+    """Lines of a text; those behind the first one begin with indent."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)
 
 
 def fill(opening, items, closing, indent):
-    """Items with commas between them, wrapped; the first line begins with opening."""
+    """Items with commas between them, wrapped; the first line begins with opening.
+
+    Descriptions, and what is longer than a line, are broken between words: YAML reads a line break
+    in a scalar as a space."""
     lines = [opening]
     room = False
     for number, item in enumerate(items):
         piece = item + ("," if number + 1 < len(items) else closing)
-        if room and len(lines[-1]) + 1 + len(piece) > WIDTH:
-            parts = [piece] if "  " in piece else broken(piece, indent + 2)
-            lines.append(" " * indent + parts[0])
-            lines += [" " * (indent + 2) + part for part in parts[1:]]
-        else:
-            lines[-1] += (" " if room else "") + piece
-        room = True
+        fits = indent + len(piece) <= WIDTH and not item.startswith("description: ")
+        whole = fits or "  " in item
+        for word in [piece] if whole else piece.split(" "):
+            if room and len(lines[-1]) + 1 + len(word) > WIDTH:
+                first = whole or word == piece.split(" ")[0]
+                lines.append(" " * (indent if first else indent + 2) + word)
+            else:
+                lines[-1] += (" " if room else "") + word
+            room = True
     if not items:
         lines[-1] += closing
     return lines

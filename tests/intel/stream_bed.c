@@ -115,8 +115,8 @@ void bed_close(struct bed_stream *stream)
 
 uint32_t bed_group_count(ze_device_handle_t device, const char *name)
 {
-    zet_metric_group_handle_t groups[1024];
-    uint32_t count = 1024, found = 0;
+    static zet_metric_group_handle_t groups[4096];
+    uint32_t count = 4096, found = 0;
 
     EXPECT_OK(zetMetricGroupGet(device, &count, groups));
     for (uint32_t i = 0; i < count; i++) {

@@ -162,8 +162,8 @@ static void expect_longest_counts(ze_device_handle_t device, zet_metric_group_ha
 
 static void expect_all_groups_count(ze_device_handle_t device)
 {
-    zet_metric_group_handle_t groups[1024];
-    uint32_t count = 1024, sampled = 0;
+    static zet_metric_group_handle_t groups[4096];
+    uint32_t count = 4096, sampled = 0;
 
     EXPECT_OK(zetMetricGroupGet(device, &count, groups));
     for (uint32_t i = 0; i < count; i++) {

@@ -104,10 +104,10 @@ static void try_group(ze_context_handle_t context, ze_device_handle_t device,
 
 static void sets__of_each_platform__are_taken_by_xe(void **state)
 {
+    static zet_metric_group_handle_t groups[4096];
     const ze_device_handle_t device = start(*state);
     const ze_context_handle_t context = make_context(device);
-    zet_metric_group_handle_t groups[2048];
-    uint32_t count = 2048, opened = 0;
+    uint32_t count = 4096, opened = 0;
 
     EXPECT_OK(zetMetricGroupGet(device, &count, groups));
     for (uint32_t i = 0; i < count; i++) {

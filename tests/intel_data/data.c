@@ -195,8 +195,9 @@ void data_xml_name(const struct zeta_intel_platform *platform, char *out_name, u
     uint32_t length = 0;
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (strcmp(from, others[i][0]) == 0)
-            from = others[i][1];
+        for (uint32_t k = 0; k < platform->set_count; k++)
+            if (strcmp(platform->sets[k], others[i][0]) == 0)
+                from = others[i][1];
     }
 
     for (; *from && *from != '.' && length + 1 < bytes; from++) {

@@ -121,8 +121,9 @@ zet_metric_group_handle_t find_group(ze_device_handle_t device, const char *name
                                      zet_metric_group_sampling_type_flags_t sampling,
                                      zet_metric_group_properties_t *out_properties)
 {
-    zet_metric_group_handle_t groups[64];
-    uint32_t count = 64;
+    /* The largest platform has 2086. */
+    static zet_metric_group_handle_t groups[4096];
+    uint32_t count = 4096;
 
     EXPECT_OK(zetMetricGroupGet(device, &count, groups));
     for (uint32_t i = 0; i < count; i++) {

@@ -35,18 +35,13 @@ def count_sets(folder, names):
     for name in names:
         if name.startswith("intel/"):  # what generations share
             continue
-        for entry in load(folder / name).get("sets", []):
+        file = load(folder / name)
+        for entry in file.get("sets", []):
+            entry = {**file.get("kinds", {}).get(entry.get("kind"), {}), **entry}
+            times = len(entry["uuid"]) if "for" in entry else 1
             for unit in [entry["unit"]] + [also["unit"] for also in entry.get("also", [])]:
-                counts[unit != "oa"] += 1
+                counts[unit != "oa"] += times
     return f"{counts[0]} + {counts[1]}" if counts[1] else str(counts[0])
-
-
-def sets_of(folder, platform):
-    """How many sets there are, and how many with the setting `sets: all`."""
-    count = count_sets(folder, platform["sets"])
-    if "more" not in platform:
-        return count
-    return f"{count}; all: {count_sets(folder, platform['sets'] + platform['more'])}"
 
 
 def rows_of_data(plugin):
@@ -61,7 +56,7 @@ def rows_of_data(plugin):
             units = platform["units"]
             cells = [generation, f"{platform['name']} `{platform['id']}`", len(platform["pci"]),
                      formats(units["oag"]), formats(units.get("oam")),
-                     sets_of(file.parent, platform), ", ".join(more) or "none"]
+                     count_sets(file.parent, platform["sets"]), ", ".join(more) or "none"]
             rows[platform["id"]] = ("| " + " | ".join(map(str, cells)) + " |", platform["pci"])
     return rows
 

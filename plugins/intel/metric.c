@@ -46,20 +46,6 @@ static void give_file(struct zeta_plugin *self, const struct zeta_intel_platform
     free(text);
 }
 
-/* Some platforms have hundreds of sets for a few signals each. Who asks for them waits for them. */
-static bool wants_all_sets(const struct zeta_plugin *self)
-{
-    char text[16];
-
-    if (!zeta_host_setting(&self->host, "sets", text, sizeof(text)) || strcmp(text, "main") == 0)
-        return false;
-    if (strcmp(text, "all") == 0)
-        return true;
-    zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN,
-                  "the setting sets is \"%s\", and can be main or all; it is used as main", text);
-    return false;
-}
-
 /* A generation has several platforms, each with files of its own, which the manifest cannot tell.
  */
 static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -71,10 +57,6 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
         return ZETA_PLUGIN_SUCCESS; /* the log says why */
     for (uint32_t i = 0; i < platform->set_count; i++)
         give_file(self, platform, platform->sets[i], sink);
-    if (platform->more_count == 0 || !wants_all_sets(self))
-        return ZETA_PLUGIN_SUCCESS;
-    for (uint32_t i = 0; i < platform->more_count; i++)
-        give_file(self, platform, platform->more[i], sink);
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -1,8 +1,7 @@
 /*
  * Loading what the Intel plugin ships, platform by platform, as when metric groups of a device are
- * asked for the first time: reading the set files, linking them, compiling every set; a second time
- * with the files that only the setting `sets: all` reads. Beside it libyaml, which only splits the
- * same files.
+ * asked for the first time: reading the set files, linking them, compiling every set. Beside it
+ * libyaml, which only splits the same files.
  */
 #include <stdbool.h>
 #include <yaml.h>
@@ -61,11 +60,10 @@ static uint32_t compile(const struct zeta_catalog *catalog)
 }
 
 static uint32_t load(const struct data_generation *generation,
-                     const struct zeta_intel_platform *platform, bool all,
-                     struct bench_rounds *figures)
+                     const struct zeta_intel_platform *platform, struct bench_rounds *figures)
 {
     double then = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
-    struct zeta_catalog *catalog = data_catalog_open(generation, platform, all);
+    struct zeta_catalog *catalog = data_catalog_open(generation, platform);
     uint32_t count;
 
     bench_add(&figures[READ], lap_ms(&then));
@@ -113,8 +111,7 @@ static uint64_t split_file(const char *folder, const char *name)
 }
 
 static uint64_t split(const struct data_generation *generation,
-                      const struct zeta_intel_platform *platform, bool all,
-                      struct bench_rounds *figure)
+                      const struct zeta_intel_platform *platform, struct bench_rounds *figure)
 {
     double then = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
     uint64_t bytes = 0;
@@ -123,14 +120,12 @@ static uint64_t split(const struct data_generation *generation,
         bytes += split_file("common", generation->manifest.metrics.items[i]);
     for (uint32_t i = 0; i < platform->set_count; i++)
         bytes += split_file(generation->name, platform->sets[i]);
-    for (uint32_t i = 0; all && i < platform->more_count; i++)
-        bytes += split_file(generation->name, platform->more[i]);
     bench_add(figure, lap_ms(&then));
     return bytes;
 }
 
 static void measure(const struct data_generation *generation,
-                    const struct zeta_intel_platform *platform, bool all)
+                    const struct zeta_intel_platform *platform)
 {
     struct bench_rounds figures[FIGURES] = {{{0}, 0}};
     uint32_t sets = 0;
@@ -138,13 +133,13 @@ static void measure(const struct data_generation *generation,
     double sum = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        sets = load(generation, platform, all, figures);
-        bytes = split(generation, platform, all, &figures[PEER]);
+        sets = load(generation, platform, figures);
+        bytes = split(generation, platform, &figures[PEER]);
     }
     for (int i = 0; i < PEER; i++)
         sum += bench_least(&figures[i]);
-    (void)printf("  %-8s %-10s %5u %5llu %7.2f", all ? "  all" : generation->name, platform->id,
-                 sets, (unsigned long long)bytes / 1024, sum);
+    (void)printf("  %-8s %-10s %5u %5llu %7.2f", generation->name, platform->id, sets,
+                 (unsigned long long)bytes / 1024, sum);
     for (int i = 0; i < FIGURES; i++)
         (void)printf("  %6.2f (%5.2f)", bench_least(&figures[i]), bench_median(&figures[i]));
     (void)printf("\n");
@@ -164,9 +159,7 @@ int main(void)
         for (uint32_t p = 0; p < generations[i].platforms.count; p++) {
             const struct zeta_intel_platform *platform = &generations[i].platforms.items[p];
 
-            measure(&generations[i], platform, false);
-            if (platform->more_count > 0)
-                measure(&generations[i], platform, true);
+            measure(&generations[i], platform);
         }
     }
     data_free(generations, count);

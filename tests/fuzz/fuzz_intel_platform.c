@@ -11,9 +11,8 @@ static void check_platform(const struct zeta_intel_platform *platform)
 {
     if (!*platform->name || !*platform->id || platform->pci_count == 0)
         abort();
-    for (uint32_t i = 0; i < platform->set_count + platform->more_count; i++) {
-        const char *name =
-            i < platform->set_count ? platform->sets[i] : platform->more[i - platform->set_count];
+    for (uint32_t i = 0; i < platform->set_count; i++) {
+        const char *name = platform->sets[i];
 
         if (strncmp(name, "intel/", 6) == 0)
             name += 6;

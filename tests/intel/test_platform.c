@@ -27,12 +27,12 @@ static const char good_text[] = "format: 1\n"
                                 "    subslice_bits: 5\n"
                                 "    subslices_per_slice: 4\n"
                                 "    l3_banks_per_node: 2\n"
-                                "    sets: [a.yaml, b.yaml]\n"
+                                "    sets: [a.yaml, intel/b.yaml]\n"
                                 "    units:\n"
                                 "      oag: {i915: 12, xe: 0x500, record: 256, words: 32}\n"
                                 "      oam: {xe: 0, record: 128, words: 64, clock_bits: 0x1ff}\n"
                                 "    symbols: {SqidiTotalCount: 2, Other: 0x10}\n"
-                                "    more: [intel/c.yaml, d.yaml, e.yaml]\n"
+                                "  # Only what every platform has:\n"
                                 "  - name: Another\n"
                                 "    id: another\n"
                                 "    graphics: 9\n"
@@ -70,9 +70,7 @@ static void file__all_keys__gives_every_value(void **state)
     assert_int_equal(p->subslices_per_slice, 4);
     assert_int_equal(p->l3_banks_per_node, 2);
     assert_int_equal(p->set_count, 2);
-    assert_string_equal(p->sets[1], "b.yaml");
-    assert_int_equal(p->more_count, 3);
-    assert_string_equal(p->more[0], "intel/c.yaml");
+    assert_string_equal(p->sets[1], "intel/b.yaml");
     assert_int_equal(p->formats[ZETA_INTEL_OAG].i915, 12);
     assert_int_equal(p->formats[ZETA_INTEL_OAG].xe, 0x500);
     assert_true(p->formats[ZETA_INTEL_OAM].has_xe);
@@ -102,7 +100,7 @@ static void file__key_left_out__has_its_default(void **state)
     assert_int_equal(p->simd_width + p->subslice_bits + p->subslices_per_slice, 0);
     assert_false(p->formats[ZETA_INTEL_OAG].is_wide);
     assert_int_equal(p->formats[ZETA_INTEL_OAG].clock_bits, 0);
-    assert_int_equal(p->set_count + p->more_count, 0);
+    assert_int_equal(p->set_count, 0);
     zeta_intel_platforms_free(&platforms);
 }
 
@@ -173,9 +171,9 @@ static void file__with_a_mistake__is_refused_with_line_and_reason(void **state)
         {"39497", "0x9a40x", "p.yaml:6: ", "whole number"},
         {"[0x9a40, 39497]", "[]", "p.yaml:6: ", "at least one"},
         {"[a.yaml", "[../a.yaml", "p.yaml:14: ", "file beside this one"},
-        {"intel/c.yaml", "intel/../c.yaml", "p.yaml:19: ", "file beside this one"},
-        {"intel/c.yaml", "intel/", "p.yaml:19: ", "file beside this one"},
-        {"intel/c.yaml", "xe2/c.yaml", "p.yaml:19: ", "intel/NAME"},
+        {"intel/b.yaml", "intel/../c.yaml", "p.yaml:14: ", "file beside this one"},
+        {"intel/b.yaml", "intel/", "p.yaml:14: ", "file beside this one"},
+        {"intel/b.yaml", "xe2/c.yaml", "p.yaml:14: ", "intel/NAME"},
         {"record: 256", "record: 100", "p.yaml:16: ", "multiple of 64"},
         {"record: 256", "record: 1024", "p.yaml:16: ", "640"},
         {"      oag:", "      oax:", "p.yaml:16: ", "'oax' is unknown"},

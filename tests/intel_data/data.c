@@ -106,7 +106,7 @@ static void add_file(struct zeta_catalog *catalog, const char *folder, const cha
 }
 
 struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
-                                       const struct zeta_intel_platform *platform, bool all)
+                                       const struct zeta_intel_platform *platform)
 {
     struct zeta_diagnostics sink = {.report = stop};
     struct zeta_catalog *catalog = zeta_catalog_create();
@@ -120,8 +120,6 @@ struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
     }
     for (uint32_t i = 0; i < platform->set_count; i++)
         add_file(catalog, generation->name, platform->sets[i], &sink);
-    for (uint32_t i = 0; all && i < platform->more_count; i++)
-        add_file(catalog, generation->name, platform->more[i], &sink);
     return catalog;
 }
 
@@ -129,7 +127,7 @@ struct zeta_catalog *data_catalog(const struct data_generation *generation,
                                   const struct zeta_intel_platform *platform)
 {
     struct zeta_diagnostics sink = {.report = stop};
-    struct zeta_catalog *catalog = data_catalog_open(generation, platform, true);
+    struct zeta_catalog *catalog = data_catalog_open(generation, platform);
 
     assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
     assert_int_equal(zeta_programmables_link(catalog, &sink), ZE_RESULT_SUCCESS);

@@ -36,9 +36,9 @@ int data_all_free(void **state);
 struct zeta_catalog *data_catalog(const struct data_generation *generation,
                                   const struct zeta_intel_platform *platform);
 
-/** The same, not linked yet: further files can be added. Not all: without the files in `more`. */
+/** The same, not linked yet: further files can be added. */
 struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
-                                       const struct zeta_intel_platform *platform, bool all);
+                                       const struct zeta_intel_platform *platform);
 
 /** The same as data_catalog() for the platform of a PCI id, of whatever generation. */
 struct zeta_catalog *data_device_catalog(uint32_t device_id);

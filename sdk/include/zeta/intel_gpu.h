@@ -49,9 +49,8 @@ enum zeta_intel_unit_kind {
  *         subslices_per_slice: 6         # xe tells one flat mask; 0 or missing: one slice
  *         subslice_bits: 8               # of a slice in masks; 0 or missing: as many as it has
  *         l3_banks_per_node: 4           # missing: it has no nodes
- *         sets: [tgl-gt2.yaml]           # set files in the data directory
- *         more: [tgl-gt2-sampler.yaml]   # those that only the setting `sets: all` reads;
- *                                        # intel/NAME is what generations share
+ *         sets: [tgl-gt2.yaml]           # set files in the data directory; intel/NAME is what
+ *                                        # generations share
  *         units:                         # report formats of counting units, by kind
  *           oag: {i915: 10, xe: 0x500, record: 256, clock_bits: 0xfe0007ff}
  *         symbols: {SqidiTotalCount: 2}  # further symbols; they win over those that are computed
@@ -87,8 +86,6 @@ struct zeta_intel_platform {
     uint32_t l3_banks_per_node;   /**< 0: no nodes */
     char **sets;
     uint32_t set_count;
-    char **more; /**< set files that are read on demand */
-    uint32_t more_count;
     struct zeta_intel_format formats[ZETA_INTEL_EU_STALL]; /**< by kind of unit */
     struct zeta_intel_platform_symbol *symbols;
     uint32_t symbol_count;

@@ -7,10 +7,7 @@ static void free_platform(struct zeta_intel_platform *platform)
 {
     for (uint32_t i = 0; i < platform->set_count; i++)
         free(platform->sets[i]);
-    for (uint32_t i = 0; i < platform->more_count; i++)
-        free(platform->more[i]);
     free(platform->sets);
-    free(platform->more);
     free(platform->pci);
     free(platform->symbols);
 }

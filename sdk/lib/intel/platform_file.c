@@ -248,42 +248,26 @@ static bool read_banks(struct zeta_intel_yaml *yaml, yaml_node_t *node, void *ta
 }
 
 /* Names of files; as many as were read count, also when the list is wrong. */
-static bool read_files(struct zeta_intel_yaml *yaml, yaml_node_t *node, char ***out_files,
-                       uint32_t *out_count)
+static bool read_sets(struct zeta_intel_yaml *yaml, yaml_node_t *node, void *target)
 {
-    char **files;
+    struct zeta_intel_platform *platform = target;
 
     if (!zeta_intel_yaml_list(yaml, node, MAX_SETS))
         return false;
-    files = calloc(zeta_intel_yaml_length(node) + 1, sizeof(*files));
-    *out_files = files;
-    if (!files)
+    platform->sets = calloc(zeta_intel_yaml_length(node) + 1, sizeof(*platform->sets));
+    if (!platform->sets)
         return zeta_intel_yaml_fail_memory(yaml);
     for (uint32_t i = 0; i < zeta_intel_yaml_length(node); i++) {
         char name[128];
 
         if (!read_file_name(yaml, zeta_intel_yaml_item(yaml, node, i), name, sizeof(name)))
             return false;
-        files[i] = strdup(name);
-        if (!files[i])
+        platform->sets[i] = strdup(name);
+        if (!platform->sets[i])
             return zeta_intel_yaml_fail_memory(yaml);
-        ++*out_count;
+        platform->set_count++;
     }
     return true;
-}
-
-static bool read_sets(struct zeta_intel_yaml *yaml, yaml_node_t *node, void *target)
-{
-    struct zeta_intel_platform *platform = target;
-
-    return read_files(yaml, node, &platform->sets, &platform->set_count);
-}
-
-static bool read_more(struct zeta_intel_yaml *yaml, yaml_node_t *node, void *target)
-{
-    struct zeta_intel_platform *platform = target;
-
-    return read_files(yaml, node, &platform->more, &platform->more_count);
 }
 
 static bool read_symbols(struct zeta_intel_yaml *yaml, yaml_node_t *node, void *target)
@@ -328,7 +312,6 @@ static bool read_platform(struct zeta_intel_yaml *yaml, const yaml_node_t *node,
         {"subslices_per_slice", read_subslices, false},
         {"l3_banks_per_node", read_banks, false},
         {"sets", read_sets, true},
-        {"more", read_more, false},
         {"units", read_units, true},
         {"symbols", read_symbols, false},
     };

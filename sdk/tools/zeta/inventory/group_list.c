@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta/inventory/more_groups.h"
 #include "sdk/tools/zeta/output/message.h"
 
 const char *zeta_metric_type_name(zet_metric_type_t type)
@@ -192,7 +191,6 @@ static int refuse_unknown(const struct zeta_group_list *list,
         if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
             (void)fprintf(stderr, "  %s (domain %u)\n", group->name, group->domain);
     }
-    zeta_more_groups_print(device, stderr);
     return ZETA_EXIT_FAILED;
 }
 

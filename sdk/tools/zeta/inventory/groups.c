@@ -6,7 +6,6 @@
 #include "sdk/tools/zeta/command_line/options.h"
 #include "sdk/tools/zeta/inventory/device_list.h"
 #include "sdk/tools/zeta/inventory/group_list.h"
-#include "sdk/tools/zeta/inventory/more_groups.h"
 #include "sdk/tools/zeta/inventory/programmable_list.h"
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/json.h"
@@ -210,7 +209,6 @@ int zeta_command_groups(int count, char **arguments)
     } else {
         print_groups(device, &groups, options.is_verbose);
         zeta_programmable_list_print(&programmables, options.is_verbose);
-        zeta_more_groups_print(device, stdout);
     }
 end:
     zeta_programmable_list_finish(&programmables);

@@ -397,6 +397,7 @@ static void options__wrong__refused(void **state)
     refuse(ONE("1"), "--also S=_1:oam1", "--also: '_1:oam1' is not of the form");
     refuse(ONE("1"), "--words /nowhere/words.yaml", "/nowhere/words.yaml: No such file");
     refuse(ONE("1"), "--use /nowhere/use.yaml", "/nowhere/use.yaml: No such file");
+    refuse(ONE("1"), "--programs libi915_perf:x", "libi915_perf:x: there is no PCI id in it");
     refuse(ONE("1"), "/nowhere/second.xml", "several XML files go only with --common");
     refuse(ONE("1"), "--common /nowhere/second.xml", "/nowhere/second.xml: No such file");
 }
@@ -528,6 +529,15 @@ static void options__share__one_definition_for_equal_metrics(void **state)
     text = import(xml, options);
     expect(text, "      Own]\n");
     expect(text, "value: \"A[2]\"");
+    free(text);
+    /* Definitions of a kind, with a counter, and over an index. */
+    write_file(use, "kinds: {k: {value_type: u64, value: '{0}'}}\n"
+                    "metrics: {Bank: {kind: k, index: n, name: 'Bank{n + 1}', description: x},\n"
+                    "          Of: {kind: k, name: M, description: x}, List: [Of A1]}\n");
+    text = import("<metrics>\n" SET COUNTER("A 1 READ")
+                      COUNTER_OF("Bank7", "uint64", "equation=\"B 3 READ\"") END,
+                  options);
+    expect(text, "      Of A1, Bank 6 B3]\n");
     free(text);
     (void)unlink(use);
 }

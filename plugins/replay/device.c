@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/clock.h>
+
 #include "plugins/replay/plugin.h"
 
 /* "replay" and its number; a tile has the name of its root and its own number. */
@@ -106,14 +108,14 @@ uint32_t zeta_replay_properties(struct zeta_plugin *self, struct zeta_plugin_dev
 }
 
 /*
- * The clock began where the recording begins when the plugin was initialised, and runs since. So it
- * is as exact as the host's, and the time stamps of the data are of its life.
+ * The clock began where the recording begins when the plugin was initialised, and runs since. It
+ * is as exact as the host's, and the timestamps of the records are in its range.
  */
 uint32_t zeta_replay_clock(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_clock *out_clock)
 {
     const uint64_t hz = device->recorded->timer_hz;
-    const uint64_t now = zeta_replay_now();
+    const uint64_t now = zeta_monotonic_ns();
     const uint64_t passed = now - self->replay->start_ns;
 
     out_clock->device_ticks = device->recorded->first_ticks + passed / 1000000000u * hz +

@@ -14,9 +14,9 @@
 
 static bool is_used(const struct zeta_replay_recording *recording, uint32_t set)
 {
-    for (uint32_t i = 0; i < recording->source_count; i++) {
-        for (uint32_t t = 0; t < recording->sources[i].tiles; t++) {
-            if (recording->sources[i].sets[t] == set)
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        for (uint32_t t = 0; t < recording->streams[i].tiles; t++) {
+            if (recording->streams[i].sets[t] == set)
                 return true;
         }
     }
@@ -29,8 +29,8 @@ static bool is_set_of(const struct zeta_replay_recording *recording, uint32_t se
 {
     uint32_t own, tile;
 
-    for (uint32_t i = 0; i < recording->source_count; i++) {
-        if (zeta_replay_source_is_of(&recording->sources[i], device, &own, &tile) && own == set)
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        if (zeta_replay_stream_is_of(&recording->streams[i], device, &own, &tile) && own == set)
             return true;
     }
     return !is_used(recording, set);
@@ -53,7 +53,7 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Sets of containers hold the numbers of their device themselves; those of other files do not. */
+/* Sets of containers include the numbers of their device; those of other files do not. */
 static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
                         struct zeta_plugin_array *out_symbols)
 {
@@ -72,12 +72,12 @@ static void list_recorded(const struct zeta_plugin_device *device, bool tracers,
     size_t used = 0;
 
     (void)snprintf(out_text, bytes, "none");
-    for (uint32_t i = 0; i < recording->source_count && used + 1 < bytes; i++) {
+    for (uint32_t i = 0; i < recording->stream_count && used + 1 < bytes; i++) {
         uint32_t set, tile;
         int added;
 
-        if (recording->sources[i].is_tracer != tracers ||
-            !zeta_replay_source_is_of(&recording->sources[i], device, &set, &tile))
+        if (recording->streams[i].is_tracer != tracers ||
+            !zeta_replay_stream_is_of(&recording->streams[i], device, &set, &tile))
             continue;
         added = snprintf(out_text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
                          recording->sets[set].name);
@@ -91,17 +91,17 @@ static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *devi
     const struct zeta_replay_recording *recording = self->replay->recording;
     bool found = false;
 
-    for (uint32_t i = 0; i < recording->source_count; i++) {
-        const struct zeta_replay_source *source = &recording->sources[i];
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        const struct zeta_replay_stream *stream = &recording->streams[i];
         uint32_t set, tile;
 
-        if (source->is_tracer || !zeta_replay_source_is_of(source, device, &set, &tile) ||
+        if (stream->is_tracer || !zeta_replay_stream_is_of(stream, device, &set, &tile) ||
             !zeta_string_is(unit, recording->sets[set].unit))
             continue;
-        if (!found || source->period_ns < out_limits->min_period_ns)
-            out_limits->min_period_ns = source->period_ns;
-        if (!found || source->period_ns > out_limits->max_period_ns)
-            out_limits->max_period_ns = source->period_ns;
+        if (!found || stream->period_ns < out_limits->min_period_ns)
+            out_limits->min_period_ns = stream->period_ns;
+        if (!found || stream->period_ns > out_limits->max_period_ns)
+            out_limits->max_period_ns = stream->period_ns;
         found = true;
     }
     if (found)
@@ -123,29 +123,30 @@ static uint64_t distance(uint64_t a, uint64_t b)
  * of the file. Several of them follow each other: a unit has one stream at a time.
  */
 static bool find_streams(const struct zeta_plugin_device *device, struct zeta_plugin_string name,
-                         uint64_t period_ns, struct zeta_replay_wish *wish, uint64_t *out_period_ns)
+                         uint64_t period_ns, struct zeta_replay_request *request,
+                         uint64_t *out_period_ns)
 {
-    const struct zeta_replay_recording *recording = wish->recording;
+    const struct zeta_replay_recording *recording = request->recording;
 
-    for (uint32_t i = 0; i < recording->source_count; i++) {
-        const struct zeta_replay_source *source = &recording->sources[i];
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        const struct zeta_replay_stream *stream = &recording->streams[i];
         uint32_t set, tile;
 
-        if (source->is_tracer || !zeta_replay_source_is_of(source, device, &set, &tile) ||
+        if (stream->is_tracer || !zeta_replay_stream_is_of(stream, device, &set, &tile) ||
             !zeta_string_is(name, recording->sets[set].name))
             continue;
-        if (wish->source_count == 0 ||
-            distance(source->period_ns, period_ns) < distance(*out_period_ns, period_ns)) {
-            *out_period_ns = source->period_ns;
-            wish->source_count = 0;
-            wish->set = &recording->sets[set];
+        if (request->stream_count == 0 ||
+            distance(stream->period_ns, period_ns) < distance(*out_period_ns, period_ns)) {
+            *out_period_ns = stream->period_ns;
+            request->stream_count = 0;
+            request->set = &recording->sets[set];
         }
-        if (source->period_ns != *out_period_ns || wish->source_count >= ZETA_REPLAY_JOINED)
+        if (stream->period_ns != *out_period_ns || request->stream_count >= ZETA_REPLAY_JOINED)
             continue;
-        wish->sources[wish->source_count].number = source->number;
-        wish->sources[wish->source_count++].tile = tile;
+        request->streams[request->stream_count].number = stream->number;
+        request->streams[request->stream_count++].tile = tile;
     }
-    return wish->source_count > 0;
+    return request->stream_count > 0;
 }
 
 static uint32_t refuse_set(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
@@ -164,35 +165,35 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
                             struct zeta_plugin_stream_desc *desc,
                             struct zeta_plugin_stream **out_stream)
 {
-    struct zeta_replay_wish wish = {.recording = self->replay->recording};
+    struct zeta_replay_request request = {.recording = self->replay->recording};
     const struct zeta_plugin_array units = {&desc->unit, 1, sizeof(desc->unit)};
-    struct zeta_replay_player *player;
+    struct zeta_replay_playback *playback;
     uint64_t period_ns = 0;
     uint32_t result, capacity;
 
-    if (!find_streams(device, desc->set, desc->period_ns, &wish, &period_ns))
+    if (!find_streams(device, desc->set, desc->period_ns, &request, &period_ns))
         return refuse_set(self, device, desc->set);
-    if (desc->record_bytes != wish.set->record_bytes)
+    if (desc->record_bytes != request.set->record_bytes)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "the recorded reports of %s have %u bytes, and the set says %u",
-                              wish.set->name, wish.set->record_bytes, desc->record_bytes);
+                              "the recorded reports of %s have %u bytes, the set expects %u",
+                              request.set->name, request.set->record_bytes, desc->record_bytes);
     capacity = zeta_replay_capacity(desc->ring_records, desc->notify_records, desc->record_bytes);
-    result = zeta_replay_player_open(self, device, &wish, capacity, &player);
+    result = zeta_replay_playback_open(self, device, &request, capacity, &playback);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    result = zeta_replay_player_take_units(player, &units);
+    result = zeta_replay_playback_take_units(playback, &units);
     if (result != ZETA_PLUGIN_SUCCESS) {
-        zeta_replay_player_close(player);
+        zeta_replay_playback_close(playback);
         return result;
     }
-    player->reel.period_ns = period_ns;
-    zeta_replay_reel_start(&player->reel);
-    zeta_replay_player_tell(player);
+    playback->buffer.period_ns = period_ns;
+    zeta_replay_buffer_start(&playback->buffer);
+    zeta_replay_playback_report_problem(playback);
     if (period_ns != 0)
         desc->period_ns = period_ns;
     desc->ring_records = capacity;
     desc->keeps = 1;
-    *out_stream = (struct zeta_plugin_stream *)player;
+    *out_stream = (struct zeta_plugin_stream *)playback;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -200,37 +201,37 @@ static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream 
                             void *buffer, uint64_t capacity_bytes,
                             struct zeta_plugin_read *out_read)
 {
-    struct zeta_replay_player *player = (struct zeta_replay_player *)stream;
+    struct zeta_replay_playback *playback = (struct zeta_replay_playback *)stream;
 
     (void)self;
-    zeta_replay_reel_read(&player->reel, buffer, capacity_bytes, out_read);
-    zeta_replay_player_tell(player);
+    zeta_replay_buffer_read(&playback->buffer, buffer, capacity_bytes, out_read);
+    zeta_replay_playback_report_problem(playback);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    return zeta_replay_reel_pending(&((struct zeta_replay_player *)stream)->reel);
+    return zeta_replay_buffer_pending(&((struct zeta_replay_playback *)stream)->buffer);
 }
 
 static uint32_t stream_ended(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    return zeta_replay_reel_ended(&((struct zeta_replay_player *)stream)->reel);
+    return zeta_replay_buffer_ended(&((struct zeta_replay_playback *)stream)->buffer);
 }
 
 static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    zeta_replay_player_stop((struct zeta_replay_player *)stream);
+    zeta_replay_playback_stop((struct zeta_replay_playback *)stream);
 }
 
 static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
     if (stream)
-        zeta_replay_player_close((struct zeta_replay_player *)stream);
+        zeta_replay_playback_close((struct zeta_replay_playback *)stream);
 }
 
 const struct zeta_plugin_metric_ops zeta_replay_metric_ops = {

@@ -1,6 +1,6 @@
 /*
- * What the host has open, and which units that takes. A recording is no hardware, but the rules are
- * the same: one stream of a unit in a process. Other processes open the file by themselves.
+ * Open streams and tracers, and the units that they use. The rule is that of hardware: a process
+ * has one stream of a unit. Other processes open the file independently.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "plugins/replay/plugin.h"
 
-/* Records of a reel when nobody wants more, and bytes that it never exceeds. */
+/* Records of a buffer unless more are wanted, and the most bytes that it has. */
 #define RECORDS_MIN 4096u
 #define BYTES_MAX (UINT64_C(32) << 20)
 
@@ -24,49 +24,49 @@ uint32_t zeta_replay_capacity(uint64_t wanted, uint64_t notify, uint32_t record_
     return (uint32_t)(records < limit ? records : limit);
 }
 
-bool zeta_replay_source_is_of(const struct zeta_replay_source *source,
+bool zeta_replay_stream_is_of(const struct zeta_replay_stream *stream,
                               const struct zeta_plugin_device *device, uint32_t *out_set,
                               uint32_t *out_tile)
 {
     const struct zeta_replay_device *recorded = device->recorded;
 
     *out_tile = UINT32_MAX;
-    *out_set = source->sets[0];
-    if (source->device == device->index)
+    *out_set = stream->sets[0];
+    if (stream->device == device->index)
         return true;
-    if (recorded->parent != source->device || recorded->tile >= source->tiles)
+    if (recorded->parent != stream->device || recorded->tile >= stream->tiles)
         return false;
-    *out_set = source->sets[recorded->tile];
+    *out_set = stream->sets[recorded->tile];
     *out_tile = recorded->tile;
     return true;
 }
 
-uint32_t zeta_replay_player_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                 const struct zeta_replay_wish *wish, uint32_t capacity,
-                                 struct zeta_replay_player **out_player)
+uint32_t zeta_replay_playback_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                   const struct zeta_replay_request *request, uint32_t capacity,
+                                   struct zeta_replay_playback **out_playback)
 {
     const struct zeta_replay *replay = self->replay;
     struct zeta_replay_problem problem = {""};
-    struct zeta_replay_player *player = calloc(1, sizeof(*player));
-    struct zeta_replay_feed *feed;
+    struct zeta_replay_playback *playback = calloc(1, sizeof(*playback));
+    struct zeta_replay_source *source;
 
-    if (!player)
+    if (!playback)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    feed = zeta_replay_feed_open(wish, &problem);
-    if (!feed) {
-        free(player);
+    source = zeta_replay_source_open(request, &problem);
+    if (!source) {
+        free(playback);
         return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %.400s", device->id,
                               problem.text);
     }
-    if (!zeta_replay_reel_init(&player->reel, feed, wish->set, capacity)) {
-        free(player);
+    if (!zeta_replay_buffer_init(&playback->buffer, source, request->set, capacity)) {
+        free(playback);
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     }
-    player->device = device;
-    player->is_stopped = true;
-    player->reel.is_paced = replay->is_paced;
-    player->reel.hz = device->recorded->metric_hz;
-    *out_player = player;
+    playback->device = device;
+    playback->is_stopped = true;
+    playback->buffer.is_paced = replay->is_paced;
+    playback->buffer.hz = device->recorded->metric_hz;
+    *out_playback = playback;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -77,92 +77,92 @@ static bool overlap(const struct zeta_plugin_device *a, const struct zeta_plugin
            b->recorded->parent == a->index;
 }
 
-static bool has_unit(const struct zeta_replay_player *player, const char *unit)
+static bool has_unit(const struct zeta_replay_playback *playback, const char *unit)
 {
-    for (uint32_t i = 0; i < player->unit_count; i++) {
-        if (strcmp(player->units[i], unit) == 0)
+    for (uint32_t i = 0; i < playback->unit_count; i++) {
+        if (strcmp(playback->units[i], unit) == 0)
             return true;
     }
     return false;
 }
 
-/* The player that has one of the units now. */
-static const struct zeta_replay_player *holder_locked(const struct zeta_replay_player *player)
+/* The playback that uses one of the units now. */
+static const struct zeta_replay_playback *holder_locked(const struct zeta_replay_playback *playback)
 {
-    const struct zeta_replay_player *other = player->device->replay->players;
+    const struct zeta_replay_playback *other = playback->device->replay->playbacks;
 
     for (; other; other = other->next) {
-        for (uint32_t i = 0; i < player->unit_count; i++) {
-            if (!other->is_stopped && overlap(other->device, player->device) &&
-                has_unit(other, player->units[i]))
+        for (uint32_t i = 0; i < playback->unit_count; i++) {
+            if (!other->is_stopped && overlap(other->device, playback->device) &&
+                has_unit(other, playback->units[i]))
                 return other;
         }
     }
     return NULL;
 }
 
-uint32_t zeta_replay_player_take_units(struct zeta_replay_player *player,
-                                       const struct zeta_plugin_array *units)
+uint32_t zeta_replay_playback_take_units(struct zeta_replay_playback *playback,
+                                         const struct zeta_plugin_array *units)
 {
-    struct zeta_replay *replay = player->device->replay;
+    struct zeta_replay *replay = playback->device->replay;
     bool is_free;
 
-    for (uint64_t i = 0; i < units->count && player->unit_count < 8; i++) {
+    for (uint64_t i = 0; i < units->count && playback->unit_count < 8; i++) {
         const struct zeta_plugin_string *unit =
             (const void *)((const char *)units->data + i * units->stride);
 
-        (void)snprintf(player->units[player->unit_count++], ZETA_REPLAY_NAME_BYTES, "%.*s",
+        (void)snprintf(playback->units[playback->unit_count++], ZETA_REPLAY_NAME_BYTES, "%.*s",
                        unit->size < ZETA_REPLAY_NAME_BYTES ? (int)unit->size
                                                            : (int)ZETA_REPLAY_NAME_BYTES - 1,
                        unit->data);
     }
     (void)pthread_mutex_lock(&replay->lock);
-    is_free = !holder_locked(player);
+    is_free = !holder_locked(playback);
     if (is_free) {
-        player->is_stopped = false;
-        player->next = replay->players;
-        replay->players = player;
+        playback->is_stopped = false;
+        playback->next = replay->playbacks;
+        replay->playbacks = playback;
     }
     (void)pthread_mutex_unlock(&replay->lock);
     if (is_free)
         return ZETA_PLUGIN_SUCCESS;
     return zeta_host_fail(&replay->self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
-                          "this process has a stream on unit %s of %s already", player->units[0],
-                          player->device->id);
+                          "this process has a stream on unit %s of %s already", playback->units[0],
+                          playback->device->id);
 }
 
-void zeta_replay_player_stop(struct zeta_replay_player *player)
+void zeta_replay_playback_stop(struct zeta_replay_playback *playback)
 {
-    struct zeta_replay *replay = player->device->replay;
+    struct zeta_replay *replay = playback->device->replay;
 
-    zeta_replay_reel_stop(&player->reel);
+    zeta_replay_buffer_stop(&playback->buffer);
     (void)pthread_mutex_lock(&replay->lock);
-    player->is_stopped = true;
+    playback->is_stopped = true;
     (void)pthread_mutex_unlock(&replay->lock);
 }
 
-void zeta_replay_player_tell(struct zeta_replay_player *player)
+void zeta_replay_playback_report_problem(struct zeta_replay_playback *playback)
 {
-    const char *problem = zeta_replay_feed_problem(player->reel.feed);
+    const char *problem = zeta_replay_source_problem(playback->buffer.source);
 
-    if (player->was_told || problem[0] == '\0')
+    if (playback->is_problem_reported || problem[0] == '\0')
         return;
-    player->was_told = true;
-    zeta_host_log(&player->device->replay->self->host, ZETA_PLUGIN_LOG_WARN, "%s: %s",
-                  player->device->replay->recording->path, problem);
+    playback->is_problem_reported = true;
+    zeta_host_log(&playback->device->replay->self->host, ZETA_PLUGIN_LOG_WARN, "%s: %s",
+                  playback->device->replay->recording->path, problem);
 }
 
-void zeta_replay_player_close(struct zeta_replay_player *player)
+void zeta_replay_playback_close(struct zeta_replay_playback *playback)
 {
-    struct zeta_replay *replay = player->device->replay;
-    struct zeta_replay_player **at = &replay->players;
+    struct zeta_replay *replay = playback->device->replay;
+    struct zeta_replay_playback **at = &replay->playbacks;
 
     (void)pthread_mutex_lock(&replay->lock);
-    while (*at && *at != player)
+    while (*at && *at != playback)
         at = &(*at)->next;
     if (*at)
-        *at = player->next;
+        *at = playback->next;
     (void)pthread_mutex_unlock(&replay->lock);
-    zeta_replay_reel_finish(&player->reel);
-    free(player);
+    zeta_replay_buffer_finish(&playback->buffer);
+    free(playback);
 }

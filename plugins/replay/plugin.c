@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/clock.h>
+
 #define PLUGIN_VERSION "0.1.0"
 
 static uint32_t read_pace(const struct zeta_plugin *self, bool *out_is_paced)
@@ -39,8 +41,8 @@ static void destroy(struct zeta_replay *replay)
 {
     if (!replay)
         return;
-    while (replay->players)
-        zeta_replay_player_close(replay->players);
+    while (replay->playbacks)
+        zeta_replay_playback_close(replay->playbacks);
     zeta_replay_recording_free(replay->recording);
     free(replay->devices);
     (void)pthread_mutex_destroy(&replay->lock);
@@ -63,7 +65,7 @@ static uint32_t create(struct zeta_plugin *self, const char *file, struct zeta_r
         destroy(replay);
         return result;
     }
-    replay->start_ns = zeta_replay_now();
+    replay->start_ns = zeta_monotonic_ns();
     *out_replay = replay;
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -83,7 +85,7 @@ static uint32_t plugin_init(struct zeta_plugin *self)
     recording = self->replay->recording;
     zeta_host_log(&self->host, ZETA_PLUGIN_LOG_INFO, "%s: %u devices, %u sets, %u streams, %s",
                   recording->path, recording->device_count, recording->set_count,
-                  recording->source_count, recording->note);
+                  recording->stream_count, recording->note);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -94,14 +96,14 @@ static void plugin_finish(struct zeta_plugin *self)
 }
 
 /*
- * What was loaded does not change, so the child goes on with it. The players are the parent's:
- * their files are left open, and a lock that another thread held is made anew.
+ * What was loaded does not change, so the child goes on with it. The playbacks belong to
+ * the parent: their files stay open. Another thread may have held the lock, so it is made anew.
  */
 static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
 {
     if (!self->replay)
         return ZETA_PLUGIN_SUCCESS;
-    self->replay->players = NULL;
+    self->replay->playbacks = NULL;
     return pthread_mutex_init(&self->replay->lock, NULL) == 0 ? ZETA_PLUGIN_SUCCESS
                                                               : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }

@@ -2,8 +2,8 @@
 #define ZETA_PLUGINS_REPLAY_PLUGIN_H
 
 /*
- * The plugin object: one per manifest, made by zeta_plugin_negotiate(). What init() makes hangs off
- * struct zeta_replay.
+ * The plugin object: one per manifest, made by zeta_plugin_negotiate(). init() makes its struct
+ * zeta_replay.
  */
 
 #include <pthread.h>
@@ -27,15 +27,15 @@ struct zeta_plugin_device {
     uint8_t uuid[16];
 };
 
-/** What the host has open: a stream, or a tracer of several units. */
-struct zeta_replay_player {
-    struct zeta_replay_player *next;
+/** An open stream, or a tracer of several units. */
+struct zeta_replay_playback {
+    struct zeta_replay_playback *next;
     struct zeta_plugin_device *device;
-    struct zeta_replay_reel reel;
+    struct zeta_replay_buffer buffer;
     char units[8][ZETA_REPLAY_NAME_BYTES];
     uint32_t unit_count;
-    bool is_stopped; /**< its units are free again; under the lock */
-    bool was_told;   /**< that something is wrong with the file */
+    bool is_stopped;          /**< its units are free again; guarded by the lock */
+    bool is_problem_reported; /**< the problem with the file, to the log */
 };
 
 /** The state of an initialised plugin object. */
@@ -44,9 +44,9 @@ struct zeta_replay {
     struct zeta_replay_recording *recording;
     struct zeta_plugin_device *devices;
     bool is_paced;
-    uint64_t start_ns;    /**< when the device's clock stood where the recording begins */
-    pthread_mutex_t lock; /**< of the list; a leaf */
-    struct zeta_replay_player *players;
+    uint64_t start_ns;    /**< host time at which the device's clock had first_ticks */
+    pthread_mutex_t lock; /**< guards the list; no other lock is taken under it */
+    struct zeta_replay_playback *playbacks;
 };
 
 struct zeta_plugin {
@@ -69,32 +69,32 @@ uint32_t zeta_replay_clock(struct zeta_plugin *self, struct zeta_plugin_device *
                            struct zeta_plugin_clock *out_clock);
 
 /**
- * True if the data of a source are those of a device: it was recorded there, or on its root.
- * *out_set: index of the set; *out_tile: of the TILE slots that are the device's, UINT32_MAX: all.
+ * True if the records of a stream belong to a device: recorded there, or on its root.
+ * *out_set: index of the set; *out_tile: the tile whose records belong to it, UINT32_MAX: all.
  */
-bool zeta_replay_source_is_of(const struct zeta_replay_source *source,
+bool zeta_replay_stream_is_of(const struct zeta_replay_stream *stream,
                               const struct zeta_plugin_device *device, uint32_t *out_set,
                               uint32_t *out_tile);
 
-/** Makes a player of what the wish names; its reel stands still. Ends with player_close(). */
-uint32_t zeta_replay_player_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                 const struct zeta_replay_wish *wish, uint32_t capacity,
-                                 struct zeta_replay_player **out_player);
+/** Opens what the request names, stopped. Ends with zeta_replay_playback_close(). */
+uint32_t zeta_replay_playback_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                   const struct zeta_replay_request *request, uint32_t capacity,
+                                   struct zeta_replay_playback **out_playback);
 
-/** Enters a player into the list. HANDLE_OBJECT_IN_USE when this process has one of its units. */
-uint32_t zeta_replay_player_take_units(struct zeta_replay_player *player,
-                                       const struct zeta_plugin_array *units);
+/** Adds a playback to the list. HANDLE_OBJECT_IN_USE when this process uses one of its units. */
+uint32_t zeta_replay_playback_take_units(struct zeta_replay_playback *playback,
+                                         const struct zeta_plugin_array *units);
 
-/** Gives up the units; what is due can still be read. */
-void zeta_replay_player_stop(struct zeta_replay_player *player);
+/** Releases the units; records that are due can still be read. */
+void zeta_replay_playback_stop(struct zeta_replay_playback *playback);
 
-/** Says once what is wrong with the file, if something is. */
-void zeta_replay_player_tell(struct zeta_replay_player *player);
+/** Logs the problem with the file, if there is one, once. */
+void zeta_replay_playback_report_problem(struct zeta_replay_playback *playback);
 
-/** Ends a player, also one that is in no list. */
-void zeta_replay_player_close(struct zeta_replay_player *player);
+/** Closes a playback, also one that is not in the list. */
+void zeta_replay_playback_close(struct zeta_replay_playback *playback);
 
-/** Capacity of a reel for so many wanted records, with at least twice the level of notification. */
+/** Records of a buffer: the wanted number, but at least twice the level of notification. */
 uint32_t zeta_replay_capacity(uint64_t wanted, uint64_t notify, uint32_t record_bytes);
 
 #endif

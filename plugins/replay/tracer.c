@@ -1,6 +1,6 @@
 /*
- * Tracers of a recording. What a tracer gave is given again, with the records that tell when it was
- * enabled and disabled: they were recorded like all others, and none is made here.
+ * Tracers of a recording. The records of a tracer are replayed as they are in the file, those of
+ * enabling and disabling too: this file makes no records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "plugins/replay/plugin.h"
 
 struct zeta_plugin_tracer {
-    struct zeta_replay_player *player;
+    struct zeta_replay_playback *playback;
     _Atomic bool is_on;
 };
 
@@ -24,54 +24,55 @@ static bool wants_unit(const struct zeta_plugin_tracer_desc *desc, const char *u
     return false;
 }
 
-/* All that was traced of the wanted units. Tracers of several units ran side by side. */
+/* Everything that was traced of the wanted units. Several tracers may have run at the same time. */
 static bool find_tracers(const struct zeta_plugin_device *device,
-                         const struct zeta_plugin_tracer_desc *desc, struct zeta_replay_wish *wish)
+                         const struct zeta_plugin_tracer_desc *desc,
+                         struct zeta_replay_request *request)
 {
-    const struct zeta_replay_recording *recording = wish->recording;
+    const struct zeta_replay_recording *recording = request->recording;
 
-    wish->is_mixed = true;
-    for (uint32_t i = 0; i < recording->source_count; i++) {
-        const struct zeta_replay_source *source = &recording->sources[i];
+    request->is_mixed = true;
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        const struct zeta_replay_stream *stream = &recording->streams[i];
         uint32_t set, tile;
 
-        if (!source->is_tracer || !zeta_replay_source_is_of(source, device, &set, &tile) ||
+        if (!stream->is_tracer || !zeta_replay_stream_is_of(stream, device, &set, &tile) ||
             !wants_unit(desc, recording->sets[set].unit) ||
-            wish->source_count >= ZETA_REPLAY_JOINED)
+            request->stream_count >= ZETA_REPLAY_JOINED)
             continue;
-        wish->set = &recording->sets[set];
-        wish->sources[wish->source_count].number = source->number;
-        wish->sources[wish->source_count++].tile = tile;
+        request->set = &recording->sets[set];
+        request->streams[request->stream_count].number = stream->number;
+        request->streams[request->stream_count++].tile = tile;
     }
-    return wish->source_count > 0;
+    return request->stream_count > 0;
 }
 
 static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
                             struct zeta_plugin_tracer_desc *desc,
                             struct zeta_plugin_tracer **out_tracer)
 {
-    struct zeta_replay_wish wish = {.recording = self->replay->recording};
+    struct zeta_replay_request request = {.recording = self->replay->recording};
     struct zeta_plugin_tracer *tracer;
     uint32_t result, capacity;
 
-    if (!find_tracers(device, desc, &wish))
+    if (!find_tracers(device, desc, &request))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "the recording %.200s has no events of these groups on %s",
-                              wish.recording->path, device->id);
-    if (desc->record_bytes != wish.set->record_bytes)
+                              request.recording->path, device->id);
+    if (desc->record_bytes != request.set->record_bytes)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "the recorded events of %s have %u bytes, and the group says %u",
-                              wish.set->name, wish.set->record_bytes, desc->record_bytes);
+                              "the recorded events of %s have %u bytes, the group expects %u",
+                              request.set->name, request.set->record_bytes, desc->record_bytes);
     tracer = calloc(1, sizeof(*tracer));
     if (!tracer)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     capacity = zeta_replay_capacity(desc->ring_bytes / desc->record_bytes,
                                     desc->notify_bytes / desc->record_bytes, desc->record_bytes);
-    result = zeta_replay_player_open(self, device, &wish, capacity, &tracer->player);
+    result = zeta_replay_playback_open(self, device, &request, capacity, &tracer->playback);
     if (result == ZETA_PLUGIN_SUCCESS) {
-        result = zeta_replay_player_take_units(tracer->player, &desc->units);
+        result = zeta_replay_playback_take_units(tracer->playback, &desc->units);
         if (result != ZETA_PLUGIN_SUCCESS)
-            zeta_replay_player_close(tracer->player);
+            zeta_replay_playback_close(tracer->playback);
     }
     if (result != ZETA_PLUGIN_SUCCESS) {
         free(tracer);
@@ -83,15 +84,15 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Nothing has to be told to hardware, so both ways take effect at once. */
+/* There is no hardware to wait for: synchronous or not, it takes effect at once. */
 static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
                               uint32_t synchronous)
 {
     (void)self;
     (void)synchronous;
     if (!atomic_exchange(&tracer->is_on, true))
-        zeta_replay_reel_start(&tracer->player->reel);
-    zeta_replay_player_tell(tracer->player);
+        zeta_replay_buffer_start(&tracer->playback->buffer);
+    zeta_replay_playback_report_problem(tracer->playback);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -101,7 +102,7 @@ static uint32_t tracer_disable(struct zeta_plugin *self, struct zeta_plugin_trac
     (void)self;
     (void)synchronous;
     if (atomic_exchange(&tracer->is_on, false))
-        zeta_replay_reel_stop(&tracer->player->reel);
+        zeta_replay_buffer_stop(&tracer->playback->buffer);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -116,23 +117,23 @@ static uint32_t tracer_read(struct zeta_plugin *self, struct zeta_plugin_tracer 
                             struct zeta_plugin_read *out_read)
 {
     (void)self;
-    zeta_replay_reel_read(&tracer->player->reel, buffer, capacity_bytes, out_read);
-    zeta_replay_player_tell(tracer->player);
+    zeta_replay_buffer_read(&tracer->playback->buffer, buffer, capacity_bytes, out_read);
+    zeta_replay_playback_report_problem(tracer->playback);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint64_t tracer_pending(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
-    const struct zeta_replay_reel *reel = &tracer->player->reel;
+    const struct zeta_replay_buffer *buffer = &tracer->playback->buffer;
 
     (void)self;
-    return zeta_replay_reel_pending(reel) * reel->record_bytes;
+    return zeta_replay_buffer_pending(buffer) * buffer->record_bytes;
 }
 
 static uint32_t tracer_ended(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     (void)self;
-    return zeta_replay_reel_ended(&tracer->player->reel);
+    return zeta_replay_buffer_ended(&tracer->playback->buffer);
 }
 
 static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
@@ -140,7 +141,7 @@ static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tr
     (void)self;
     if (!tracer)
         return;
-    zeta_replay_player_close(tracer->player);
+    zeta_replay_playback_close(tracer->playback);
     free(tracer);
 }
 

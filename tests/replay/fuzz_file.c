@@ -49,37 +49,37 @@ static void write_sets(const struct zeta_replay_recording *recording)
 }
 
 static void play(const struct zeta_replay_recording *recording,
-                 const struct zeta_replay_source *source, uint32_t tile)
+                 const struct zeta_replay_stream *stream, uint32_t tile)
 {
-    const struct zeta_replay_set *set = &recording->sets[source->sets[tile]];
-    struct zeta_replay_wish wish = {.recording = recording, .set = set, .source_count = 1};
+    const struct zeta_replay_set *set = &recording->sets[stream->sets[tile]];
+    struct zeta_replay_request request = {.recording = recording, .set = set, .stream_count = 1};
     struct zeta_replay_problem problem;
-    struct zeta_replay_feed *feed;
-    struct zeta_replay_reel reel = {0};
+    struct zeta_replay_source *source;
+    struct zeta_replay_buffer buffer = {0};
     struct zeta_plugin_read got = {.struct_size = sizeof(got)};
-    unsigned char *buffer = malloc((size_t)3 * set->record_bytes);
+    unsigned char *target = malloc((size_t)3 * set->record_bytes);
 
-    wish.sources[0].number = source->number;
-    wish.sources[0].tile = source->tiles > 1 ? tile : UINT32_MAX;
-    feed = zeta_replay_feed_open(&wish, &problem);
-    if (!buffer || !feed || !zeta_replay_reel_init(&reel, feed, set, 4))
+    request.streams[0].number = stream->number;
+    request.streams[0].tile = stream->tiles > 1 ? tile : UINT32_MAX;
+    source = zeta_replay_source_open(&request, &problem);
+    if (!target || !source || !zeta_replay_buffer_init(&buffer, source, set, 4))
         abort();
-    reel.is_paced = true;
-    reel.hz = recording->devices[source->device].metric_hz;
-    reel.period_ns = source->period_ns;
-    zeta_replay_reel_start(&reel);
-    reel.is_paced = false;
+    buffer.is_paced = true;
+    buffer.hz = recording->devices[stream->device].metric_hz;
+    buffer.period_ns = stream->period_ns;
+    zeta_replay_buffer_start(&buffer);
+    buffer.is_paced = false;
     do {
-        const uint64_t pending = zeta_replay_reel_pending(&reel);
+        const uint64_t pending = zeta_replay_buffer_pending(&buffer);
 
-        zeta_replay_reel_read(&reel, buffer, (uint64_t)3 * set->record_bytes, &got);
+        zeta_replay_buffer_read(&buffer, target, (uint64_t)3 * set->record_bytes, &got);
         if (got.bytes > pending * set->record_bytes || (got.bytes == 0 && pending > 0))
             abort();
     } while (got.bytes > 0);
-    if (!zeta_replay_reel_ended(&reel))
+    if (!zeta_replay_buffer_ended(&buffer))
         abort();
-    zeta_replay_reel_finish(&reel);
-    free(buffer);
+    zeta_replay_buffer_finish(&buffer);
+    free(target);
 }
 
 void fuzz_play(void)
@@ -94,9 +94,9 @@ void fuzz_play(void)
         return;
     }
     write_sets(recording);
-    for (uint32_t i = 0; i < recording->source_count && i < 8; i++) {
-        for (uint32_t t = 0; t < recording->sources[i].tiles && t < 4; t++)
-            play(recording, &recording->sources[i], t);
+    for (uint32_t i = 0; i < recording->stream_count && i < 8; i++) {
+        for (uint32_t t = 0; t < recording->streams[i].tiles && t < 4; t++)
+            play(recording, &recording->streams[i], t);
     }
     zeta_replay_recording_free(recording);
 }

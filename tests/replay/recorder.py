@@ -21,7 +21,7 @@ ROWS = 20
 
 
 def record(build, platform, name, path):
-    """Runs the recorder until there are enough reports. What it says goes where ours goes."""
+    """Runs the recorder until there are enough reports. Its output goes where ours goes."""
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("KMD_MACHINE", "LD_PRELOAD")}
     if os.path.exists(PIPE):
@@ -42,7 +42,7 @@ def record(build, platform, name, path):
 
 
 def read_theirs(path):
-    """Rows of i915-perf-reader: what stands below each "reportN"."""
+    """Rows of i915-perf-reader: the lines below each "reportN"."""
     text = subprocess.run(["i915-perf-reader", "-c", "all", "-r", path], check=True,
                           capture_output=True, text=True).stdout
     rows, row = [], None

@@ -41,7 +41,7 @@ static struct zeta_replay_recording *load(const unsigned char *bytes, size_t siz
     return load_again(problem);
 }
 
-/** What a feed gave. */
+/** What a source gave. */
 struct given {
     uint32_t records;
     uint32_t breaks;
@@ -52,25 +52,25 @@ struct given {
  * Reads the first stream. make gives record n; what comes must be records from 0 on, and no one may
  * be missing without a break. checked: the file has checksums, so every byte must be right.
  */
-static struct given check_feed(const struct zeta_replay_recording *recording,
-                               void (*make)(uint32_t n, unsigned char *record), bool checked)
+static struct given check_source(const struct zeta_replay_recording *recording,
+                                 void (*make)(uint32_t n, unsigned char *record), bool checked)
 {
-    struct zeta_replay_wish wish = {.recording = recording, .set = &recording->sets[0]};
+    struct zeta_replay_request request = {.recording = recording, .set = &recording->sets[0]};
     struct zeta_replay_problem problem;
-    struct zeta_replay_feed *feed;
+    struct zeta_replay_source *source;
     struct zeta_replay_item item;
     struct given given = {0};
     unsigned char wanted[256];
     uint32_t n = 0;
     bool broken = false;
 
-    wish.sources[0].number = recording->sources[0].number;
-    wish.sources[0].tile = UINT32_MAX;
-    wish.source_count = 1;
-    feed = zeta_replay_feed_open(&wish, &problem);
-    assert_non_null(feed);
+    request.streams[0].number = recording->streams[0].number;
+    request.streams[0].tile = UINT32_MAX;
+    request.stream_count = 1;
+    source = zeta_replay_source_open(&request, &problem);
+    assert_non_null(source);
     for (;;) {
-        zeta_replay_feed_next(feed, &item);
+        zeta_replay_source_next(source, &item);
         if (item.kind == ZETA_REPLAY_ITEM_END)
             break;
         if (item.kind == ZETA_REPLAY_ITEM_BREAK) {
@@ -90,7 +90,7 @@ static struct given check_feed(const struct zeta_replay_recording *recording,
         broken = false;
         n++;
     }
-    zeta_replay_feed_close(feed);
+    zeta_replay_source_close(source);
     return given;
 }
 
@@ -142,8 +142,8 @@ static void container__cut_anywhere__gives_what_came_before(void **state)
         struct zeta_replay_recording *recording = load_again(&problem);
 
         assert_int_equal(ftruncate(scratch_fd, (off_t)size - 1), 0);
-        if (recording && recording->source_count > 0) {
-            const struct given given = check_feed(recording, make_taped, true);
+        if (recording && recording->stream_count > 0) {
+            const struct given given = check_source(recording, make_taped, true);
 
             assert_int_equal(given.breaks, 0);
             assert_int_equal(given.records % 10, 0);
@@ -179,8 +179,8 @@ static void container__any_byte_damaged__gives_no_wrong_record(void **state)
         if (!recording) {
             assert_cmp(strlen(problem.text), >, 0);
             refused++;
-        } else if (recording->source_count > 0) {
-            const struct given given = check_feed(recording, make_taped, true);
+        } else if (recording->stream_count > 0) {
+            const struct given given = check_source(recording, make_taped, true);
 
             if (given.breaks > 0)
                 broken++;
@@ -233,7 +233,7 @@ static void igt__cut_anywhere__gives_whole_reports(void **state)
         }
         assert_non_null(recording);
         /* The first record behind the head is a correlation of 24 bytes. */
-        assert_int_equal(check_feed(recording, make_igt, true).records,
+        assert_int_equal(check_source(recording, make_igt, true).records,
                          size < head + 24         ? 0
                          : size >= file.size - 24 ? RECORDS
                                                   : (size - head - 24) / 264);
@@ -256,8 +256,8 @@ static void igt__any_byte_damaged__is_survived(void **state)
 
         assert_int_equal(pwrite(scratch_fd, &damaged, 1, (off_t)at), 1);
         recording = load_again(&problem);
-        if (recording && recording->source_count > 0)
-            (void)check_feed(recording, make_igt, false);
+        if (recording && recording->stream_count > 0)
+            (void)check_source(recording, make_igt, false);
         zeta_replay_recording_free(recording);
         assert_int_equal(pwrite(scratch_fd, &file.bytes[at], 1, (off_t)at), 1);
     }
@@ -321,7 +321,7 @@ static void igt__loss_before_its_gap__breaks_where_reports_are_missing(void **st
         }
         recording = load(file.bytes, file.size, &problem);
         assert_non_null(recording);
-        given = check_feed(recording, make_igt, false);
+        given = check_source(recording, make_igt, false);
         assert_int_equal(given.breaks, 1);
         assert_int_equal(given.before_break, gap == 0 ? 40 : 25);
         zeta_replay_recording_free(recording);
@@ -344,7 +344,7 @@ static void igt__time_goes_back__is_a_break(void **state)
         igt_put_report(&file, &igt_kinds[3], k);
     recording = load(file.bytes, file.size, &problem);
     assert_non_null(recording);
-    given = check_feed(recording, make_igt, false);
+    given = check_source(recording, make_igt, false);
     assert_int_equal(given.records, 20);
     assert_int_equal(given.breaks, 1);
     zeta_replay_recording_free(recording);

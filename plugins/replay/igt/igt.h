@@ -82,7 +82,7 @@ struct zeta_igt_platform {
     uint32_t version; /**< of the graphics part: 75 Haswell, 80 ... 1200, 1255, 1270 */
     uint32_t threads_per_eu;
     uint32_t reason_bits; /**< of a report; 0: it has none */
-    uint32_t valid_bit;   /**< of the report id that says that the context is valid; 0: none */
+    uint32_t valid_bit;   /**< of the report id: the context is valid; 0: none */
 };
 
 /** Finds the platform of a PCI id; NULL: it is not known. */
@@ -92,7 +92,7 @@ const struct zeta_igt_platform *zeta_igt_platform_find(uint32_t pci_id);
  * Writes a set file with the layout of the format and one set, RawCounters, whose metrics are the
  * counters as they stand in the reports. Allocated; NULL without memory.
  *
- * @recorded_set, @recorded_uuid  what the file says was counted
+ * @recorded_set, @recorded_uuid  what was counted, as the file has it
  */
 char *zeta_igt_set_text(const struct zeta_igt_format *format,
                         const struct zeta_igt_platform *platform, const char *recorded_set,

@@ -24,13 +24,13 @@ bool zeta_igt_open(struct zeta_igt_file *file, const char *path, uint64_t offset
     *file = (struct zeta_igt_file){.descriptor =
                                        open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
     if (file->descriptor < 0)
-        return zeta_replay_say(problem, "it cannot be opened: %s", strerror(errno));
+        return zeta_replay_fail(problem, "it cannot be opened: %s", strerror(errno));
     file->offset = offset;
     file->buffer = malloc(BUFFER_BYTES);
     if (file->buffer)
         return true;
     zeta_igt_close(file);
-    return zeta_replay_say(problem, "there is no memory to read it");
+    return zeta_replay_fail(problem, "there is no memory to read it");
 }
 
 void zeta_igt_close(struct zeta_igt_file *file)

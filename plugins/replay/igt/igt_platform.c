@@ -93,7 +93,7 @@ static const struct zeta_igt_platform alderlake = {"Alder Lake", 1200, 7, 6, 16}
 static const struct zeta_igt_platform alchemist = {"Alchemist", 1255, 8, 7, 16};
 static const struct zeta_igt_platform meteorlake = {"Meteor Lake", 1270, 8, 7, 16};
 
-/* PCI ids of a platform. Ids of one family share their upper bytes, so ranges hold them. */
+/* PCI ids of a platform. Ids of one family share their upper bytes, so ranges suffice. */
 static const struct {
     uint32_t first, last;
     const struct zeta_igt_platform *platform;

@@ -1,5 +1,5 @@
 /*
- * The set file for a report format: the layout, and the counters as they stand in the reports.
+ * The set file for a report format: the layout, and the raw counters of the reports.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 
 #define PIECE_SLOTS 1024u
 
-/* The kernel tells of lost reports before it gives those around the gap, of which the recorder has
+/* The kernel reports a loss before it gives the reports around the gap, of which the recorder has
  * written the last when it takes the clocks next. */
 enum loss { NO_LOSS, LOSS_TOLD, LOSS_ENDS };
 
@@ -38,8 +38,8 @@ static void put_break(const struct igt_pieces *igt, unsigned char *slot, uint32_
 static void keep_problem(struct zeta_replay_pieces *pieces, const char *what, uint64_t offset)
 {
     if (pieces->problem.text[0] == '\0')
-        (void)zeta_replay_say(&pieces->problem, "%s at byte %llu", what,
-                              (unsigned long long)offset);
+        (void)zeta_replay_fail(&pieces->problem, "%s at byte %llu", what,
+                               (unsigned long long)offset);
 }
 
 /* Whether reports are missing before one that is so much later than the last. */
@@ -112,8 +112,8 @@ static uint32_t take(struct igt_pieces *igt, const struct zeta_replay_field *clo
     return count + 1;
 }
 
-static bool next_piece(void *context, const struct zeta_replay_wish *wish,
-                       const unsigned char **out_data, size_t *out_bytes, uint32_t *out_source,
+static bool next_piece(void *context, const struct zeta_replay_request *request,
+                       const unsigned char **out_data, size_t *out_bytes, uint32_t *out_stream,
                        bool *out_damaged)
 {
     struct igt_pieces *igt = context;
@@ -121,14 +121,14 @@ static bool next_piece(void *context, const struct zeta_replay_wish *wish,
     uint32_t count = 0;
 
     while (count < PIECE_SLOTS && zeta_igt_next(&igt->file, &record))
-        count +=
-            take(igt, &wish->set->clock, &record, igt->slots + (size_t)count * igt->report_bytes);
+        count += take(igt, &request->set->clock, &record,
+                      igt->slots + (size_t)count * igt->report_bytes);
     if (igt->file.damaged)
         keep_problem(igt->pieces, "a record has an impossible size",
                      igt->file.offset + igt->file.used);
     *out_data = igt->slots;
     *out_bytes = (size_t)count * igt->report_bytes;
-    *out_source = wish->sources[0].number;
+    *out_stream = request->streams[0].number;
     *out_damaged = false;
     return count > 0;
 }
@@ -145,7 +145,7 @@ static void close_pieces(void *context)
 /* One and a half periods. */
 static uint64_t gap_ticks(const struct zeta_replay_recording *recording)
 {
-    const uint64_t period_ns = recording->source_count > 0 ? recording->sources[0].period_ns : 0;
+    const uint64_t period_ns = recording->stream_count > 0 ? recording->streams[0].period_ns : 0;
 
     return (uint64_t)((double)period_ns * 1.5 * (double)recording->devices[0].metric_hz / 1e9);
 }
@@ -157,7 +157,7 @@ bool zeta_replay_pieces_igt(const struct zeta_replay_recording *recording,
     struct igt_pieces *igt = calloc(1, sizeof(*igt));
 
     if (!igt)
-        return zeta_replay_say(problem, "there is no memory to read the recording");
+        return zeta_replay_fail(problem, "there is no memory to read the recording");
     igt->file.descriptor = -1;
     igt->report_bytes = recording->igt.report_bytes;
     igt->gap_ticks = gap_ticks(recording);
@@ -165,7 +165,7 @@ bool zeta_replay_pieces_igt(const struct zeta_replay_recording *recording,
     if (!igt->slots ||
         !zeta_igt_open(&igt->file, recording->path, recording->igt.data_offset, problem)) {
         if (!igt->slots)
-            (void)zeta_replay_say(problem, "there is no memory to read the recording");
+            (void)zeta_replay_fail(problem, "there is no memory to read the recording");
         close_pieces(igt);
         return false;
     }

@@ -98,7 +98,7 @@ bool zeta_replay_intel_open(const char *share, uint32_t pci_id, struct zeta_repl
     if (!out_intel->share || glob(pattern, 0, NULL, &found) != 0) {
         free(out_intel->share);
         globfree(&found);
-        return zeta_replay_say(problem, "the data of the plugin for Intel GPUs are not installed");
+        return zeta_replay_fail(problem, "the data of the plugin for Intel GPUs are not installed");
     }
     for (size_t i = 0; i < found.gl_pathc && !good; i++) {
         good = read_manifest(out_intel, found.gl_pathv[i], pci_id);
@@ -109,7 +109,7 @@ bool zeta_replay_intel_open(const char *share, uint32_t pci_id, struct zeta_repl
     if (good)
         return true;
     zeta_replay_intel_close(out_intel);
-    return zeta_replay_say(problem, "no platform file has the PCI id 0x%04x", pci_id);
+    return zeta_replay_fail(problem, "no platform file has the PCI id 0x%04x", pci_id);
 }
 
 void zeta_replay_intel_close(struct zeta_replay_intel *intel)
@@ -134,7 +134,7 @@ struct merging {
     const char *uuid;
 };
 
-/* Appends what a file says of one part to what others said. */
+/* Appends one part of a file to the same part of the files before. */
 static void merge_part(struct merging *merging, const yaml_node_t *part, int target)
 {
     struct zeta_replay_copying *copying = &merging->copying;
@@ -285,17 +285,17 @@ bool zeta_replay_intel_set(const struct zeta_replay_intel *intel, const char *na
     int root;
 
     if (!yaml_document_initialize(&merging.copying.to, NULL, NULL, NULL, 1, 1))
-        return zeta_replay_say(problem, "there is no memory for its metric set");
+        return zeta_replay_fail(problem, "there is no memory for its metric set");
     if (begin_text(&merging, &root))
         merge_files(&merging, intel);
     if (merging.set == 0) {
         yaml_document_delete(&merging.copying.to);
-        return zeta_replay_say(problem, "no set file of %s has the uuid %.40s of %.60s",
-                               intel->platform->name, uuid, name);
+        return zeta_replay_fail(problem, "no set file of %s has the uuid %.40s of %.60s",
+                                intel->platform->name, uuid, name);
     }
     if (!end_text(&merging, root, &output)) {
         free(output.text);
-        return zeta_replay_say(problem, "there is no memory for its metric set");
+        return zeta_replay_fail(problem, "there is no memory for its metric set");
     }
     set->text = output.text;
     set->text_bytes = output.bytes;

@@ -21,7 +21,7 @@
 /** Valid bits of the time stamp of the command streamer. */
 #define CS_BITS 36
 
-/* What the file says of the device. */
+/* The device as the file describes it. */
 struct device_info {
     uint64_t oa_hz;
     uint32_t pci_id, revision;
@@ -31,10 +31,10 @@ struct device_info {
     char uuid[41];
 };
 
-/* What stands in front of the data. */
+/* The records before the data. */
 struct head {
     struct device_info info;
-    unsigned char topology[65536]; /**< the kernel's block: what a record can hold */
+    unsigned char topology[65536]; /**< the kernel's block: as much as a record can hold */
     size_t topology_bytes;
     uint64_t topology_offset;
 };
@@ -45,7 +45,7 @@ struct origin {
     const struct zeta_igt_format *format;
     bool is_described; /**< by the data of the plugin for Intel GPUs */
     struct zeta_replay_intel intel;
-    struct zeta_intel_platform fallback; /**< where there are none: what the PCI id says */
+    struct zeta_intel_platform fallback; /**< without them: what follows from the PCI id */
     const struct zeta_intel_platform *platform;
     struct zeta_intel_topology topology;
 };
@@ -73,11 +73,11 @@ static bool take_version(const struct zeta_igt_record *record, struct zeta_repla
     uint64_t version;
 
     if (record->type != ZETA_IGT_VERSION || record->body_bytes < VERSION_BYTES)
-        return zeta_replay_say(problem, "it does not begin with a version");
+        return zeta_replay_fail(problem, "it does not begin with a version");
     version = zeta_igt_get(record->body, 4);
     if (version != 1)
-        return zeta_replay_say(problem, "its format has version %" PRIu64 "; version 1 can be read",
-                               version);
+        return zeta_replay_fail(
+            problem, "its format has version %" PRIu64 "; version 1 can be read", version);
     return true;
 }
 
@@ -87,8 +87,8 @@ static bool take_device_info(const struct zeta_igt_record *record, struct device
     const unsigned char *body = record->body;
 
     if (record->type != ZETA_IGT_DEVICE_INFO || record->body_bytes < DEVICE_INFO_BYTES)
-        return zeta_replay_say(problem, "the description of the device is missing at byte %" PRIu64,
-                               record->offset);
+        return zeta_replay_fail(
+            problem, "the description of the device is missing at byte %" PRIu64, record->offset);
     info->oa_hz = zeta_igt_get(body, 8);
     info->pci_id = (uint32_t)zeta_igt_get(body + 8, 4);
     info->revision = (uint32_t)zeta_igt_get(body + 12, 4);
@@ -98,8 +98,8 @@ static bool take_device_info(const struct zeta_igt_record *record, struct device
     memcpy(info->set, body + 36, 256);
     memcpy(info->uuid, body + 292, 40);
     if (info->oa_hz < 1000 || info->oa_hz > 1000000000)
-        return zeta_replay_say(problem, "a clock of %" PRIu64 " Hz cannot be that of its reports",
-                               info->oa_hz);
+        return zeta_replay_fail(problem, "a clock of %" PRIu64 " Hz cannot be that of its reports",
+                                info->oa_hz);
     return true;
 }
 
@@ -107,7 +107,8 @@ static bool take_topology(const struct zeta_igt_record *record, struct head *hea
                           struct zeta_replay_problem *problem)
 {
     if (record->type != ZETA_IGT_TOPOLOGY)
-        return zeta_replay_say(problem, "the topology is missing at byte %" PRIu64, record->offset);
+        return zeta_replay_fail(problem, "the topology is missing at byte %" PRIu64,
+                                record->offset);
     memcpy(head->topology, record->body, record->body_bytes);
     head->topology_bytes = record->body_bytes;
     head->topology_offset = record->offset;
@@ -170,7 +171,7 @@ static int compare_gaps(const void *left, const void *right)
 
 /*
  * The unit writes a report when a bit of its clock falls, so the period is a power of two of ticks;
- * switches of contexts add reports between. The middle of the first gaps tells which one.
+ * switches of contexts add reports between. The middle one of the first gaps decides.
  */
 static uint64_t find_period_ns(struct scan *scan, uint64_t hz)
 {
@@ -186,7 +187,7 @@ static uint64_t find_period_ns(struct scan *scan, uint64_t hz)
 }
 
 /*
- * Ticks of the unit for one of the command streamer. The file tells only the rate of the unit; that
+ * Ticks of the unit for one of the command streamer. The file has only the rate of the unit; that
  * of the streamer follows from how far it came between two correlations. 1 where that is unknown.
  */
 static uint64_t find_ratio(const struct scan *scan, uint64_t oa_hz)
@@ -222,7 +223,7 @@ static bool add_symbols(struct zeta_replay_device *device, const struct device_i
     bool good = true;
 
     if (!zeta_intel_symbols_list(&facts, &symbols, &count))
-        return zeta_replay_say(problem, "there is no memory for its numbers");
+        return zeta_replay_fail(problem, "there is no memory for its numbers");
     for (uint32_t i = 0; good && i < count; i++)
         good =
             zeta_replay_add_symbol(device, symbols[i].name.data, false, symbols[i].u64, 0, problem);
@@ -297,8 +298,8 @@ static bool add_named_set(struct zeta_replay_recording *recording, const struct 
         if (origin->platform->formats[kind_of(set->unit)].i915 == info->format &&
             set->record_bytes == origin->format->report_bytes)
             return true;
-        (void)zeta_replay_say(problem, "%.60s of %s is not for reports of format %" PRIu32,
-                              set->name, origin->platform->name, info->format);
+        (void)zeta_replay_fail(problem, "%.60s of %s is not for reports of format %" PRIu32,
+                               set->name, origin->platform->name, info->format);
     }
     free(set->text);
     *set = (struct zeta_replay_set){0};
@@ -316,7 +317,7 @@ static bool add_raw_set(struct zeta_replay_recording *recording, const struct de
     set->text =
         zeta_igt_set_text(origin->format, origin->igt, info->set, info->uuid, &set->text_bytes);
     if (!set->text)
-        return zeta_replay_say(problem, "there is no memory for its metric set");
+        return zeta_replay_fail(problem, "there is no memory for its metric set");
     recording->igt.report_bytes = origin->format->report_bytes;
     return zeta_replay_set_read(set, problem);
 }
@@ -334,15 +335,15 @@ static bool add_streams(struct zeta_replay_recording *recording,
         return false;
     period_ns = find_period_ns(&scan, device->metric_hz);
     for (uint32_t i = 0; i < recording->set_count; i++) {
-        struct zeta_replay_source *source = zeta_replay_add_source(recording, problem);
+        struct zeta_replay_stream *stream = zeta_replay_add_stream(recording, problem);
 
-        if (!source)
+        if (!stream)
             return false;
-        source->tiles = 1;
-        source->sets[0] = i;
-        source->period_ns = period_ns;
+        stream->tiles = 1;
+        stream->sets[0] = i;
+        stream->period_ns = period_ns;
     }
-    /* Reports with a long time stamp tell more of it than the correlations do. */
+    /* Long timestamps of reports have more bits than those of the correlations. */
     device->first_ticks = scan.correlations > 0 && recording->sets[0].clock.low_width <= 32
                               ? scan.first.cs_ticks * find_ratio(&scan, device->metric_hz)
                               : scan.first_time;
@@ -353,7 +354,7 @@ static bool add_streams(struct zeta_replay_recording *recording,
     return true;
 }
 
-/* The records in front of the data, which stand in this order. */
+/* The records before the data, in their order in the file. */
 static bool read_head(struct zeta_igt_file *file, struct head *head,
                       struct zeta_replay_problem *problem)
 {
@@ -362,17 +363,17 @@ static bool read_head(struct zeta_igt_file *file, struct head *head,
     if (!zeta_igt_next(file, &record) || !take_version(&record, problem))
         return false;
     if (!zeta_igt_next(file, &record))
-        return zeta_replay_say(problem, "it ends before the description of the device");
+        return zeta_replay_fail(problem, "it ends before the description of the device");
     if (!take_device_info(&record, &head->info, problem))
         return false;
     if (!zeta_igt_next(file, &record))
-        return zeta_replay_say(problem, "it ends before the topology");
+        return zeta_replay_fail(problem, "it ends before the topology");
     return take_topology(&record, head, problem);
 }
 
 /*
- * What the PCI id tells without the data. Slices are as in the file, with the bits that their
- * subslices take in masks.
+ * What follows from the PCI id without the data. Slices are as in the file, with the bits that
+ * their subslices take in masks.
  */
 static void describe_by_id(struct origin *origin)
 {
@@ -387,7 +388,7 @@ static void describe_by_id(struct origin *origin)
     origin->platform = platform;
 }
 
-/* Finds out what the file is of. Data that are not there are no failure: the note says so. */
+/* Identifies the GPU of the file. Missing data are no failure; the note reports them. */
 static bool find_origin(struct zeta_replay_recording *recording, const struct head *head,
                         struct origin *origin, struct zeta_replay_problem *problem)
 {
@@ -396,13 +397,13 @@ static bool find_origin(struct zeta_replay_recording *recording, const struct he
 
     origin->igt = zeta_igt_platform_find(info->pci_id);
     if (!origin->igt) {
-        (void)zeta_replay_say(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
-                              info->pci_id);
+        (void)zeta_replay_fail(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
+                               info->pci_id);
         return false;
     }
     origin->format = zeta_igt_format_find(info->format, origin->igt->version < 80);
     if (!origin->format) {
-        (void)zeta_replay_say(
+        (void)zeta_replay_fail(
             problem, "its reports have format %" PRIu32 ", whose layout on %s is not known",
             info->format, origin->igt->name);
         return false;
@@ -414,8 +415,8 @@ static bool find_origin(struct zeta_replay_recording *recording, const struct he
     else
         describe_by_id(origin);
     if (!zeta_intel_topology_read(head->topology, head->topology_bytes, &origin->topology)) {
-        (void)zeta_replay_say(problem, "the topology at byte %" PRIu64 " is damaged",
-                              head->topology_offset);
+        (void)zeta_replay_fail(problem, "the topology at byte %" PRIu64 " is damaged",
+                               head->topology_offset);
         return false;
     }
     zeta_intel_topology_split(&origin->topology, origin->platform->subslices_per_slice);
@@ -442,10 +443,10 @@ bool zeta_replay_load_igt(struct zeta_replay_recording *recording,
     bool good;
 
     if (!head)
-        return zeta_replay_say(problem, "there is no memory to read it");
+        return zeta_replay_fail(problem, "there is no memory to read it");
     good = zeta_igt_open(&file, recording->path, 0, problem);
     if (good) {
-        (void)zeta_replay_say(problem, "it ends within its first record");
+        (void)zeta_replay_fail(problem, "it ends within its first record");
         good = read_head(&file, head, problem);
         recording->igt.data_offset = file.offset + file.used;
         zeta_igt_close(&file);

@@ -5,48 +5,43 @@
 
 #include <zeta/clock.h>
 
-uint64_t zeta_replay_now(void)
+bool zeta_replay_buffer_init(struct zeta_replay_buffer *buffer, struct zeta_replay_source *source,
+                             const struct zeta_replay_set *set, uint32_t capacity)
 {
-    return zeta_monotonic_ns();
-}
-
-bool zeta_replay_reel_init(struct zeta_replay_reel *reel, struct zeta_replay_feed *feed,
-                           const struct zeta_replay_set *set, uint32_t capacity)
-{
-    reel->feed = feed;
-    reel->record_bytes = set->record_bytes;
-    reel->capacity = capacity;
-    reel->clock = &set->clock;
-    reel->bytes = malloc((size_t)capacity * set->record_bytes);
-    reel->due_ns = calloc(capacity, sizeof(*reel->due_ns));
-    reel->gaps = calloc(capacity, sizeof(*reel->gaps));
-    if (reel->bytes && reel->due_ns && reel->gaps)
+    buffer->source = source;
+    buffer->record_bytes = set->record_bytes;
+    buffer->capacity = capacity;
+    buffer->clock = &set->clock;
+    buffer->bytes = malloc((size_t)capacity * set->record_bytes);
+    buffer->due_ns = calloc(capacity, sizeof(*buffer->due_ns));
+    buffer->gaps = calloc(capacity, sizeof(*buffer->gaps));
+    if (buffer->bytes && buffer->due_ns && buffer->gaps)
         return true;
-    zeta_replay_reel_finish(reel);
+    zeta_replay_buffer_finish(buffer);
     return false;
 }
 
-void zeta_replay_reel_finish(struct zeta_replay_reel *reel)
+void zeta_replay_buffer_finish(struct zeta_replay_buffer *buffer)
 {
-    zeta_replay_feed_close(reel->feed);
-    free(reel->bytes);
-    free(reel->due_ns);
-    free(reel->gaps);
-    reel->feed = NULL;
-    reel->bytes = NULL;
-    reel->due_ns = NULL;
-    reel->gaps = NULL;
+    zeta_replay_source_close(buffer->source);
+    free(buffer->bytes);
+    free(buffer->due_ns);
+    free(buffer->gaps);
+    buffer->source = NULL;
+    buffer->bytes = NULL;
+    buffer->due_ns = NULL;
+    buffer->gaps = NULL;
 }
 
 /* ---- time --------------------------------------------------------------------------------- */
 
 /*
- * Ticks from one clock value to a later one. What lies a little before counts as the same time: the
- * tiles of a device are not sampled at the very same tick.
+ * Ticks from one clock value to a later one. A value that is a little earlier counts as the same
+ * time: the tiles of a device are not sampled at the very same tick.
  */
-static uint64_t advance(const struct zeta_replay_reel *reel, uint64_t from, uint64_t to)
+static uint64_t advance(const struct zeta_replay_buffer *buffer, uint64_t from, uint64_t to)
 {
-    const uint64_t mask = zeta_replay_field_mask(reel->clock);
+    const uint64_t mask = zeta_replay_field_mask(buffer->clock);
     const uint64_t ticks = (to - from) & mask;
 
     return ticks > mask - mask / 16 ? 0 : ticks;
@@ -58,133 +53,135 @@ static uint64_t ticks_to_ns(uint64_t ticks, uint64_t hz)
 }
 
 /* How long after the first record of the stream a record was written. */
-static uint64_t due_of(struct zeta_replay_reel *reel, const unsigned char *record)
+static uint64_t due_of(struct zeta_replay_buffer *buffer, const unsigned char *record)
 {
     uint64_t time;
 
-    if (!reel->is_paced)
+    if (!buffer->is_paced)
         return 0;
-    if (!reel->clock->present || reel->hz == 0)
-        return reel->records * reel->period_ns;
-    time = zeta_replay_field_read(reel->clock, record);
-    if (!reel->has_time) {
+    if (!buffer->clock->present || buffer->hz == 0)
+        return buffer->records * buffer->period_ns;
+    time = zeta_replay_field_read(buffer->clock, record);
+    if (!buffer->has_time) {
         /* The first record may be one of another tile. */
-        const unsigned char *first = zeta_replay_feed_first(reel->feed);
+        const unsigned char *first = zeta_replay_source_first(buffer->source);
 
-        reel->time = first ? zeta_replay_field_read(reel->clock, first) : time;
-        reel->has_time = true;
+        buffer->time = first ? zeta_replay_field_read(buffer->clock, first) : time;
+        buffer->has_time = true;
     }
-    reel->total_ticks += advance(reel, reel->time, time);
-    reel->time = time;
-    return ticks_to_ns(reel->total_ticks, reel->hz);
+    buffer->total_ticks += advance(buffer, buffer->time, time);
+    buffer->time = time;
+    return ticks_to_ns(buffer->total_ticks, buffer->hz);
 }
 
-/* Time that has passed for the reel; everything is due at the pace "fast". */
-static uint64_t elapsed(const struct zeta_replay_reel *reel)
+/* Nanoseconds since the start, without stops; everything is due at the pace "fast". */
+static uint64_t elapsed(const struct zeta_replay_buffer *buffer)
 {
     uint64_t start, stop, now;
 
-    if (!reel->is_paced)
+    if (!buffer->is_paced)
         return UINT64_MAX;
-    start = atomic_load(&reel->start_ns);
-    stop = atomic_load(&reel->stop_ns);
-    now = stop != 0 ? stop : zeta_replay_now();
+    start = atomic_load(&buffer->start_ns);
+    stop = atomic_load(&buffer->stop_ns);
+    now = stop != 0 ? stop : zeta_monotonic_ns();
     return start == 0 || now < start ? 0 : now - start;
 }
 
 /* ---- filling ------------------------------------------------------------------------------ */
 
-static void push(struct zeta_replay_reel *reel, const unsigned char *record)
+static void push(struct zeta_replay_buffer *buffer, const unsigned char *record)
 {
-    const uint64_t tail = atomic_load_explicit(&reel->tail, memory_order_relaxed);
-    const uint64_t at = tail % reel->capacity;
+    const uint64_t tail = atomic_load_explicit(&buffer->tail, memory_order_relaxed);
+    const uint64_t at = tail % buffer->capacity;
 
-    memcpy(reel->bytes + at * reel->record_bytes, record, reel->record_bytes);
-    reel->gaps[at] = reel->gap;
-    reel->gap = (struct zeta_replay_gap){ZETA_PLUGIN_BREAK_NONE, 0};
-    atomic_store_explicit(&reel->due_ns[at], due_of(reel, record), memory_order_relaxed);
-    reel->records++;
-    atomic_store_explicit(&reel->tail, tail + 1, memory_order_release);
+    memcpy(buffer->bytes + at * buffer->record_bytes, record, buffer->record_bytes);
+    buffer->gaps[at] = buffer->gap;
+    buffer->gap = (struct zeta_replay_gap){ZETA_PLUGIN_BREAK_NONE, 0};
+    atomic_store_explicit(&buffer->due_ns[at], due_of(buffer, record), memory_order_relaxed);
+    buffer->records++;
+    atomic_store_explicit(&buffer->tail, tail + 1, memory_order_release);
 }
 
-static void fill(struct zeta_replay_reel *reel)
+static void fill(struct zeta_replay_buffer *buffer)
 {
     struct zeta_replay_item item;
 
-    while (!atomic_load(&reel->at_end) && atomic_load(&reel->stop_ns) == 0 &&
-           atomic_load(&reel->tail) - atomic_load(&reel->head) < reel->capacity) {
-        zeta_replay_feed_next(reel->feed, &item);
+    while (!atomic_load(&buffer->at_end) && atomic_load(&buffer->stop_ns) == 0 &&
+           atomic_load(&buffer->tail) - atomic_load(&buffer->head) < buffer->capacity) {
+        zeta_replay_source_next(buffer->source, &item);
         if (item.kind == ZETA_REPLAY_ITEM_END) {
-            atomic_store(&reel->at_end, true);
+            atomic_store(&buffer->at_end, true);
         } else if (item.kind == ZETA_REPLAY_ITEM_BREAK) {
-            reel->gap.reason = item.reason;
-            reel->gap.lost += item.lost;
+            buffer->gap.reason = item.reason;
+            buffer->gap.lost += item.lost;
         } else {
-            push(reel, item.record);
+            push(buffer, item.record);
         }
     }
 }
 
-void zeta_replay_reel_start(struct zeta_replay_reel *reel)
+void zeta_replay_buffer_start(struct zeta_replay_buffer *buffer)
 {
-    const uint64_t start = atomic_load(&reel->start_ns);
-    const uint64_t stop = atomic_load(&reel->stop_ns);
-    const uint64_t now = zeta_replay_now();
+    const uint64_t start = atomic_load(&buffer->start_ns);
+    const uint64_t stop = atomic_load(&buffer->stop_ns);
+    const uint64_t now = zeta_monotonic_ns();
 
-    /* What was not seen while it stood still goes on where it stopped. */
-    atomic_store(&reel->start_ns, start == 0 ? now : start + (stop != 0 ? now - stop : 0));
-    atomic_store(&reel->stop_ns, 0);
-    fill(reel);
+    /* Time stood still between stop and start: what was not due then is due later by as much. */
+    atomic_store(&buffer->start_ns, start == 0 ? now : start + (stop != 0 ? now - stop : 0));
+    atomic_store(&buffer->stop_ns, 0);
+    fill(buffer);
 }
 
-void zeta_replay_reel_stop(struct zeta_replay_reel *reel)
+void zeta_replay_buffer_stop(struct zeta_replay_buffer *buffer)
 {
     uint64_t running = 0;
 
-    (void)atomic_compare_exchange_strong(&reel->stop_ns, &running, zeta_replay_now());
+    (void)atomic_compare_exchange_strong(&buffer->stop_ns, &running, zeta_monotonic_ns());
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Records from head on that are due and have nothing missing before them, but for the first. */
-static uint64_t run_length(const struct zeta_replay_reel *reel, uint64_t head, uint64_t limit)
+/* Number of records from head on that one read may give: all are due, and only the first may
+ * have a gap before it. */
+static uint64_t run_length(const struct zeta_replay_buffer *buffer, uint64_t head, uint64_t limit)
 {
-    const uint64_t passed = elapsed(reel);
-    const uint64_t waiting = atomic_load(&reel->tail) - head;
+    const uint64_t passed = elapsed(buffer);
+    const uint64_t waiting = atomic_load(&buffer->tail) - head;
     uint64_t count = 0;
 
     if (limit > waiting)
         limit = waiting;
     while (count < limit) {
-        const uint64_t at = (head + count) % reel->capacity;
+        const uint64_t at = (head + count) % buffer->capacity;
 
-        if (atomic_load_explicit(&reel->due_ns[at], memory_order_relaxed) > passed ||
-            (count > 0 && reel->gaps[at].reason != ZETA_PLUGIN_BREAK_NONE))
+        if (atomic_load_explicit(&buffer->due_ns[at], memory_order_relaxed) > passed ||
+            (count > 0 && buffer->gaps[at].reason != ZETA_PLUGIN_BREAK_NONE))
             break;
         count++;
     }
     return count;
 }
 
-static void copy_out(const struct zeta_replay_reel *reel, uint64_t head, uint64_t count,
+static void copy_out(const struct zeta_replay_buffer *buffer, uint64_t head, uint64_t count,
                      unsigned char *target)
 {
-    const uint64_t at = head % reel->capacity;
-    const uint64_t first = reel->capacity - at < count ? reel->capacity - at : count;
+    const uint64_t at = head % buffer->capacity;
+    const uint64_t first = buffer->capacity - at < count ? buffer->capacity - at : count;
 
-    memcpy(target, reel->bytes + at * reel->record_bytes, (size_t)(first * reel->record_bytes));
-    memcpy(target + first * reel->record_bytes, reel->bytes,
-           (size_t)((count - first) * reel->record_bytes));
+    memcpy(target, buffer->bytes + at * buffer->record_bytes,
+           (size_t)(first * buffer->record_bytes));
+    memcpy(target + first * buffer->record_bytes, buffer->bytes,
+           (size_t)((count - first) * buffer->record_bytes));
 }
 
-void zeta_replay_reel_read(struct zeta_replay_reel *reel, void *buffer, uint64_t capacity_bytes,
-                           struct zeta_plugin_read *out_read)
+void zeta_replay_buffer_read(struct zeta_replay_buffer *buffer, void *target,
+                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read)
 {
-    const uint64_t head = atomic_load(&reel->head);
-    const struct zeta_replay_gap *gap = &reel->gaps[head % reel->capacity];
-    const uint64_t count = run_length(reel, head, capacity_bytes / reel->record_bytes);
+    const uint64_t head = atomic_load(&buffer->head);
+    const struct zeta_replay_gap *gap = &buffer->gaps[head % buffer->capacity];
+    const uint64_t count = run_length(buffer, head, capacity_bytes / buffer->record_bytes);
 
-    out_read->bytes = count * reel->record_bytes;
+    out_read->bytes = count * buffer->record_bytes;
     out_read->broken = 0;
     out_read->lost = 0;
     out_read->reason = ZETA_PLUGIN_BREAK_NONE;
@@ -195,13 +192,13 @@ void zeta_replay_reel_read(struct zeta_replay_reel *reel, void *buffer, uint64_t
         out_read->lost = gap->lost;
         out_read->reason = gap->reason;
     }
-    copy_out(reel, head, count, buffer);
-    atomic_store_explicit(&reel->head, head + count, memory_order_release);
-    fill(reel);
+    copy_out(buffer, head, count, target);
+    atomic_store_explicit(&buffer->head, head + count, memory_order_release);
+    fill(buffer);
 }
 
 /* Records of [head, tail) that are due; due times never fall, so halving finds the border. */
-static uint64_t count_due(const struct zeta_replay_reel *reel, uint64_t head, uint64_t tail,
+static uint64_t count_due(const struct zeta_replay_buffer *buffer, uint64_t head, uint64_t tail,
                           uint64_t passed)
 {
     uint64_t low = head, high = tail;
@@ -209,7 +206,7 @@ static uint64_t count_due(const struct zeta_replay_reel *reel, uint64_t head, ui
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         const uint64_t due =
-            atomic_load_explicit(&reel->due_ns[middle % reel->capacity], memory_order_relaxed);
+            atomic_load_explicit(&buffer->due_ns[middle % buffer->capacity], memory_order_relaxed);
 
         if (due <= passed)
             low = middle + 1;
@@ -219,29 +216,29 @@ static uint64_t count_due(const struct zeta_replay_reel *reel, uint64_t head, ui
     return low - head;
 }
 
-uint64_t zeta_replay_reel_pending(const struct zeta_replay_reel *reel)
+uint64_t zeta_replay_buffer_pending(const struct zeta_replay_buffer *buffer)
 {
     uint64_t head, count;
 
-    /* A read between makes room that is filled at once; then the count may be of both times. */
+    /* A read in between moves head and fills the space: count again then. */
     do {
-        head = atomic_load_explicit(&reel->head, memory_order_acquire);
-        const uint64_t tail = atomic_load_explicit(&reel->tail, memory_order_acquire);
+        head = atomic_load_explicit(&buffer->head, memory_order_acquire);
+        const uint64_t tail = atomic_load_explicit(&buffer->tail, memory_order_acquire);
 
-        count = count_due(reel, head, tail, elapsed(reel));
+        count = count_due(buffer, head, tail, elapsed(buffer));
         atomic_thread_fence(memory_order_acquire);
-    } while (atomic_load_explicit(&reel->head, memory_order_relaxed) != head);
+    } while (atomic_load_explicit(&buffer->head, memory_order_relaxed) != head);
     return count;
 }
 
-bool zeta_replay_reel_ended(const struct zeta_replay_reel *reel)
+bool zeta_replay_buffer_ended(const struct zeta_replay_buffer *buffer)
 {
-    const uint64_t tail = atomic_load(&reel->tail);
+    const uint64_t tail = atomic_load(&buffer->tail);
 
-    if (!atomic_load(&reel->at_end))
+    if (!atomic_load(&buffer->at_end))
         return false;
     if (tail == 0)
         return true;
-    return atomic_load_explicit(&reel->due_ns[(tail - 1) % reel->capacity], memory_order_relaxed) <=
-           elapsed(reel);
+    return atomic_load_explicit(&buffer->due_ns[(tail - 1) % buffer->capacity],
+                                memory_order_relaxed) <= elapsed(buffer);
 }

@@ -44,7 +44,7 @@ static bool find_index(uint32_t number, const void *list, uint32_t count, size_t
     for (uint32_t i = 0; i < count; i++) {
         uint32_t own;
 
-        /* The number stands first in all the structs. */
+        /* The number is the first member of all these structs. */
         memcpy(&own, (const char *)list + i * element_bytes, sizeof(own));
         if (own == number) {
             *out_index = i;
@@ -94,12 +94,12 @@ static bool read_parent(const struct walk *walk, const struct text *text,
     if (number > UINT32_MAX || !find_device(walk->recording, (uint32_t)number, &device->parent) ||
         walk->recording->devices[device->parent].parent != UINT32_MAX ||
         &walk->recording->devices[device->parent] == device)
-        return zeta_replay_say(walk->problem, "device %" PRIu32 " is a tile of an unknown device",
-                               device->number);
+        return zeta_replay_fail(walk->problem, "device %" PRIu32 " is a tile of an unknown device",
+                                device->number);
     root = &walk->recording->devices[device->parent];
     device->tile = find_u32(text, "tile");
     if (device->tile != root->tiles || root->tiles >= ZETA_REPLAY_TILES)
-        return zeta_replay_say(
+        return zeta_replay_fail(
             walk->problem, "the tiles of device %" PRIu32 " are not in their order", root->number);
     root->tiles++;
     return true;
@@ -144,15 +144,16 @@ static bool take_set(struct walk *walk, uint32_t number, const struct text *text
     if (find_set(walk->recording, number, &known))
         return true;
     if (text->bytes == 0 || text->bytes > ZETA_REPLAY_SET_BYTES)
-        return zeta_replay_say(walk->problem, "the text of metric set %" PRIu32 " is %s", number,
-                               text->bytes == 0 ? "empty" : "too long");
+        return zeta_replay_fail(walk->problem, "the text of metric set %" PRIu32 " is %s", number,
+                                text->bytes == 0 ? "empty" : "too long");
     set = zeta_replay_add_set(walk->recording, walk->problem);
     if (!set)
         return false;
     set->number = number;
     set->text = malloc(text->bytes + 1);
     if (!set->text)
-        return zeta_replay_say(walk->problem, "there is no memory for metric set %" PRIu32, number);
+        return zeta_replay_fail(walk->problem, "there is no memory for metric set %" PRIu32,
+                                number);
     memcpy(set->text, text->data, text->bytes);
     set->text[text->bytes] = '\0';
     set->text_bytes = text->bytes;
@@ -161,29 +162,28 @@ static bool take_set(struct walk *walk, uint32_t number, const struct text *text
 
 /* The set of each tile; all have records of one size. */
 static bool read_sets(const struct walk *walk, const struct text *text,
-                      struct zeta_replay_source *source)
+                      struct zeta_replay_stream *stream)
 {
     const struct zeta_replay_set *sets = walk->recording->sets;
     const uint32_t tiles = find_u32(text, "tiles");
     char digits[24];
 
     if (tiles == 0 || tiles > ZETA_REPLAY_TILES)
-        return zeta_replay_say(walk->problem,
-                               "stream %" PRIu32 " does not say of how many tiles it is",
-                               source->number);
-    for (; source->tiles < tiles; source->tiles++) {
-        uint32_t *index = &source->sets[source->tiles];
+        return zeta_replay_fail(walk->problem, "stream %" PRIu32 " has no number of tiles",
+                                stream->number);
+    for (; stream->tiles < tiles; stream->tiles++) {
+        uint32_t *index = &stream->sets[stream->tiles];
 
-        if (!zeta_lines_find(text->data, text->bytes, "set", source->tiles, digits,
+        if (!zeta_lines_find(text->data, text->bytes, "set", stream->tiles, digits,
                              sizeof(digits)) ||
             !find_set(walk->recording, (uint32_t)strtoul(digits, NULL, 10), index))
-            return zeta_replay_say(walk->problem,
-                                   "stream %" PRIu32 " lacks the metric set of tile %" PRIu32,
-                                   source->number, source->tiles);
-        if (sets[*index].record_bytes != sets[source->sets[0]].record_bytes)
-            return zeta_replay_say(walk->problem,
-                                   "the tiles of stream %" PRIu32 " have records of two sizes",
-                                   source->number);
+            return zeta_replay_fail(walk->problem,
+                                    "stream %" PRIu32 " lacks the metric set of tile %" PRIu32,
+                                    stream->number, stream->tiles);
+        if (sets[*index].record_bytes != sets[stream->sets[0]].record_bytes)
+            return zeta_replay_fail(walk->problem,
+                                    "the tiles of stream %" PRIu32 " have records of two sizes",
+                                    stream->number);
     }
     return true;
 }
@@ -191,25 +191,25 @@ static bool read_sets(const struct walk *walk, const struct text *text,
 static bool take_stream(struct walk *walk, uint32_t number, const struct text *text)
 {
     char sampling[16] = "";
-    struct zeta_replay_source *source;
+    struct zeta_replay_stream *stream;
 
     (void)find_text(text, "sampling", sampling, sizeof(sampling));
     /* What queries gave is for reports; it cannot be replayed into command lists. */
     if (strcmp(sampling, "time") != 0 && strcmp(sampling, "tracer") != 0)
         return true;
-    source = zeta_replay_add_source(walk->recording, walk->problem);
-    if (!source)
+    stream = zeta_replay_add_stream(walk->recording, walk->problem);
+    if (!stream)
         return false;
-    source->number = number;
-    source->is_tracer = strcmp(sampling, "tracer") == 0;
-    source->period_ns = zeta_lines_find_u64(text->data, text->bytes, "period-ns", 0);
-    if (!find_device(walk->recording, find_u32(text, "device"), &source->device))
-        return zeta_replay_say(walk->problem, "stream %" PRIu32 " belongs to an unknown device",
-                               number);
-    return read_sets(walk, text, source);
+    stream->number = number;
+    stream->is_tracer = strcmp(sampling, "tracer") == 0;
+    stream->period_ns = zeta_lines_find_u64(text->data, text->bytes, "period-ns", 0);
+    if (!find_device(walk->recording, find_u32(text, "device"), &stream->device))
+        return zeta_replay_fail(walk->problem, "stream %" PRIu32 " belongs to an unknown device",
+                                number);
+    return read_sets(walk, text, stream);
 }
 
-/* The first pair of clocks says where the device's clock begins. */
+/* The device's clock begins at the first pair of clocks. */
 static bool take_clock(struct walk *walk, uint32_t number, const struct text *payload)
 {
     struct zeta_chunk_clock clock;
@@ -242,7 +242,7 @@ static bool take_chunk(struct walk *walk, const struct zeta_container_chunk *chu
     if (zeta_container_payload(walk->reader, &text.data) != ZETA_CONTAINER_OK) {
         /* Without a pair of clocks data are still right; without a description they are not. */
         return chunk->type == ZETA_CHUNK_CLOCK ||
-               zeta_replay_say(walk->problem, "%s", zeta_container_reader_problem(walk->reader));
+               zeta_replay_fail(walk->problem, "%s", zeta_container_reader_problem(walk->reader));
     }
     return take(walk, chunk->stream, &text);
 }
@@ -274,11 +274,11 @@ bool zeta_replay_load_container(struct zeta_replay_recording *recording,
     bool good;
 
     if (zeta_container_open_file(recording->path, &why, &walk.reader) != ZETA_CONTAINER_OK)
-        return zeta_replay_say(problem, "%s", why.text);
+        return zeta_replay_fail(problem, "%s", why.text);
     good = zeta_container_reader_kind(walk.reader) == ZETA_CONTAINER_RECORDING
                ? walk_chunks(&walk)
-               : zeta_replay_say(problem, "it holds the data of one call and no recording; "
-                                          "\"zeta calc\" shows what is in it");
+               : zeta_replay_fail(problem, "it holds the data of one call and no recording; "
+                                           "\"zeta calc\" shows what is in it");
     zeta_container_reader_destroy(walk.reader);
     return good;
 }

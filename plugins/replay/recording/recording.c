@@ -11,7 +11,7 @@
 
 #include <zeta/c_locale.h>
 
-bool zeta_replay_say(struct zeta_replay_problem *problem, const char *format, ...)
+bool zeta_replay_fail(struct zeta_replay_problem *problem, const char *format, ...)
 {
     va_list arguments;
 
@@ -63,13 +63,13 @@ static void *grow(void *list, uint32_t *count, size_t element_bytes, const char 
     char *grown = list;
 
     if (*count >= ZETA_REPLAY_OBJECTS) {
-        (void)zeta_replay_say(problem, "it has more than %u %s", ZETA_REPLAY_OBJECTS, what);
+        (void)zeta_replay_fail(problem, "it has more than %u %s", ZETA_REPLAY_OBJECTS, what);
         return NULL;
     }
     if (*count == 0 || (*count >= 4 && (*count & (*count - 1)) == 0))
         grown = realloc(list, (*count == 0 ? 4u : *count * 2u) * element_bytes);
     if (!grown) {
-        (void)zeta_replay_say(problem, "there is no memory for its %s", what);
+        (void)zeta_replay_fail(problem, "there is no memory for its %s", what);
         return NULL;
     }
     memset(grown + *count * element_bytes, 0, element_bytes);
@@ -101,16 +101,16 @@ struct zeta_replay_set *zeta_replay_add_set(struct zeta_replay_recording *record
     return &recording->sets[recording->set_count - 1];
 }
 
-struct zeta_replay_source *zeta_replay_add_source(struct zeta_replay_recording *recording,
+struct zeta_replay_stream *zeta_replay_add_stream(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem)
 {
-    void *list = grow(recording->sources, &recording->source_count, sizeof(*recording->sources),
+    void *list = grow(recording->streams, &recording->stream_count, sizeof(*recording->streams),
                       "streams", problem);
 
     if (!list)
         return NULL;
-    recording->sources = list;
-    return &recording->sources[recording->source_count - 1];
+    recording->streams = list;
+    return &recording->streams[recording->stream_count - 1];
 }
 
 bool zeta_replay_add_symbol(struct zeta_replay_device *device, const char *name, bool is_float,
@@ -130,7 +130,7 @@ bool zeta_replay_add_symbol(struct zeta_replay_device *device, const char *name,
                 : NULL;
     if (!list) {
         free(copy);
-        return copy ? false : zeta_replay_say(problem, "there is no memory for its symbols");
+        return copy ? false : zeta_replay_fail(problem, "there is no memory for its symbols");
     }
     device->symbols = list;
     symbol = &device->symbols[device->symbol_count - 1];
@@ -157,13 +157,13 @@ void zeta_replay_recording_free(struct zeta_replay_recording *recording)
         free(recording->sets[i].text);
     free(recording->devices);
     free(recording->sets);
-    free(recording->sources);
+    free(recording->streams);
     free(recording->path);
     free(recording->share);
     free(recording);
 }
 
-/* Both kinds of files tell themselves by their first bytes. */
+/* Both kinds of files are recognised by their first bytes. */
 static bool find_format(struct zeta_replay_recording *recording,
                         struct zeta_replay_problem *problem)
 {
@@ -173,15 +173,15 @@ static bool find_format(struct zeta_replay_recording *recording,
     ssize_t got;
 
     if (fd < 0)
-        return zeta_replay_say(problem, "it cannot be opened: %s", strerror(errno));
+        return zeta_replay_fail(problem, "it cannot be opened: %s", strerror(errno));
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         (void)close(fd);
-        return zeta_replay_say(problem, "it is no regular file");
+        return zeta_replay_fail(problem, "it is no regular file");
     }
     got = pread(fd, head, sizeof(head), 0);
     (void)close(fd);
     if (got < 0)
-        return zeta_replay_say(problem, "it cannot be read: %s", strerror(errno));
+        return zeta_replay_fail(problem, "it cannot be read: %s", strerror(errno));
     recording->file_device = info.st_dev;
     recording->file_number = info.st_ino;
     /* The record type 65536 with its size, 16 bytes. */
@@ -196,16 +196,16 @@ static bool check(const struct zeta_replay_recording *recording,
                   struct zeta_replay_problem *problem)
 {
     if (recording->device_count == 0)
-        return zeta_replay_say(problem, "it names no device");
+        return zeta_replay_fail(problem, "it names no device");
     for (uint32_t i = 0; i < recording->device_count; i++) {
         const struct zeta_replay_device *device = &recording->devices[i];
 
         if (device->parent != UINT32_MAX && device->parent >= i)
-            return zeta_replay_say(problem, "tile %u of device \"%.80s\" comes before its root",
-                                   device->tile, device->id);
+            return zeta_replay_fail(problem, "tile %u of device \"%.80s\" comes before its root",
+                                    device->tile, device->id);
         if (device->timer_hz == 0)
-            return zeta_replay_say(problem, "device \"%.80s\" has a timer without a frequency",
-                                   device->id);
+            return zeta_replay_fail(problem, "device \"%.80s\" has a timer without a frequency",
+                                    device->id);
     }
     return true;
 }
@@ -221,7 +221,7 @@ struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const
         recording->path = realpath(path, NULL);
         recording->share = share ? realpath(share, NULL) : NULL;
         if (!recording->path)
-            (void)zeta_replay_say(&problem, "it cannot be opened: %s", strerror(errno));
+            (void)zeta_replay_fail(&problem, "it cannot be opened: %s", strerror(errno));
         else
             good = find_format(recording, &problem) &&
                    (recording->format == ZETA_REPLAY_IGT
@@ -229,12 +229,12 @@ struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const
                         : zeta_replay_load_container(recording, &problem)) &&
                    check(recording, &problem);
     } else {
-        (void)zeta_replay_say(&problem, "there is no memory for it");
+        (void)zeta_replay_fail(&problem, "there is no memory for it");
     }
     if (good)
         return recording;
-    (void)zeta_replay_say(out_problem, "the recording %.200s cannot be replayed: %.240s", path,
-                          problem.text);
+    (void)zeta_replay_fail(out_problem, "the recording %.200s cannot be replayed: %.240s", path,
+                           problem.text);
     zeta_replay_recording_free(recording);
     return NULL;
 }
@@ -245,12 +245,12 @@ bool zeta_replay_recording_same_file(const struct zeta_replay_recording *recordi
     struct stat info;
 
     if (stat(recording->path, &info) != 0)
-        return zeta_replay_say(out_problem, "the recording %.300s is gone: %s", recording->path,
-                               strerror(errno));
+        return zeta_replay_fail(out_problem, "the recording %.300s is gone: %s", recording->path,
+                                strerror(errno));
     if (info.st_dev != recording->file_device || info.st_ino != recording->file_number)
-        return zeta_replay_say(out_problem,
-                               "another file has taken the place of the recording %.300s since it "
-                               "was opened; start the program again",
-                               recording->path);
+        return zeta_replay_fail(out_problem,
+                                "another file has taken the place of the recording %.300s since it "
+                                "was opened; start the program again",
+                                recording->path);
     return true;
 }

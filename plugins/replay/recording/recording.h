@@ -3,11 +3,11 @@
 
 /*
  * What is in a recording, without the measured data themselves: those are read from the file, piece
- * by piece, by the streams that replay them (feed.h).
+ * by piece, by the streams that replay them (source.h).
  *
  *    recording --- devices (roots before their tiles), each with its numbers for expressions
- *              |-- sets: text of a set file, and the little that replaying has to know of it
- *              '-- sources: one recorded stream or tracer each, of a device and its sets
+ *              |-- sets: text of a set file, and what replaying has to know of it
+ *              '-- streams: what one stream or tracer recorded, of a device and its sets
  *
  * A recording comes from a container (load_container.c) or from a file of the recorder of
  * intel-gpu-tools (load_igt.c). It does not change once it is loaded.
@@ -32,13 +32,13 @@
 #define ZETA_REPLAY_RECORD_MIN 32u
 #define ZETA_REPLAY_RECORD_MAX 4096u
 
-/** A sentence about a failure. */
+/** The reason of a failure, one sentence. */
 struct zeta_replay_problem {
     char text[480];
 };
 
-/** Writes the sentence; always false, so that a step can return it. */
-bool zeta_replay_say(struct zeta_replay_problem *problem, const char *format, ...)
+/** Writes the reason. Always false, so that a function can return it. */
+bool zeta_replay_fail(struct zeta_replay_problem *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** How records become rows; as the kinds of layouts in set files. */
@@ -47,7 +47,7 @@ enum zeta_replay_kind { ZETA_REPLAY_DELTA, ZETA_REPLAY_SAMPLE, ZETA_REPLAY_EVENT
 /** Where a record holds its time, or its tile: bits of the record, little-endian. */
 struct zeta_replay_field {
     uint32_t low_bit, low_width;
-    uint32_t high_bit, high_width; /**< upper bits where they lie elsewhere; width 0: nowhere */
+    uint32_t high_bit, high_width; /**< upper bits that are elsewhere; width 0: none */
     bool present;
 };
 
@@ -57,7 +57,7 @@ uint64_t zeta_replay_field_read(const struct zeta_replay_field *clock, const uns
 /** All bits of a field set: it wraps after this value. */
 uint64_t zeta_replay_field_mask(const struct zeta_replay_field *clock);
 
-/** A set, as text and as far as replaying needs it. */
+/** A set: its text, and the fields of it that replaying needs. */
 struct zeta_replay_set {
     uint32_t number; /**< in the file */
     char *text;
@@ -67,15 +67,15 @@ struct zeta_replay_set {
     enum zeta_replay_kind kind;
     uint32_t record_bytes;
     struct zeta_replay_field clock;
-    struct zeta_replay_field tile; /**< of events, whose records tell it themselves */
+    struct zeta_replay_field tile; /**< of events: their records contain it */
 };
 
 /** A recorded stream, or what a tracer gave. */
-struct zeta_replay_source {
+struct zeta_replay_stream {
     uint32_t number;                  /**< in the file */
     uint32_t device;                  /**< index of the device it was opened on, a root or a tile */
     uint32_t sets[ZETA_REPLAY_TILES]; /**< indices, one for each tile of that device */
-    uint32_t tiles;                   /**< 1: its data name no tiles */
+    uint32_t tiles;                   /**< 1: its records name no tile */
     bool is_tracer;
     uint64_t period_ns; /**< 0: unknown */
 };
@@ -121,15 +121,15 @@ struct zeta_replay_recording {
     uint32_t device_count;
     struct zeta_replay_set *sets;
     uint32_t set_count;
-    struct zeta_replay_source *sources;
-    uint32_t source_count;
+    struct zeta_replay_stream *streams;
+    uint32_t stream_count;
     struct zeta_replay_igt igt;
-    char note[700]; /**< what is to be said to a person who looks at the log, or "" */
+    char note[700]; /**< for the log, or "" */
 };
 
 /**
- * Reads what is in a file. NULL with a sentence: it cannot be read, is no recording, or is damaged
- * before its first data. A file that was cut is used up to the cut.
+ * Reads what is in a file. NULL with the reason: it cannot be read, is no recording, or is damaged
+ * before its first data. A truncated file is used as far as it goes.
  *
  * @share  directory with plugins.d and the data of plugins, for files that name sets of Intel GPUs
  *         by their uuid; NULL: without it
@@ -140,23 +140,23 @@ struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const
 /** Frees a recording. NULL is allowed. */
 void zeta_replay_recording_free(struct zeta_replay_recording *recording);
 
-/** False with a sentence when another file has taken the place of the one that was loaded. */
+/** False when another file has replaced the loaded one; the reason is in out_problem. */
 bool zeta_replay_recording_same_file(const struct zeta_replay_recording *recording,
                                      struct zeta_replay_problem *out_problem);
 
 /* For the two loaders: a new zeroed element at the end of a list, NULL when there are too many or
- * no memory (with a sentence). */
+ * no memory (with the reason). */
 struct zeta_replay_device *zeta_replay_add_device(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem);
 struct zeta_replay_set *zeta_replay_add_set(struct zeta_replay_recording *recording,
                                             struct zeta_replay_problem *problem);
-struct zeta_replay_source *zeta_replay_add_source(struct zeta_replay_recording *recording,
+struct zeta_replay_stream *zeta_replay_add_stream(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem);
 /** Adds a number for expressions to a device; a later one of the same name is ignored. */
 bool zeta_replay_add_symbol(struct zeta_replay_device *device, const char *name, bool is_float,
                             uint64_t u64, double f64, struct zeta_replay_problem *problem);
 
-/** The loaders: fill a recording whose path is set. False with a sentence. */
+/** The loaders: fill a recording whose path is set. False with the reason. */
 bool zeta_replay_load_container(struct zeta_replay_recording *recording,
                                 struct zeta_replay_problem *problem);
 bool zeta_replay_load_igt(struct zeta_replay_recording *recording,

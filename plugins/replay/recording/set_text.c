@@ -34,8 +34,8 @@ static bool parse(const struct zeta_replay_set *set, yaml_document_t *out_docume
                   struct zeta_replay_problem *problem)
 {
     return zeta_replay_document_parse(set->text, set->text_bytes, out_document) ||
-           zeta_replay_say(problem, "the text of metric set %u is no YAML of a set file",
-                           set->number);
+           zeta_replay_fail(problem, "the text of metric set %u is no YAML of a set file",
+                            set->number);
 }
 
 static bool copy_name(char *target, const char *text)
@@ -152,10 +152,10 @@ bool zeta_replay_set_read(struct zeta_replay_set *set, struct zeta_replay_proble
         return false;
     good = read_document(&document, set);
     yaml_document_delete(&document);
-    return good || zeta_replay_say(problem,
-                                   "the text of metric set %u lacks a set with name, unit and "
-                                   "layout, or the layout is not whole",
-                                   set->number);
+    return good || zeta_replay_fail(problem,
+                                    "the text of metric set %u lacks a set with name, unit and "
+                                    "layout, or the layout is not whole",
+                                    set->number);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -253,7 +253,7 @@ static bool copy_new_elements(struct writing *writing, int root, const char *kin
     return made && !writing->copying.failed && (!any || append_pair(writing, root, key, made));
 }
 
-/* What a device may say once is left out where it was said before. */
+/* Leaves out what a device may define only once and another set has defined. */
 static bool copy_root(struct writing *writing)
 {
     const yaml_node_t *root = yaml_document_get_root_node(writing->copying.from);
@@ -306,8 +306,8 @@ bool zeta_replay_set_write(const struct zeta_replay_set *set, struct zeta_replay
         sink->write(sink->context, (struct zeta_plugin_string){set->name, strlen(set->name)},
                     (struct zeta_plugin_string){output.text, output.bytes});
     free(output.text);
-    return good || zeta_replay_say(problem, "metric set %u (%.100s) cannot be written out",
-                                   set->number, set->name);
+    return good || zeta_replay_fail(problem, "metric set %u (%.100s) cannot be written out",
+                                    set->number, set->name);
 }
 
 void zeta_replay_seen_finish(struct zeta_replay_seen *seen)

@@ -3,7 +3,7 @@
 
 /*
  * Texts of sets. Each set of a recording is a whole set file with its own copy of the layout, the
- * unit and the symbols; the sets of a device may say each of them only once.
+ * unit and the symbols; the sets of a device may define each of them only once.
  */
 
 #include <stdbool.h>

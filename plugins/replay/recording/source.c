@@ -5,14 +5,14 @@
 
 #include <zeta/slot.h>
 
-struct zeta_replay_feed {
-    struct zeta_replay_wish wish;
+struct zeta_replay_source {
+    struct zeta_replay_request request;
     struct zeta_replay_pieces pieces;
     const unsigned char *at; /**< of the piece */
     size_t left;
-    uint32_t source; /**< number of the stream that the piece belongs to */
+    uint32_t stream; /**< number of the stream that the piece belongs to */
     uint32_t wanted; /**< tile of that stream */
-    bool has_source;
+    bool has_stream;
     bool ended;
     uint32_t tile; /**< that the next slots come from */
     bool broken;   /**< before the next record */
@@ -23,177 +23,177 @@ struct zeta_replay_feed {
     unsigned char *last;  /**< record that was given */
 };
 
-struct zeta_replay_feed *zeta_replay_feed_open(const struct zeta_replay_wish *wish,
-                                               struct zeta_replay_problem *problem)
+struct zeta_replay_source *zeta_replay_source_open(const struct zeta_replay_request *request,
+                                                   struct zeta_replay_problem *problem)
 {
-    struct zeta_replay_feed *feed = calloc(1, sizeof(*feed));
+    struct zeta_replay_source *source = calloc(1, sizeof(*source));
     bool good;
 
-    if (feed) {
-        feed->wish = *wish;
-        feed->first = malloc(wish->set->record_bytes);
-        feed->last = malloc(wish->set->record_bytes);
+    if (source) {
+        source->request = *request;
+        source->first = malloc(request->set->record_bytes);
+        source->last = malloc(request->set->record_bytes);
     }
-    if (!feed || !feed->first || !feed->last) {
-        (void)zeta_replay_say(problem, "there is no memory to read the recording");
-        zeta_replay_feed_close(feed);
+    if (!source || !source->first || !source->last) {
+        (void)zeta_replay_fail(problem, "no memory to read the recording");
+        zeta_replay_source_close(source);
         return NULL;
     }
-    good = zeta_replay_recording_same_file(wish->recording, problem) &&
-           (wish->recording->format == ZETA_REPLAY_IGT
-                ? zeta_replay_pieces_igt(wish->recording, &feed->pieces, problem)
-                : zeta_replay_pieces_container(wish->recording, &feed->pieces, problem));
+    good = zeta_replay_recording_same_file(request->recording, problem) &&
+           (request->recording->format == ZETA_REPLAY_IGT
+                ? zeta_replay_pieces_igt(request->recording, &source->pieces, problem)
+                : zeta_replay_pieces_container(request->recording, &source->pieces, problem));
     if (good)
-        return feed;
-    zeta_replay_feed_close(feed);
+        return source;
+    zeta_replay_source_close(source);
     return NULL;
 }
 
-void zeta_replay_feed_close(struct zeta_replay_feed *feed)
+void zeta_replay_source_close(struct zeta_replay_source *source)
 {
-    if (!feed)
+    if (!source)
         return;
-    if (feed->pieces.close)
-        feed->pieces.close(feed->pieces.context);
-    free(feed->first);
-    free(feed->last);
-    free(feed);
+    if (source->pieces.close)
+        source->pieces.close(source->pieces.context);
+    free(source->first);
+    free(source->last);
+    free(source);
 }
 
-const unsigned char *zeta_replay_feed_first(const struct zeta_replay_feed *feed)
+const unsigned char *zeta_replay_source_first(const struct zeta_replay_source *source)
 {
-    return feed->has_first ? feed->first : NULL;
+    return source->has_first ? source->first : NULL;
 }
 
-const char *zeta_replay_feed_problem(const struct zeta_replay_feed *feed)
+const char *zeta_replay_source_problem(const struct zeta_replay_source *source)
 {
-    return feed->pieces.problem.text;
+    return source->pieces.problem.text;
 }
 
-static void note_break(struct zeta_replay_feed *feed, uint32_t reason, uint64_t lost)
+static void note_break(struct zeta_replay_source *source, uint32_t reason, uint64_t lost)
 {
-    feed->broken = true;
-    feed->reason = reason >= ZETA_PLUGIN_BREAK_OVERFLOW && reason <= ZETA_PLUGIN_BREAK_RESET
-                       ? reason
-                       : ZETA_PLUGIN_BREAK_LOST;
-    feed->lost += lost;
+    source->broken = true;
+    source->reason = reason >= ZETA_PLUGIN_BREAK_OVERFLOW && reason <= ZETA_PLUGIN_BREAK_RESET
+                         ? reason
+                         : ZETA_PLUGIN_BREAK_LOST;
+    source->lost += lost;
 }
 
 /* Streams of one set were recorded one after the other: nothing connects them. */
-static void begin_source(struct zeta_replay_feed *feed, uint32_t source)
+static void begin_stream(struct zeta_replay_source *source, uint32_t stream)
 {
-    if (feed->has_source && feed->source == source)
+    if (source->has_stream && source->stream == stream)
         return;
-    if (feed->has_last && !feed->wish.is_mixed)
-        note_break(feed, ZETA_PLUGIN_BREAK_LOST, 0);
-    feed->tile = 0;
-    feed->has_source = true;
-    feed->source = source;
-    for (uint32_t i = 0; i < feed->wish.source_count; i++) {
-        if (feed->wish.sources[i].number == source)
-            feed->wanted = feed->wish.sources[i].tile;
+    if (source->has_last && !source->request.is_mixed)
+        note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
+    source->tile = 0;
+    source->has_stream = true;
+    source->stream = stream;
+    for (uint32_t i = 0; i < source->request.stream_count; i++) {
+        if (source->request.streams[i].number == stream)
+            source->wanted = source->request.streams[i].tile;
     }
 }
 
-static bool next_piece(struct zeta_replay_feed *feed)
+static bool next_piece(struct zeta_replay_source *source)
 {
-    uint32_t source = 0;
+    uint32_t stream = 0;
     bool damaged = false;
 
-    if (feed->ended)
+    if (source->ended)
         return false;
-    if (!feed->pieces.next(feed->pieces.context, &feed->wish, &feed->at, &feed->left, &source,
-                           &damaged)) {
-        feed->ended = true;
-        feed->left = 0;
+    if (!source->pieces.next(source->pieces.context, &source->request, &source->at, &source->left,
+                             &stream, &damaged)) {
+        source->ended = true;
+        source->left = 0;
         return false;
     }
-    begin_source(feed, source);
+    begin_stream(source, stream);
     if (damaged)
-        note_break(feed, ZETA_PLUGIN_BREAK_LOST, 0);
+        note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
     return true;
 }
 
-static bool is_wanted_tile(const struct zeta_replay_feed *feed)
+static bool is_wanted_tile(const struct zeta_replay_source *source)
 {
-    return feed->wanted == UINT32_MAX || feed->tile == feed->wanted;
+    return source->wanted == UINT32_MAX || source->tile == source->wanted;
 }
 
-static void take_control(struct zeta_replay_feed *feed, const unsigned char *slot)
+static void take_control(struct zeta_replay_source *source, const unsigned char *slot)
 {
     struct zeta_slot_control control;
 
     if (!zeta_slot_read(slot, &control))
         return;
     if (control.kind == ZETA_SLOT_TILE)
-        feed->tile = control.value;
-    else if (control.kind == ZETA_SLOT_BREAK && is_wanted_tile(feed))
-        note_break(feed, control.value, control.lost_records);
-    else if (control.kind == ZETA_SLOT_END && feed->has_last)
-        note_break(feed, ZETA_PLUGIN_BREAK_LOST, 0);
+        source->tile = control.value;
+    else if (control.kind == ZETA_SLOT_BREAK && is_wanted_tile(source))
+        note_break(source, control.value, control.lost_records);
+    else if (control.kind == ZETA_SLOT_END && source->has_last)
+        note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
 }
 
 /* Each read of a recorded stream began with the last record of the read before. */
-static bool is_repetition(const struct zeta_replay_feed *feed, const unsigned char *record)
+static bool is_repetition(const struct zeta_replay_source *source, const unsigned char *record)
 {
-    return feed->wish.set->kind == ZETA_REPLAY_DELTA && feed->has_last && !feed->broken &&
-           memcmp(feed->last, record, feed->wish.set->record_bytes) == 0;
+    return source->request.set->kind == ZETA_REPLAY_DELTA && source->has_last && !source->broken &&
+           memcmp(source->last, record, source->request.set->record_bytes) == 0;
 }
 
 /* True if the slot is a record to give. */
-static bool take_slot(struct zeta_replay_feed *feed, const unsigned char *slot)
+static bool take_slot(struct zeta_replay_source *source, const unsigned char *slot)
 {
-    const uint32_t bytes = feed->wish.set->record_bytes;
+    const uint32_t bytes = source->request.set->record_bytes;
 
     if (zeta_slot_is_control(slot)) {
-        take_control(feed, slot);
+        take_control(source, slot);
         return false;
     }
     if (zeta_slot_is_padding(slot, bytes))
         return false;
-    if (!feed->has_first) {
-        memcpy(feed->first, slot, bytes);
-        feed->has_first = true;
+    if (!source->has_first) {
+        memcpy(source->first, slot, bytes);
+        source->has_first = true;
     }
-    /* Events tell their tile themselves; of other records a TILE slot before them does. */
-    if (feed->wish.set->tile.present)
-        feed->tile = (uint32_t)zeta_replay_field_read(&feed->wish.set->tile, slot);
-    return is_wanted_tile(feed) && !is_repetition(feed, slot);
+    /* An event contains its tile; other records follow a TILE slot that names it. */
+    if (source->request.set->tile.present)
+        source->tile = (uint32_t)zeta_replay_field_read(&source->request.set->tile, slot);
+    return is_wanted_tile(source) && !is_repetition(source, slot);
 }
 
-void zeta_replay_feed_next(struct zeta_replay_feed *feed, struct zeta_replay_item *out_item)
+void zeta_replay_source_next(struct zeta_replay_source *source, struct zeta_replay_item *out_item)
 {
-    const uint32_t bytes = feed->wish.set->record_bytes;
+    const uint32_t bytes = source->request.set->record_bytes;
 
     *out_item = (struct zeta_replay_item){.kind = ZETA_REPLAY_ITEM_END};
     for (;;) {
-        const unsigned char *slot = feed->at;
+        const unsigned char *slot = source->at;
 
-        if (feed->left < bytes) {
-            if (!next_piece(feed))
+        if (source->left < bytes) {
+            if (!next_piece(source))
                 return;
             continue;
         }
-        /* A break stands for itself first; its record is looked at again then. */
-        if (!take_slot(feed, slot)) {
-            feed->at += bytes;
-            feed->left -= bytes;
+        /* A break comes first; the next call takes its record again. */
+        if (!take_slot(source, slot)) {
+            source->at += bytes;
+            source->left -= bytes;
             continue;
         }
-        if (feed->broken) {
+        if (source->broken) {
             *out_item = (struct zeta_replay_item){
-                .kind = ZETA_REPLAY_ITEM_BREAK, .reason = feed->reason, .lost = feed->lost};
-            feed->broken = false;
-            feed->lost = 0;
-            feed->has_last = false;
+                .kind = ZETA_REPLAY_ITEM_BREAK, .reason = source->reason, .lost = source->lost};
+            source->broken = false;
+            source->lost = 0;
+            source->has_last = false;
             return;
         }
-        feed->at += bytes;
-        feed->left -= bytes;
-        memcpy(feed->last, slot, bytes);
-        feed->has_last = true;
+        source->at += bytes;
+        source->left -= bytes;
+        memcpy(source->last, slot, bytes);
+        source->has_last = true;
         *out_item =
-            (struct zeta_replay_item){.kind = ZETA_REPLAY_ITEM_RECORD, .record = feed->last};
+            (struct zeta_replay_item){.kind = ZETA_REPLAY_ITEM_RECORD, .record = source->last};
         return;
     }
 }

@@ -2,9 +2,9 @@
 #define ZETA_PLUGINS_REPLAY_RECORDING_SOURCE_H
 
 /*
- * A feed gives the records of one recorded stream on one tile, one after another, from the file.
- * It holds one piece of the file at a time. Each replaying stream has its own; one thread at a
- * time.
+ * A source reads the records of one recorded stream and tile from the file, one after another. It
+ * keeps one piece of the file in memory. Each playback has its own source, and uses it from one
+ * thread at a time.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 #include "plugins/replay/recording/recording.h"
 
-/** What stands next. */
+/** What comes next in the file. */
 enum zeta_replay_item_kind {
     ZETA_REPLAY_ITEM_RECORD,
     ZETA_REPLAY_ITEM_BREAK, /**< records are missing before the next one */
@@ -31,49 +31,52 @@ struct zeta_replay_item {
 #define ZETA_REPLAY_JOINED 64u
 
 /** Which records are wanted. */
-struct zeta_replay_wish {
+struct zeta_replay_request {
     const struct zeta_replay_recording *recording;
     const struct zeta_replay_set *set; /**< the layout of the records */
     struct {
         uint32_t number; /**< of the stream in the file */
         uint32_t tile;   /**< of its TILE slots; UINT32_MAX: all tiles */
-    } sources[ZETA_REPLAY_JOINED];
-    uint32_t source_count;
-    bool is_mixed; /**< the streams ran at the same time, so a change of stream breaks nothing */
+    } streams[ZETA_REPLAY_JOINED];
+    uint32_t stream_count;
+    bool is_mixed; /**< the streams ran at the same time, so a change of stream is no break */
 };
 
-struct zeta_replay_feed;
+struct zeta_replay_source;
 
-/** Opens the file. NULL with a sentence. The wish's recording and set outlive the feed. */
-struct zeta_replay_feed *zeta_replay_feed_open(const struct zeta_replay_wish *wish,
-                                               struct zeta_replay_problem *problem);
+/** Opens the file. NULL after a failure, with the reason in problem. The request's recording and
+ * set outlive the source. */
+struct zeta_replay_source *zeta_replay_source_open(const struct zeta_replay_request *request,
+                                                   struct zeta_replay_problem *problem);
 
-/** Gives what stands next. A damaged piece is a break, and the end where the way on is lost. */
-void zeta_replay_feed_next(struct zeta_replay_feed *feed, struct zeta_replay_item *out_item);
+/** Gives what comes next. A damaged piece is a break, and the end where the next piece cannot be
+ * found. */
+void zeta_replay_source_next(struct zeta_replay_source *source, struct zeta_replay_item *out_item);
 
-/** The first record of the stream, of whatever tile; NULL before one was met. */
-const unsigned char *zeta_replay_feed_first(const struct zeta_replay_feed *feed);
+/** The first record of the stream, of whatever tile; NULL before there was one. */
+const unsigned char *zeta_replay_source_first(const struct zeta_replay_source *source);
 
-/** What was wrong with the file so far, "" if nothing. */
-const char *zeta_replay_feed_problem(const struct zeta_replay_feed *feed);
+/** The problem with the file so far, "" if none. */
+const char *zeta_replay_source_problem(const struct zeta_replay_source *source);
 
 /** Closes the file. NULL is allowed. */
-void zeta_replay_feed_close(struct zeta_replay_feed *feed);
+void zeta_replay_source_close(struct zeta_replay_source *source);
 
-/** The two ways to get slots of a file: a piece of whole slots, or 0 bytes at the end. */
+/** How slots are read from a file of one format: in pieces of whole slots. */
 struct zeta_replay_pieces {
     void *context;
     /**
-     * The next piece; *out_source the number of its stream, *out_damaged: something is missing
+     * The next piece; *out_stream the number of its stream, *out_damaged: something is missing
      * before it. False: the end.
      */
-    bool (*next)(void *context, const struct zeta_replay_wish *wish, const unsigned char **out_data,
-                 size_t *out_bytes, uint32_t *out_source, bool *out_damaged);
+    bool (*next)(void *context, const struct zeta_replay_request *request,
+                 const unsigned char **out_data, size_t *out_bytes, uint32_t *out_stream,
+                 bool *out_damaged);
     void (*close)(void *context);
-    struct zeta_replay_problem problem; /**< about the file, first one kept */
+    struct zeta_replay_problem problem; /**< with the file, the first one */
 };
 
-/** Opens the file of a container or of intel-gpu-tools. False with a sentence. */
+/** Opens the file of a container or of intel-gpu-tools. False with the reason in problem. */
 bool zeta_replay_pieces_container(const struct zeta_replay_recording *recording,
                                   struct zeta_replay_pieces *out_pieces,
                                   struct zeta_replay_problem *problem);

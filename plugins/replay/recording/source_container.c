@@ -8,10 +8,10 @@
 
 #include "plugins/replay/recording/source.h"
 
-static bool is_wanted(const struct zeta_replay_wish *wish, uint32_t stream)
+static bool is_wanted(const struct zeta_replay_request *request, uint32_t stream)
 {
-    for (uint32_t i = 0; i < wish->source_count; i++) {
-        if (wish->sources[i].number == stream)
+    for (uint32_t i = 0; i < request->stream_count; i++) {
+        if (request->streams[i].number == stream)
             return true;
     }
     return false;
@@ -20,7 +20,7 @@ static bool is_wanted(const struct zeta_replay_wish *wish, uint32_t stream)
 static void keep_problem(struct zeta_replay_pieces *pieces, const char *text)
 {
     if (pieces->problem.text[0] == '\0')
-        (void)zeta_replay_say(&pieces->problem, "%s", text);
+        (void)zeta_replay_fail(&pieces->problem, "%s", text);
 }
 
 struct container_pieces {
@@ -28,8 +28,8 @@ struct container_pieces {
     struct zeta_replay_pieces *pieces;
 };
 
-static bool next_piece(void *context, const struct zeta_replay_wish *wish,
-                       const unsigned char **out_data, size_t *out_bytes, uint32_t *out_source,
+static bool next_piece(void *context, const struct zeta_replay_request *request,
+                       const unsigned char **out_data, size_t *out_bytes, uint32_t *out_stream,
                        bool *out_damaged)
 {
     const struct container_pieces *container = context;
@@ -39,13 +39,13 @@ static bool next_piece(void *context, const struct zeta_replay_wish *wish,
 
     *out_damaged = false;
     while ((result = zeta_container_next(container->reader, &chunk)) == ZETA_CONTAINER_OK) {
-        if (chunk.type != ZETA_CHUNK_DATA || !is_wanted(wish, chunk.stream))
+        if (chunk.type != ZETA_CHUNK_DATA || !is_wanted(request, chunk.stream))
             continue;
         result = zeta_container_payload(container->reader, &payload);
         if (result == ZETA_CONTAINER_OK) {
             *out_data = payload;
             *out_bytes = (size_t)chunk.payload_bytes;
-            *out_source = chunk.stream;
+            *out_stream = chunk.stream;
             return true;
         }
         keep_problem(container->pieces, zeta_container_reader_problem(container->reader));
@@ -74,10 +74,10 @@ bool zeta_replay_pieces_container(const struct zeta_replay_recording *recording,
     struct zeta_container_problem why;
 
     if (!container)
-        return zeta_replay_say(problem, "there is no memory to read the recording");
+        return zeta_replay_fail(problem, "there is no memory to read the recording");
     if (zeta_container_open_file(recording->path, &why, &container->reader) != ZETA_CONTAINER_OK) {
         free(container);
-        return zeta_replay_say(problem, "%s", why.text);
+        return zeta_replay_fail(problem, "%s", why.text);
     }
     container->pieces = out_pieces;
     *out_pieces = (struct zeta_replay_pieces){

@@ -9,7 +9,7 @@
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Aliases would let a short text stand for a huge one. */
+/* A short text with aliases could expand to a huge one. */
 static bool has_alias(const char *text, size_t bytes)
 {
     yaml_parser_t parser;

@@ -11,7 +11,7 @@
 
 #include <yaml.h>
 
-/** Parses a text without aliases, which could stand for a huge one. The caller deletes it. */
+/** Parses a text without aliases, which could expand to a huge one. The caller deletes it. */
 bool zeta_replay_document_parse(const char *text, size_t bytes, yaml_document_t *out_document);
 
 /** The text of a scalar; NULL for anything else. */
@@ -37,7 +37,7 @@ struct zeta_replay_copying {
     bool failed;
 };
 
-/** Copies a node with all that it holds; 0: it failed. depth: of the node in its document. */
+/** Copies a node with its children; 0: it failed. depth: of the node in its document. */
 int zeta_replay_node_copy(struct zeta_replay_copying *copying, const yaml_node_t *node,
                           uint32_t depth);
 

@@ -130,9 +130,94 @@ static const char *const part_names[PARTS] = {"symbols", "units", "layouts", "me
 struct merging {
     struct zeta_replay_copying copying;
     int parts[PARTS];
-    int set; /* 0: not found yet */
-    const char *uuid;
+    int set;                  /* 0: not found yet */
+    const char *uuid, *name;  /* of the set, as the file says */
+    const yaml_node_t *kinds; /* of the file that is read; members that its definitions share */
 };
+
+static bool append_pair(struct zeta_replay_copying *copying, int mapping, int key, int value)
+{
+    if (!key || !value || !yaml_document_append_mapping_pair(&copying->to, mapping, key, value))
+        copying->failed = true;
+    return !copying->failed;
+}
+
+static int add_scalar(struct zeta_replay_copying *copying, const char *text)
+{
+    return yaml_document_add_scalar(&copying->to, NULL, (const yaml_char_t *)text,
+                                    (int)strlen(text), YAML_PLAIN_SCALAR_STYLE);
+}
+
+static int list_of_one(struct zeta_replay_copying *copying, const char *text)
+{
+    const int list = yaml_document_add_sequence(&copying->to, NULL, YAML_FLOW_SEQUENCE_STYLE);
+    const int item = add_scalar(copying, text);
+
+    if (!list || !item || !yaml_document_append_sequence_item(&copying->to, list, item))
+        copying->failed = true;
+    return list;
+}
+
+/* The members of a definition's kind that it does not have itself. */
+static void append_kind(struct merging *merging, const yaml_node_t *definition, int made)
+{
+    struct zeta_replay_copying *copying = &merging->copying;
+    const char *name = zeta_replay_node_text(copying->from, definition, "kind");
+    const yaml_node_t *kind =
+        name ? zeta_replay_node_member(copying->from, merging->kinds, name) : NULL;
+
+    if (!kind || kind->type != YAML_MAPPING_NODE)
+        return;
+    for (const yaml_node_pair_t *pair = kind->data.mapping.pairs.start;
+         pair < kind->data.mapping.pairs.top && !copying->failed; pair++) {
+        const yaml_node_t *key = yaml_document_get_node(copying->from, pair->key);
+        const char *text = zeta_replay_node_scalar(key);
+
+        if (text && !zeta_replay_node_member(copying->from, definition, text))
+            (void)append_pair(copying, made, zeta_replay_node_copy(copying, key, 1),
+                              zeta_replay_node_copy(
+                                  copying, yaml_document_get_node(copying->from, pair->value), 1));
+    }
+}
+
+/* A copy of a metric's definition without its kind, which only its own file knows. */
+static int copy_metric(struct merging *merging, const yaml_node_t *metric)
+{
+    struct zeta_replay_copying *copying = &merging->copying;
+    int made;
+
+    if (!metric || metric->type != YAML_MAPPING_NODE)
+        return zeta_replay_node_copy(copying, metric, 1);
+    made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
+    for (const yaml_node_pair_t *pair = metric->data.mapping.pairs.start;
+         made && pair < metric->data.mapping.pairs.top && !copying->failed; pair++) {
+        const yaml_node_t *key = yaml_document_get_node(copying->from, pair->key);
+        const char *text = zeta_replay_node_scalar(key);
+
+        if (!text || strcmp(text, "kind") != 0)
+            (void)append_pair(copying, made, zeta_replay_node_copy(copying, key, 1),
+                              zeta_replay_node_copy(
+                                  copying, yaml_document_get_node(copying->from, pair->value), 1));
+    }
+    if (made)
+        append_kind(merging, metric, made);
+    return made;
+}
+
+static int copy_metrics(struct merging *merging, const yaml_node_t *metrics)
+{
+    struct zeta_replay_copying *copying = &merging->copying;
+    const int made = yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
+
+    for (uint32_t i = 0; made && i < length_of(metrics) && !copying->failed; i++) {
+        const int metric = copy_metric(
+            merging, yaml_document_get_node(copying->from, metrics->data.sequence.items.start[i]));
+
+        if (!metric || !yaml_document_append_sequence_item(&copying->to, made, metric))
+            copying->failed = true;
+    }
+    return made;
+}
 
 /* Appends one part of a file to the same part of the files before. */
 static void merge_part(struct merging *merging, const yaml_node_t *part, int target)
@@ -151,35 +236,110 @@ static void merge_part(struct merging *merging, const yaml_node_t *part, int tar
         int value = 0;
 
         if (is_mapping)
-            value = zeta_replay_node_copy(
-                copying,
-                yaml_document_get_node(copying->from, part->data.mapping.pairs.start[i].value), 1);
+            value = copy_metric(
+                merging,
+                yaml_document_get_node(copying->from, part->data.mapping.pairs.start[i].value));
         if (is_mapping ? !yaml_document_append_mapping_pair(&copying->to, target, key, value)
                        : !yaml_document_append_sequence_item(&copying->to, target, key))
             copying->failed = true;
     }
 }
 
-/* The set without its twins on other units: what was recorded is of one. */
-static void merge_set(struct merging *merging, const yaml_node_t *set)
+/* The values of an index: "A..B", "A..B by S", or a list. False: value `at` cannot be read. */
+static bool index_value(yaml_document_t *document, const yaml_node_t *values, uint32_t at,
+                        char *out_text, size_t size)
+{
+    const char *text = zeta_replay_node_scalar(values);
+    int first, last, step = 1;
+
+    if (values->type == YAML_SEQUENCE_NODE) {
+        text = at < length_of(values) ? zeta_replay_node_scalar(yaml_document_get_node(
+                                            document, values->data.sequence.items.start[at]))
+                                      : NULL;
+        return text && snprintf(out_text, size, "%s", text) < (int)size;
+    }
+    if (!text || sscanf(text, "%d..%d by %d", &first, &last, &step) < 2)
+        return false;
+    (void)snprintf(out_text, size, "%d", first + (last < first ? -step : step) * (int)at);
+    return true;
+}
+
+/* "for" of a set over an index: with the one value that the uuid is of. */
+static int copy_index(struct merging *merging, const yaml_node_t *over, uint32_t at)
 {
     struct zeta_replay_copying *copying = &merging->copying;
     const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
+    const yaml_node_pair_t *pair = over->data.mapping.pairs.start;
+    char value[16];
+
+    if (!made || over->type != YAML_MAPPING_NODE || pair == over->data.mapping.pairs.top ||
+        !index_value(copying->from, yaml_document_get_node(copying->from, pair->value), at, value,
+                     sizeof(value))) {
+        copying->failed = true;
+        return 0;
+    }
+    (void)append_pair(
+        copying, made,
+        zeta_replay_node_copy(copying, yaml_document_get_node(copying->from, pair->key), 1),
+        list_of_one(copying, value));
+    return made;
+}
+
+/*
+ * The set without its twins on other units, and without a program: what was recorded is of one
+ * unit, and no register is written. Of a set over an index it is the one with the uuid at a place
+ * of its list.
+ */
+static void merge_set(struct merging *merging, const yaml_node_t *set, uint32_t at)
+{
+    struct zeta_replay_copying *copying = &merging->copying;
+    const bool is_one_of_many = zeta_replay_node_member(copying->from, set, "for") != NULL;
+    const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
 
     for (const yaml_node_pair_t *pair = set->data.mapping.pairs.start;
-         pair < set->data.mapping.pairs.top && !copying->failed; pair++) {
+         made && pair < set->data.mapping.pairs.top && !copying->failed; pair++) {
         const yaml_node_t *key = yaml_document_get_node(copying->from, pair->key);
+        const yaml_node_t *value = yaml_document_get_node(copying->from, pair->value);
         const char *name = zeta_replay_node_scalar(key);
+        int copy;
 
-        if (name && strcmp(name, "also") == 0)
+        if (!name || strcmp(name, "also") == 0 || strcmp(name, "kind") == 0 ||
+            strcmp(name, "program") == 0)
             continue;
-        if (!made || !yaml_document_append_mapping_pair(
-                         &copying->to, made, zeta_replay_node_copy(copying, key, 1),
-                         zeta_replay_node_copy(
-                             copying, yaml_document_get_node(copying->from, pair->value), 1)))
-            copying->failed = true;
+        if (strcmp(name, "metrics") == 0 && value->type == YAML_SEQUENCE_NODE)
+            copy = copy_metrics(merging, value);
+        else if (strcmp(name, "for") == 0)
+            copy = copy_index(merging, value, at);
+        else if (is_one_of_many && strcmp(name, "uuid") == 0)
+            copy = list_of_one(copying, merging->uuid);
+        else if (is_one_of_many && strcmp(name, "name") == 0)
+            copy = add_scalar(copying, merging->name);
+        else
+            copy = zeta_replay_node_copy(copying, value, 1);
+        (void)append_pair(copying, made, zeta_replay_node_copy(copying, key, 1), copy);
     }
+    if (made)
+        append_kind(merging, set, made);
+    (void)append_pair(copying, made, add_scalar(copying, "program"),
+                      yaml_document_add_sequence(&copying->to, NULL, YAML_FLOW_SEQUENCE_STYLE));
     merging->set = made;
+}
+
+/* Where a set has the uuid: 0, or the place in its list; UINT32_MAX: nowhere. */
+static uint32_t place_of_uuid(yaml_document_t *document, const yaml_node_t *uuid,
+                              const char *wanted)
+{
+    const char *text = zeta_replay_node_scalar(uuid);
+
+    if (text)
+        return strcasecmp(text, wanted) == 0 ? 0 : UINT32_MAX;
+    for (uint32_t i = 0; uuid && uuid->type == YAML_SEQUENCE_NODE && i < length_of(uuid); i++) {
+        text = zeta_replay_node_scalar(
+            yaml_document_get_node(document, uuid->data.sequence.items.start[i]));
+        if (text && strcasecmp(text, wanted) == 0)
+            return i;
+    }
+    return UINT32_MAX;
 }
 
 static void merge_sets(struct merging *merging, const yaml_node_t *sets)
@@ -188,10 +348,11 @@ static void merge_sets(struct merging *merging, const yaml_node_t *sets)
 
     for (uint32_t i = 0; merging->set == 0 && i < length_of(sets); i++) {
         const yaml_node_t *set = yaml_document_get_node(from, sets->data.sequence.items.start[i]);
-        const char *uuid = zeta_replay_node_text(from, set, "uuid");
+        const uint32_t at =
+            place_of_uuid(from, zeta_replay_node_member(from, set, "uuid"), merging->uuid);
 
-        if (uuid && strcasecmp(uuid, merging->uuid) == 0)
-            merge_set(merging, set);
+        if (at != UINT32_MAX)
+            merge_set(merging, set, at);
     }
 }
 
@@ -205,6 +366,7 @@ static void merge_file(struct merging *merging, const char *path)
         return;
     merging->copying.from = &document;
     root = yaml_document_get_root_node(&document);
+    merging->kinds = zeta_replay_node_member(&document, root, "kinds");
     for (uint32_t i = 0; i < PARTS; i++) {
         const yaml_node_t *part = zeta_replay_node_member(&document, root, part_names[i]);
         const yaml_node_type_t type = i == LAYOUTS ? YAML_SEQUENCE_NODE : YAML_MAPPING_NODE;
@@ -234,7 +396,7 @@ static bool begin_text(struct merging *merging, int *out_root)
 
     *out_root = yaml_document_add_mapping(to, NULL, YAML_BLOCK_MAPPING_STYLE);
     format =
-        yaml_document_add_scalar(to, NULL, (const yaml_char_t *)"1", 1, YAML_PLAIN_SCALAR_STYLE);
+        yaml_document_add_scalar(to, NULL, (const yaml_char_t *)"2", 1, YAML_PLAIN_SCALAR_STYLE);
     if (!*out_root || !put_pair(to, *out_root, "format", format))
         return false;
     for (uint32_t i = 0; i < PARTS; i++) {
@@ -280,7 +442,7 @@ bool zeta_replay_intel_set(const struct zeta_replay_intel *intel, const char *na
                            const char *uuid, struct zeta_replay_set *set,
                            struct zeta_replay_problem *problem)
 {
-    struct merging merging = {.uuid = uuid};
+    struct merging merging = {.uuid = uuid, .name = name};
     struct zeta_replay_output output = {NULL, 0, 0};
     int root;
 

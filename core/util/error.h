@@ -22,13 +22,15 @@
  */
 ze_result_t zeta_error(ze_result_t result, const char *format, ...) ZETA_PRINTF(2, 3);
 
-/* What analyses a file alone cannot see what the function gives: the result that it was given. */
-#ifdef __clang_analyzer__
-#define zeta_error(result, ...) ((void)zeta_error(result, __VA_ARGS__), (result))
-#endif
-
 /** OUT_OF_HOST_MEMORY, "there is no memory for <what>". */
 ze_result_t zeta_error_no_memory(const char *what);
+
+/* What analyses a file alone cannot see what these functions return. */
+#ifdef __clang_analyzer__
+#define zeta_error(result, ...) ((void)zeta_error(result, __VA_ARGS__), (result))
+#define zeta_error_no_memory(what)                                                                 \
+    ((void)zeta_error_no_memory(what), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+#endif
 
 /** zeta_error() with a finished text of a plugin; copied, cut at the limit of the buffer. */
 ze_result_t zeta_error_text(ze_result_t result, const char *text, uint64_t size_bytes);

@@ -302,7 +302,7 @@ static void destroy_pool(struct zeta_plugin_query_pool *pool)
     if (!pool)
         return;
     /* Memory of queries that never began stays untouched. */
-    for (uint32_t i = 0; pool->open_count > 0 && i < pool->count; i++)
+    for (uint32_t i = 0; pool->queries && pool->open_count > 0 && i < pool->count; i++)
         close_locked(pool, &pool->queries[i], QUERY_FRESH);
     pthread_mutex_destroy(&pool->lock);
     free(pool->records);

@@ -21,7 +21,7 @@
 #define SAMPLES 41
 #define LOADER "libze_loader.so.1"
 #define OURS "libzeta.so.0"
-#define MANIFESTS ZETA_BENCH_SOURCE "/plugins/intel/manifests/20-intel-*.yaml"
+#define MANIFESTS ZETA_BENCH_DATA "/plugins.d/20-intel-*.yaml"
 
 typedef uint32_t (*init_fn)(uint32_t flags);
 

@@ -14,6 +14,7 @@
 #include "core/util/yaml.h"
 
 #define FOLDER ZETA_SOURCE_DIR "/plugins/intel"
+#define MANIFESTS ZETA_DATA_DIR "/plugins.d/"
 #define PREFIX "20-intel-"
 
 /* Findings end the test with their text. */
@@ -55,7 +56,7 @@ struct data_generation *data_read(uint32_t *out_count)
     struct data_generation *generations;
     glob_t found;
 
-    assert_int_equal(glob(FOLDER "/manifests/" PREFIX "*.yaml", 0, NULL, &found), 0);
+    assert_int_equal(glob(MANIFESTS PREFIX "*.yaml", 0, NULL, &found), 0);
     generations = calloc(found.gl_pathc, sizeof(*generations));
     assert_non_null(generations);
     for (size_t i = 0; i < found.gl_pathc; i++)

@@ -44,12 +44,12 @@ def count_sets(folder, names):
     return f"{counts[0]} + {counts[1]}" if counts[1] else str(counts[0])
 
 
-def rows_of_data(plugin):
+def rows_of_data(plugin, build):
     """The row of each platform but its last column, by id, and its PCI ids."""
     rows = {}
     for file in sorted(plugin.glob("data/*/platforms.yaml")):
         generation = file.parent.name
-        manifest = load(plugin / f"manifests/20-intel-{generation}.yaml")
+        manifest = load(build / f"share/zeta/plugins.d/20-intel-{generation}.yaml")
         more = ["programmables"] if "metric.programmable" in manifest["provides"] else []
         more += ["EU stalls"] if "intel/eu-stall.yaml" in manifest["metrics"] else []
         for platform in load(file)["platforms"]:
@@ -70,8 +70,8 @@ def presets(root):
     return {name: int(number, 16) for name, number in found}
 
 
-def mistakes_of_platforms(root, lines):
-    wanted = rows_of_data(root / "plugins/intel")
+def mistakes_of_platforms(root, build, lines):
+    wanted = rows_of_data(root / "plugins/intel", build)
     emulated = presets(root)
     seen = set()
     for number, line in lines:
@@ -111,7 +111,7 @@ def main():
     end = next(number for number, line in text if number > start and line.startswith("## "))
     platforms = [(number, line) for number, line in tables if start < number < end]
     names = check_semantics.registered(sys.argv[3], sys.argv[2])
-    mistakes = list(mistakes_of_platforms(root, platforms))
+    mistakes = list(mistakes_of_platforms(root, pathlib.Path(sys.argv[2]), platforms))
     mistakes += mistakes_of_tests(root, [row for row in tables if row[0] > start], names)
     for number, mistake in mistakes:
         print(f"{path}:{number}: {mistake}", file=sys.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_schema.py REPOSITORY: the YAML files of plugins are what the schemas in config/schema say.
+"""check_schema.py REPOSITORY BUILD: the YAML files of plugins are what the schemas in config/schema say.
 
 The readers of the library check more, but not the same: a schema that falls behind them helps nobody.
 """
@@ -11,9 +11,9 @@ import yaml
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-# schema: patterns of the files that it is for
+# schema: patterns of the files that it is for, in the repository or in the build
 FILES = {
-    "manifest.yaml": ["plugins/*/[0-9][0-9]-*.yaml"],
+    "manifest.yaml": ["share/zeta/plugins.d/*.yaml"],
     "set.yaml": ["plugins/*/metrics/*.yaml", "plugins/intel/data/*/*.yaml"],
     "platforms.yaml": ["plugins/intel/data/*/platforms.yaml"],
 }
@@ -29,14 +29,15 @@ def mistakes_of(validator, path):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
+    root, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     mistakes, count = [], 0
     for name, patterns in FILES.items():
         schema = yaml.load((root / "config/schema" / name).read_text(encoding="utf-8"),
                            Loader=LOADER)
         jsonschema.Draft202012Validator.check_schema(schema)
         validator = jsonschema.Draft202012Validator(schema)
-        for path in (path for pattern in patterns for path in sorted(root.glob(pattern))):
+        for path in (path for pattern in patterns for folder in (root, build)
+                     for path in sorted(folder.glob(pattern))):
             if name == "platforms.yaml" or path.name != "platforms.yaml":
                 mistakes += mistakes_of(validator, path)
                 count += 1

@@ -6,6 +6,7 @@
  */
 #include "core/util/error.h"
 #undef zeta_error
+#undef zeta_error_no_memory
 
 #include <errno.h>
 #include <stdarg.h>

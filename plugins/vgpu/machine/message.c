@@ -5,6 +5,8 @@
 
 #include <zeta/c_locale.h>
 
+#undef zeta_vgpu_reject
+
 /* Writes a sentence with the arguments behind the format. */
 #define WRITE(message, format)                                                                     \
     do {                                                                                           \

@@ -9,6 +9,8 @@
  * With several drivers in one process a loader may give the program objects of its own instead of
  * the driver's handles; functions found in this way do not know those. Then translate them first
  * (zelLoaderTranslateHandle), or use a loader that knows the function.
+ *
+ * Rule 2.6.
  */
 #include <dlfcn.h>
 #include <stdio.h>

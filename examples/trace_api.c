@@ -4,6 +4,8 @@
  * A tracer has a prologue and an epilogue for zeCommandListAppendLaunchKernel. Between the two lies
  * what the call costs the host. When the program asks for no event, the prologue puts one of its
  * own in the place of the argument, so that the time on the device can be read later.
+ *
+ * Rule 18.19.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -72,6 +72,7 @@ static void walk__tools_type__is_defined_too(void **state)
     assert_int_equal(length(&node), 1);
 }
 
+/* Rule 3.5. */
 static void walk__unmapped_and_odd_addresses__end(void **state)
 {
     static const uintptr_t bad[] = {
@@ -95,6 +96,7 @@ static void walk__unmapped_and_odd_addresses__end(void **state)
     assert_int_equal(length((const char *)&node + 1), 0);
 }
 
+/* Rule 3.5. */
 static void walk__undefined_type__ends_before_it(void **state)
 {
     ze_eu_count_ext_t last = {.stype = EU_COUNT};
@@ -107,6 +109,7 @@ static void walk__undefined_type__ends_before_it(void **state)
     assert_int_equal(length(&first), 1);
 }
 
+/* Rule 3.5. */
 static void walk__cycle__ends_at_the_limit(void **state)
 {
     ze_eu_count_ext_t a = {.stype = EU_COUNT};

@@ -80,6 +80,7 @@ static void init__flags__are_checked(void **state)
     assert_int_equal(zeInit(4), ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
+/* Rule 1.2. */
 static void init_drivers__flags__only_zero_is_refused(void **state)
 {
     static const uint32_t accepted[] = {1, 2, 0x80000000u, 0xfffffff8u, UINT32_MAX};
@@ -136,6 +137,7 @@ static void handle__optional__null_passes_garbage_does_not(void **state)
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
+/* Rule 3.3. */
 static void order__handle_before_pointer_before_enum__is_kept(void **state)
 {
     zet_module_debug_info_format_t bad_format = (zet_module_debug_info_format_t)7;
@@ -151,6 +153,7 @@ static void order__handle_before_pointer_before_enum__is_kept(void **state)
     assert_non_null(strstr(zeta_error_describe(), "format"));
 }
 
+/* Rule 3.1. */
 static void array__bad_element__is_null_handle_and_named(void **state)
 {
     ze_event_handle_t events[] = {live[ZETA_KIND_EVENT], live[ZETA_KIND_EVENT_POOL]};
@@ -192,6 +195,7 @@ static void desc__members__are_checked(void **state)
     assert_int_equal(zeModuleCreate(context, device, &desc, &module, NULL), PASSED);
 }
 
+/* Rule 3.4. */
 static void desc__stype_and_pnext__are_never_looked_at(void **state)
 {
     zet_metric_query_pool_desc_t desc = {.count = 1};
@@ -224,6 +228,7 @@ static void flags__bits_up_to_the_highest__pass(void **state)
                      ZE_RESULT_ERROR_INVALID_ENUMERATION);
 }
 
+/* Rule 10.8. */
 static void activation__count_zero__passes_with_and_without_array(void **state)
 {
     zet_metric_group_handle_t groups[] = {NULL};

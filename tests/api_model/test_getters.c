@@ -161,6 +161,7 @@ static bool is_canary(const void *member)
     return memcmp(&member, expected, sizeof(expected)) == 0;
 }
 
+/* Rule 4.14. */
 static void getters__each_version__write_what_it_knows(void **state)
 {
     (void)state;
@@ -218,6 +219,7 @@ static void getters__other_major__write_nothing(void **state)
     }
 }
 
+/* Rule 4.14. */
 static void other_sysman_getters__any_version__succeed_and_write_nothing(void **state)
 {
     (void)state;
@@ -235,7 +237,7 @@ static void other_sysman_getters__any_version__succeed_and_write_nothing(void **
     }
 }
 
-/* Runs first: nothing was asked for yet. Refused versions do not count. */
+/* Runs first: nothing was asked for yet. Refused versions do not count. Rule 1.18. */
 static void lowest_version__sequence_of_calls__keeps_the_least(void **state)
 {
     union memory memory;
@@ -255,7 +257,7 @@ static void lowest_version__sequence_of_calls__keeps_the_least(void **state)
     assert_int_equal(zeta_api_lowest_version(), ZE_API_VERSION_1_9);
 }
 
-/* No null pointer from the flag to the end of a set, none in the tables it points to. */
+/* No null pointer from the flag to the end of a set, none in the tables it points to. Rule 1.19. */
 static void dispatch__core_and_tools_sets__have_no_null_member(void **state)
 {
     (void)state;

@@ -109,6 +109,7 @@ static void entries__null__is_refused_where_it_is_required(void **state)
             expect_refused(&handle_entries[i], NULL);
 }
 
+/* Rule 3.1. */
 static void entries__handles_of_all_other_kinds__are_refused(void **state)
 {
     (void)state;
@@ -148,6 +149,7 @@ static void *run_part(void *argument)
     return NULL;
 }
 
+/* Rule 3.1. */
 static void entries__random_values__are_refused(void **state)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -171,6 +173,7 @@ static void entries__random_values__are_refused(void **state)
                      parts[i].wrong->parameter, (unsigned long long)parts[i].wrong_value);
 }
 
+/* Rule 3.1. */
 static void entries__stale_handles_after_churn__are_refused(void **state)
 {
     static void *dead[CHURN];

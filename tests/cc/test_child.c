@@ -58,7 +58,8 @@ static void child__ends__are_told_apart(void **state)
     assert_int_equal(messages.size, 0);
 }
 
-/* The limit comes a moment after the start, so the script waits for it, ten seconds at most. */
+/* The limit comes a moment after the start, so the script waits for it, ten seconds at most.
+ * Rule 23.12. */
 static void child__memory__is_limited(void **state)
 {
     struct zeta_cc_buffer output = {0}, messages = {0};

@@ -197,6 +197,7 @@ static void warning__in_source__shown_and_compiled(void **state)
     assert_says(&result, 1, "error");
 }
 
+/* Rule 23.13. */
 static void result__failure__leaves_the_old_file(void **state)
 {
     struct run_result result;

@@ -1,4 +1,4 @@
-/* Control flow and integers. */
+/* Control flow and integers. Rules 23.1, 23.8. */
 #include "corpus.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

@@ -1,4 +1,4 @@
-/* Structs, arguments of every kind, variables of the program, printf. */
+/* Structs, arguments of every kind, variables of the program, printf. Rules 23.1, 23.4. */
 #include "corpus.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

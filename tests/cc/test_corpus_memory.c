@@ -1,4 +1,4 @@
-/* Shared local memory, barriers, atomics, address spaces, groups. */
+/* Shared local memory, barriers, atomics, address spaces, groups. Rules 23.1, 23.2. */
 #include "corpus.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

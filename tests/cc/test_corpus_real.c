@@ -1,4 +1,6 @@
 /* Floating point. Basic operations are exact; functions are within a few units of the last place.
+ *
+ * Rule 23.1.
  */
 #include "corpus.h"
 #include "tests/support/compare.h"

@@ -1,4 +1,4 @@
-/* Vectors. */
+/* Vectors. Rule 23.1. */
 #include "corpus.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

@@ -60,6 +60,7 @@ static void information__both_ways__version_4(void **state)
     }
 }
 
+/* Rule 23.9. */
 static void variables__both_ways__found_at_plain_places(void **state)
 {
     (void)state;

@@ -90,6 +90,7 @@ static bool is_among(const char *name, const char *const *list, uint32_t count)
     return false;
 }
 
+/* Rule 23.6. */
 static void import__functions_and_variables__bound_by_a_link(void **state)
 {
     struct zeta_vgpu_image *images[2];
@@ -120,6 +121,7 @@ static void import__functions_and_variables__bound_by_a_link(void **state)
     close_pair(pair);
 }
 
+/* Rule 23.6. */
 static void export__what_is_offered__no_runtime(void **state)
 {
     struct zeta_vgpu_engine_config config = rig_config(1);
@@ -151,7 +153,7 @@ static void export__what_is_offered__no_runtime(void **state)
     free(rig);
 }
 
-/* Calls of an own function must not go to one of the same name elsewhere. */
+/* Calls of an own function must not go to one of the same name elsewhere. Rule 23.6. */
 static void export__same_name_in_both__each_uses_its_own(void **state)
 {
     struct zeta_vgpu_image *images[2];

@@ -24,6 +24,7 @@ static void finish(struct zeta_cc_options *options, struct zeta_cc_buffer *log)
     zeta_cc_buffer_finish(log);
 }
 
+/* Rule 23.9. */
 static void level__each_word__as_documented(void **state)
 {
     static const struct {
@@ -97,6 +98,7 @@ static void read__profile_flags__never_fail(void **state)
     }
 }
 
+/* Rule 23.10. */
 static void read__words_of_others__told_and_left_out(void **state)
 {
     struct zeta_cc_options options;
@@ -111,7 +113,8 @@ static void read__words_of_others__told_and_left_out(void **state)
     finish(&options, &log);
 }
 
-/* Options reach the command line of another program; none may be read as one of its own there. */
+/* Options reach the command line of another program; none may be read as one of its own there.
+ * Rule 23.10. */
 static void read__words_that_run_programs__refused(void **state)
 {
     static const char *const texts[] = {

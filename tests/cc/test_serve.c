@@ -204,7 +204,7 @@ static void serve__no_request__says_so(void **state)
     finish(&answer);
 }
 
-/* Whatever arrives, there is an answer, and it is no kernel file made of nothing. */
+/* Whatever arrives, there is an answer, and it is no kernel file made of nothing. Rule 23.12. */
 static void serve__damaged_spirv__a_log_each_time(void **state)
 {
     uint32_t random = 12345;
@@ -248,6 +248,7 @@ static void serve__damaged_spirv__a_log_each_time(void **state)
     free(module);
 }
 
+/* Rule 23.12. */
 static void serve__bitcode_of_nonsense__a_log(void **state)
 {
     static const char *const texts[] = {"", "BC\xc0\xde", "text", "define void @f("};
@@ -295,7 +296,7 @@ static pid_t start(const struct request *request, int *out_answer)
     return process;
 }
 
-/* The front end waits for the rest of a file, and would for ever. */
+/* The front end waits for the rest of a file, and would for ever. Rule 6.2. */
 static void serve__nobody_reads_the_answer__ends_with_its_children(void **state)
 {
     const char *pipe_path = run_path("endless.h");

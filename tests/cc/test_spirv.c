@@ -146,6 +146,7 @@ static void specialize__each_size__written(void **state)
     free(words);
 }
 
+/* Rule 23.11. */
 static void specialize__unknown_or_wrong_size__lists_what_there_is(void **state)
 {
     const struct zeta_cc_constant unknown = {77, 4, 1};

@@ -79,7 +79,7 @@ static void file__header__abi_without_compression(void **state)
     free(file);
 }
 
-/* Programs choose by these; one that takes the way with images would not be built. */
+/* Programs choose by these; one that takes the way with images would not be built. Rule 24.4. */
 static void macros__of_the_device__say_what_it_is(void **state)
 {
     static const char text[] = "#if __OPENCL_VERSION__ != 200 || defined(__IMAGE_SUPPORT__)\n"
@@ -115,7 +115,7 @@ static void local_variable__one_value_stored__stays_in_the_window(void **state)
     close_result(rig);
 }
 
-/* Kernels that never run together need no room together. */
+/* Kernels that never run together need no room together. Rule 23.7. */
 static void local_variables__of_several_kernels__share_addresses(void **state)
 {
     static const char text[] =
@@ -170,6 +170,7 @@ static void local_variables__of_several_kernels__share_addresses(void **state)
     }
 }
 
+/* Rule 23.4. */
 static void arguments__too_many__refused(void **state)
 {
     char text[8192] = "kernel void k(";
@@ -187,6 +188,7 @@ static void arguments__too_many__refused(void **state)
                    "kernel k, argument 1: 8 bytes at offset 4096", "4096 bytes together");
 }
 
+/* Rule 23.5. */
 static void images__in_arguments__refused_in_words(void **state)
 {
     (void)state;
@@ -200,6 +202,7 @@ static void images__in_arguments__refused_in_words(void **state)
                    "kernel k: argument 0 is a pipe");
 }
 
+/* Rule 23.5. */
 static void builtins__of_images_behind_functions__names_the_kernel(void **state)
 {
     (void)state;
@@ -215,6 +218,7 @@ static void builtins__of_images_behind_functions__names_the_kernel(void **state)
         "kernels that start kernels are not supported by the virtual GPU", "in kernel starts");
 }
 
+/* Rule 23.5. */
 static void builtins__missing__named_with_their_types(void **state)
 {
     (void)state;
@@ -224,6 +228,7 @@ static void builtins__missing__named_with_their_types(void **state)
                    "has no builtin function native_wonder(float vector[4]", "in kernel uses");
 }
 
+/* Rule 23.5. */
 static void sub_groups__of_sixteen__refused(void **state)
 {
     (void)state;
@@ -231,6 +236,7 @@ static void sub_groups__of_sixteen__refused(void **state)
                    "kernel k requires sub-groups of 16 items");
 }
 
+/* Rule 23.8. */
 static void private_memory__chain_of_calls__sum(void **state)
 {
     static const char text[] =
@@ -329,6 +335,7 @@ static uint64_t count_fp32(const char *option)
     return count;
 }
 
+/* Rule 23.2. */
 static void contraction__only_when_allowed(void **state)
 {
     (void)state;
@@ -338,7 +345,7 @@ static void contraction__only_when_allowed(void **state)
     assert_int_equal(count_fp32("-cl-fast-relaxed-math"), 1);
 }
 
-/* Loops stay what they are, as counters are compared with formulas. */
+/* Loops stay what they are, as counters are compared with formulas. Rule 23.3. */
 static void loops__fill__stays_a_loop(void **state)
 {
     struct rig *rig;
@@ -379,6 +386,7 @@ static void bitcode__broken__a_log_and_no_crash(void **state)
     run_finish(&result);
 }
 
+/* Rule 23.11. */
 static void constants__of_spirv__take_the_value(void **state)
 {
     static const char module[] =

@@ -152,6 +152,7 @@ static void check_all_operations(struct setup *setup, const char *kernel, uint32
         check_chain(setup, kernel, (enum operation)cell, cell, cell);
 }
 
+/* Rule 24.9. */
 static void fetch__all_forms__loses_nothing(void **state)
 {
     struct setup *setup = *state;
@@ -192,6 +193,7 @@ static long double sum_of_items(struct setup *setup)
     return sum;
 }
 
+/* Rule 24.9. */
 static void exchange__all_forms__loses_nothing(void **state)
 {
     struct setup *setup = *state;

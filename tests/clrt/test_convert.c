@@ -147,6 +147,7 @@ static void fill(enum clrt_type from, enum clrt_type to, void *memory)
     }
 }
 
+/* Rule 24.3. */
 static void conversion__all_sources_and_modes__rounds(void **state)
 {
     struct setup *setup = *state;
@@ -161,7 +162,7 @@ static void conversion__all_sources_and_modes__rounds(void **state)
     }
 }
 
-/* All 8-bit numbers, and all halves in parts. */
+/* All 8-bit numbers, and all halves in parts. Rule 24.3. */
 static void conversion__every_small_number__rounds(void **state)
 {
     struct setup *setup = *state;

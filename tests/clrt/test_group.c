@@ -122,6 +122,7 @@ static void barriers__all_forms__keep_order(void **state)
         assert_int_equal(out[i], (i + 3) % 256 + 3);
 }
 
+/* Rule 24.7. */
 static void pointers__generic__know_their_memory(void **state)
 {
     const uint32_t *out = (const uint32_t *)(rig.memory + OUT);
@@ -137,6 +138,7 @@ static void pointers__generic__know_their_memory(void **state)
     assert_int_equal(out[10], 1);
 }
 
+/* Rule 24.8. */
 static void printf__vectors__prints_components(void **state)
 {
     static const double reals[] = {1.5, -2.25, 1e10, INFINITY, 0.1, -1e3};
@@ -214,6 +216,7 @@ static void check_collective(const void *out, size_t size, unsigned operation)
         assert_cmp(get(out, 3 * operation * size + i), ==, total);
 }
 
+/* Rule 24.6. */
 static void group__collectives__agree(void **state)
 {
     static const uint32_t sizes[][3] = {{2, 2, 2}, {8, 4, 2}, {16, 4, 8}, {2, 128, 2}};
@@ -244,6 +247,7 @@ static void group__collectives__agree(void **state)
     }
 }
 
+/* Rule 24.5. */
 static void sub_group__of_one__keeps_its_number(void **state)
 {
     const unsigned char *out = rig.memory + OUT;

@@ -255,6 +255,7 @@ static void check_function(struct setup *setup, const struct function *function,
                   setup->worst);
 }
 
+/* Rule 24.1. */
 static void unary__all_widths__within_bounds(void **state)
 {
     struct setup *setup = *state;
@@ -270,6 +271,7 @@ static void fill_two(struct setup *setup, enum clrt_type second)
                     setup->rig.memory + COUNT * clrt_size(setup->type), COUNT, 2);
 }
 
+/* Rule 24.1. */
 static void binary__all_widths__within_bounds(void **state)
 {
     struct setup *setup = *state;
@@ -279,6 +281,7 @@ static void binary__all_widths__within_bounds(void **state)
         check_function(setup, &binary[i], setup->type);
 }
 
+/* Rule 24.1. */
 static void exponent__all_widths__within_bounds(void **state)
 {
     struct setup *setup = *state;
@@ -288,6 +291,7 @@ static void exponent__all_widths__within_bounds(void **state)
         check_function(setup, &with_int[i], CLRT_INT);
 }
 
+/* Rule 24.1. */
 static void fast__float__within_8192(void **state)
 {
     struct setup *setup = *state;
@@ -344,6 +348,7 @@ static void check_multiply_add(struct setup *setup, const char *kernel, int may_
     }
 }
 
+/* Rule 24.2. */
 static void fma__all_widths__rounds_once(void **state)
 {
     struct setup *setup = *state;

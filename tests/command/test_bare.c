@@ -71,6 +71,7 @@ static void *host_memory(const struct harness *h, size_t bytes)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
+/* Rule 7.9. */
 static void driver__two_plugins_without_compute__is_one(void **state)
 {
     const struct harness *h = *state;
@@ -86,6 +87,7 @@ static void driver__two_plugins_without_compute__is_one(void **state)
     assert_int_equal(ipc.flags, ZE_IPC_PROPERTY_FLAG_EVENT_POOL);
 }
 
+/* Rule 7.9. */
 static void queue_groups__no_compute__have_metrics_alone(void **state)
 {
     const struct harness *h = *state;
@@ -104,6 +106,7 @@ static void queue_groups__no_compute__have_metrics_alone(void **state)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
+/* Rule 7.9. */
 static void queue__list_with_everything__runs_in_order(void **state)
 {
     const struct harness *h = *state;
@@ -234,6 +237,7 @@ static void event__between_queues_of_a_plugin__is_seen(void **state)
     pass_event(h, h->tiles[0], h->device, false);
 }
 
+/* Rule 7.9. */
 static void event__between_queues_of_two_plugins__wakes_the_other(void **state)
 {
     const struct harness *h = *state;
@@ -356,6 +360,7 @@ static void event__of_work_that_failed__is_lost_for_queues_of_other_plugins(void
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
+/* Rule 7.9. */
 static void query__around_time_stamps__counts_them(void **state)
 {
     const struct harness *h = *state;
@@ -382,6 +387,7 @@ static void query__around_time_stamps__counts_them(void **state)
     assert_success(zeMemFree(h->context, stamp));
 }
 
+/* Rule 12.18. */
 static void pools__sets_with_and_without_uuid__say_so_to_the_backend(void **state)
 {
     const struct harness *h = *state;
@@ -419,6 +425,7 @@ static bool is_queried(ze_device_handle_t device, const char *name)
     return false;
 }
 
+/* Rule 12.16. */
 static void unit__without_queries__has_no_groups_for_them_and_says_why(void **state)
 {
     const struct harness *h = *state;
@@ -441,6 +448,7 @@ static void unit__without_queries__has_no_groups_for_them_and_says_why(void **st
     }
 }
 
+/* Rule 12.16. */
 static void event_group__note_of_its_unit__is_said(void **state)
 {
     const struct harness *h = *state;
@@ -455,6 +463,7 @@ static void event_group__note_of_its_unit__is_said(void **state)
     assert_string_equal(info.query_note, "");
 }
 
+/* Rule 7.9. */
 static void marker__into_a_stream__arrives(void **state)
 {
     const struct harness *h = *state;
@@ -483,6 +492,7 @@ static void marker__into_a_stream__arrives(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+/* Rule 7.10. */
 static void host_memory__no_compute__is_memory_of_this_process(void **state)
 {
     const struct harness *h = *state;
@@ -514,6 +524,7 @@ static void host_memory__no_compute__is_memory_of_this_process(void **state)
     assert_int_equal(access.deviceAllocCapabilities, 0);
 }
 
+/* Rule 7.10. */
 static void timestamp__outside_of_allocations__is_refused(void **state)
 {
     const struct harness *h = *state;
@@ -541,6 +552,7 @@ static void refused(const struct harness *h, ze_result_t result)
     assert_non_null(strstr(harness_sentence(h), "no plugin computes"));
 }
 
+/* Rules 7.9, 7.10. */
 static void compute__nobody_computes__is_unsupported_with_a_sentence(void **state)
 {
     const struct harness *h = *state;

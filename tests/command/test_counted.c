@@ -22,6 +22,7 @@ static ze_command_list_handle_t in_order_regular(const struct harness *h)
     return list;
 }
 
+/* Rule 8.1. */
 static void event__new__is_not_ready_until_work_signals_it(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -47,6 +48,7 @@ static void event__new__is_not_ready_until_work_signals_it(void **state)
     assert_success(zeEventDestroy(event));
 }
 
+/* Rule 8.1. */
 static void event__appended_again__is_not_ready_until_the_new_work_ends(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -69,7 +71,8 @@ static void event__appended_again__is_not_ready_until_the_new_work_ends(void **s
     assert_success(zeEventDestroy(event));
 }
 
-/* A wait is for the work that was newest then; that the event goes on to others does not matter. */
+/* A wait is for the work that was newest then; that the event goes on to others does not matter.
+ * Rule 8.2. */
 static void wait__event_follows_other_work_later__ends_with_the_captured_one(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -105,6 +108,7 @@ static void wait__event_follows_other_work_later__ends_with_the_captured_one(voi
     assert_success(zeEventDestroy(done));
 }
 
+/* Rule 8.2. */
 static void wait__before_any_work__is_for_the_first_one(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -123,7 +127,7 @@ static void wait__before_any_work__is_for_the_first_one(void **state)
     assert_success(zeEventDestroy(event));
 }
 
-/* Each execution of a recorded list is new work; nothing is reset in between. */
+/* Each execution of a recorded list is new work; nothing is reset in between. Rule 8.1. */
 static void regular_list__executed_again__rearms_the_event_each_time(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -167,7 +171,7 @@ static void regular_list__executed_again__rearms_the_event_each_time(void **stat
     assert_success(zeMemFree(h->context, sum));
 }
 
-/* The second execution is in the queue behind a wait for the first one: no dead lock. */
+/* The second execution is in the queue behind a wait for the first one: no dead lock. Rule 8.2. */
 static void regular_list__waited_for_between_executions__does_not_dead_lock(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -191,6 +195,7 @@ static void regular_list__waited_for_between_executions__does_not_dead_lock(void
     assert_success(zeEventDestroy(event));
 }
 
+/* Rule 8.1. */
 static void wrong_use__of_host_and_lists__is_refused(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -266,7 +271,7 @@ static void pool__made_counter_based__has_such_events(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
-/* Each query of a loop writes the times of the launch before it, however late it runs. */
+/* Each query of a loop writes the times of the launch before it, however late it runs. Rule 8.2. */
 static void append_query__event_used_again_before_it_runs__has_its_own_times(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -321,6 +326,7 @@ static void lost_work__of_a_counted_event__comes_back_as_an_error(void **state)
     assert_success(zeEventDestroy(event));
 }
 
+/* Rules 8.4, 8.5. */
 static void external__memory_of_the_application__decides(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -370,6 +376,7 @@ static void external__memory_of_the_application__decides(void **state)
     assert_success(zeMemFree(h->context, counter));
 }
 
+/* Rule 8.5. */
 static void external__aggregate__is_complete_when_enough_was_added(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -408,7 +415,7 @@ static void external__aggregate__is_complete_when_enough_was_added(void **state)
     assert_success(zeMemFree(h->context, counter));
 }
 
-/* Whoever asks gets an answer, and nobody touches what is not there. */
+/* Whoever asks gets an answer, and nobody touches what is not there. Rule 8.4. */
 static void external__memory_is_freed__the_event_is_lost(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");

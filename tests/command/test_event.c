@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
+/* Rule 7.3. */
 static void event__new__is_not_ready_and_host_signals_it(void **state)
 {
     const struct harness *h = *state;
@@ -147,6 +148,7 @@ static void getters__of_pool_and_event__say_what_they_were_created_with(void **s
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* Rule 7.1. */
 static void destroy__in_any_order__never_fails(void **state)
 {
     const struct harness *h = *state;
@@ -168,6 +170,7 @@ static void destroy__in_any_order__never_fails(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeEventQueryStatus(event));
 }
 
+/* Rule 7.4. */
 static void times__of_commands__are_masked_and_of_some_length(void **state)
 {
     const struct harness *h = *state;
@@ -240,6 +243,7 @@ static void check_one_answer(const struct harness *h, ze_event_handle_t event,
     }
 }
 
+/* Rule 7.7. */
 static void mapped_times__of_a_command__are_host_times(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for mapped times");

@@ -271,6 +271,7 @@ static void role_times(const struct harness *h)
 
 /* ---------------------------------------------------------------- cases */
 
+/* Rule 8.9. */
 static void pool__two_processes__signal_each_other(void **state)
 {
     const struct harness *h = *state;
@@ -301,6 +302,7 @@ static void pool__two_processes__signal_each_other(void **state)
     assert_success(zeEventDestroy(events[1]));
 }
 
+/* Rules 8.8, 8.9. */
 static void pool__hosts_of_two_processes__wake_each_other(void **state)
 {
     const struct harness *h = *state;
@@ -319,6 +321,7 @@ static void pool__hosts_of_two_processes__wake_each_other(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* Rule 7.7. */
 static void pool__host_times__are_the_same_in_both_processes(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for mapped times");
@@ -355,6 +358,7 @@ static int first_descriptor(const void *handle)
     return descriptor;
 }
 
+/* Rule 8.10. */
 static void descriptor__over_a_socket__leads_to_the_events(void **state)
 {
     const struct harness *h = *state;
@@ -380,6 +384,7 @@ static void descriptor__over_a_socket__leads_to_the_events(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* Rule 8.11. */
 static void signaller__killed__waiters_get_device_lost(void **state)
 {
     const struct harness *h = *state;
@@ -412,6 +417,7 @@ static void signaller__killed__waiters_get_device_lost(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* Rule 8.12. */
 static void owner__killed__waiters_get_device_lost_and_the_handle_is_void(void **state)
 {
     const struct harness *h = *state;
@@ -434,6 +440,7 @@ static void owner__killed__waiters_get_device_lost_and_the_handle_is_void(void *
     assert_success(zeEventPoolCloseIpcHandle(pool));
 }
 
+/* Rule 8.9. */
 static void counted__two_processes__wait_for_the_newest_work(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag");
@@ -469,7 +476,7 @@ static void counted__two_processes__wait_for_the_newest_work(void **state)
     assert_success(zeEventDestroy(event));
 }
 
-/* All memory of such a pool is used at once. */
+/* All memory of such a pool is used at once. Rule 8.6. */
 static void pool__more_events_than_can_be_shared__is_refused(void **state)
 {
     const struct harness *h = *state;
@@ -488,6 +495,7 @@ static void pool__more_events_than_can_be_shared__is_refused(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* Rule 8.9. */
 static void handles__damaged_or_foreign__are_refused(void **state)
 {
     const struct harness *h = *state;

@@ -14,6 +14,7 @@ static ze_command_list_handle_t cloneable(const struct harness *h)
     return list;
 }
 
+/* Rule 9.1. */
 static void clone__source_reset_and_destroyed__still_runs(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag");
@@ -87,6 +88,7 @@ static void clone__of_other_lists__is_refused(void **state)
     assert_success(zeCommandListDestroy(immediate));
 }
 
+/* Rule 7.19. */
 static void append_lists__between_events__run_in_the_order_of_the_list(void **state)
 {
     const struct harness *h = *state;
@@ -174,6 +176,7 @@ static void ZE_CALLBACK_CONV look(void *context)
     atomic_fetch_add(&note->calls, 1);
 }
 
+/* Rule 7.20. */
 static void host_function__between_launches__runs_in_order(void **state)
 {
     const struct harness *h = *state;
@@ -223,6 +226,7 @@ static void ZE_CALLBACK_CONV wait_for_event(void *context)
         ;
 }
 
+/* Rules 7.20, 7.25. */
 static void host_function__waits_for_another_queue__does_not_dead_lock(void **state)
 {
     const struct harness *h = *state;
@@ -245,7 +249,7 @@ static void host_function__waits_for_another_queue__does_not_dead_lock(void **st
     assert_success(zeEventPoolDestroy(pool));
 }
 
-/* Two queues wait for each other for ever: time-outs end, and so do the queues. */
+/* Two queues wait for each other for ever: time-outs end, and so do the queues. Rule 7.21. */
 static void waits__in_a_circle__time_out_and_can_be_destroyed(void **state)
 {
     const struct harness *h = *state;

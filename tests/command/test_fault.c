@@ -91,6 +91,7 @@ static void *wait_for_event(void *event)
     return (void *)(uintptr_t)zeEventHostSynchronize(event, UINT64_MAX);
 }
 
+/* Rule 7.17. */
 static void fault__others_wait_for_its_event__all_come_back(void **state)
 {
     const struct harness *h = *state;
@@ -123,6 +124,7 @@ static void fault__others_wait_for_its_event__all_come_back(void **state)
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Rule 7.17. */
 static void destroy_queue__after_a_fault__abandons_what_is_behind(void **state)
 {
     const struct harness *h = *state;

@@ -11,6 +11,7 @@
 
 #define EXECUTIONS 250 /* of each thread */
 
+/* Rules 9.3, 9.7. */
 static void graph__recorded_once__runs_each_time_it_is_appended(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -109,7 +110,7 @@ static void graph__asked_while_its_recording_begins__has_no_list_or_that(void **
     assert_success(zeCommandListDestroy(list));
 }
 
-/* Executions of one graph on two lists never overlap: a lost addition would show it. */
+/* Executions of one graph on two lists never overlap: a lost addition would show it. Rule 9.7. */
 static void graph__executed_on_two_lists__takes_turns(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -179,7 +180,8 @@ static void *execute_often(void *argument)
     return NULL;
 }
 
-/* What is between the two functions of an execution never is while another execution is there. */
+/* What is between the two functions of an execution never is while another execution is there.
+ * Rule 9.7. */
 static void graph__appended_by_threads_at_once__takes_turns(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -226,6 +228,7 @@ static ze_event_handle_t counted(const struct harness *h, ze_event_counter_based
     return event;
 }
 
+/* Rule 9.6. */
 static void counted_event__of_a_graph__is_refused_outside_unless_external(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -264,7 +267,7 @@ static void counted_event__of_a_graph__is_refused_outside_unless_external(void *
     assert_success(zeEventDestroy(external));
 }
 
-/* Afterwards another list is to signal the event, later than ever. */
+/* Afterwards another list is to signal the event, later than ever. Rule 9.6. */
 static void counted_event__used_again_after_the_recording__is_another_one(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -367,6 +370,7 @@ static void record_forked(const struct forked *f, ze_graph_handle_t graph)
     assert_result(ZE_RESULT_QUERY_FALSE, zeCommandListIsGraphCaptureEnabledExt(f->child));
 }
 
+/* Rule 9.4. */
 static void fork__another_list_waits_for_the_graph__records_until_it_is_joined(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -393,6 +397,7 @@ static void fork__another_list_waits_for_the_graph__records_until_it_is_joined(v
     close_forked(h, &f);
 }
 
+/* Rule 9.4. */
 static void fork__waits_for_another_recording__is_refused(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -414,6 +419,7 @@ static void fork__waits_for_another_recording__is_refused(void **state)
     close_forked(h, &f);
 }
 
+/* Rule 9.4. */
 static void fork__never_joined__makes_the_graph_invalid(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -439,6 +445,7 @@ static void fork__never_joined__makes_the_graph_invalid(void **state)
     close_forked(h, &f);
 }
 
+/* Rule 9.5. */
 static void begin__lists_that_cannot_record__are_refused(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");

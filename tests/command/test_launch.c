@@ -2,6 +2,7 @@
 #include "harness.h"
 #include "tests/support/suite.h"
 
+/* Rule 7.13. */
 static void launch__arguments_change_after_append__uses_the_captured_ones(void **state)
 {
     const struct harness *h = *state;

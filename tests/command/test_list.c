@@ -29,6 +29,7 @@ static void list__closed_and_reset__takes_commands_only_while_open(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* Rule 7.1. */
 static void list__names_destroyed_objects__keeps_them_alive(void **state)
 {
     const struct harness *h = *state;
@@ -132,6 +133,7 @@ static void getters__of_regular_and_immediate_lists__answer(void **state)
     assert_success(zeCommandListDestroy(immediate));
 }
 
+/* Rule 7.11. */
 static void waits__queues_in_the_wrong_order__do_not_dead_lock(void **state)
 {
     const struct harness *h = *state;

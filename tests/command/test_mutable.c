@@ -95,6 +95,7 @@ static void fill_change(struct change *change, uint64_t id)
     change->argument.pNext = &change->count;
 }
 
+/* Rule 9.2. */
 static void launch__arguments_and_counts__can_be_changed(void **state)
 {
     const struct harness *h = *state;
@@ -129,6 +130,7 @@ static void launch__arguments_and_counts__can_be_changed(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* Rule 9.2. */
 static void chain__with_one_bad_node__changes_nothing(void **state)
 {
     const struct harness *h = *state;
@@ -166,6 +168,7 @@ static void chain__with_one_bad_node__changes_nothing(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* Rule 9.2. */
 static void update__what_was_not_asked_for__is_refused(void **state)
 {
     const struct harness *h = *state;
@@ -260,6 +263,7 @@ static void events__of_a_command__can_be_changed_and_removed(void **state)
     assert_success(zeCommandQueueDestroy(queue));
 }
 
+/* Rule 9.2. */
 static void kernel__of_a_launch__can_become_another_of_those_named(void **state)
 {
     const struct harness *h = *state;
@@ -300,6 +304,7 @@ static void kernel__of_a_launch__can_become_another_of_those_named(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* Rule 9.1. */
 static void clone__of_a_mutable_list__changes_on_its_own(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag");

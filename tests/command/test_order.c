@@ -183,11 +183,13 @@ static void run_steps(const struct fixture *f, void *(*even)(void *), void *(*od
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* Rule 7.24. */
 static void immediate_lists__steps_on_four_of_them__happen_in_order(void **state)
 {
     run_steps(*state, append_steps, append_steps);
 }
 
+/* Rule 7.24. */
 static void queues_and_lists__steps_on_both__happen_in_order(void **state)
 {
     run_steps(*state, append_steps, execute_steps);
@@ -203,6 +205,7 @@ static void ZE_CALLBACK_CONV host_step(void *context)
     *sum = *sum * 3 + 1;
 }
 
+/* Rule 7.24. */
 static void counted_event__passed_on_between_lists__keeps_the_order(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists in order");
@@ -276,6 +279,7 @@ static void *launch_here(void *argument)
     return NULL;
 }
 
+/* Rule 7.25. */
 static void launches__on_callers_and_on_queues__all_happen_once(void **state)
 {
     const struct fixture *f = *state;

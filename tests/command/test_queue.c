@@ -50,6 +50,7 @@ static void execute__synchronous_queue__returns_when_done(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* Rule 7.12. */
 static void synchronize__running_work__times_out_and_then_succeeds(void **state)
 {
     const struct harness *h = *state;
@@ -89,6 +90,7 @@ static void execute_signal(ze_command_queue_handle_t queue, ze_command_list_hand
     assert_success(zeEventHostSynchronize(event, UINT64_MAX));
 }
 
+/* Rule 7.12. */
 static void destroy__report_comes_late__succeeds(void **state)
 {
     const struct harness *h = *state;

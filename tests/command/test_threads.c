@@ -151,6 +151,7 @@ static void destroy_twice(ze_result_t (*destroy)(void *handle), void *handle)
     assert_int_equal(ours.result ^ theirs.result, ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
+/* Rule 8.7. */
 static void lists_and_queues__destroyed_by_two_threads__one_succeeds(void **state)
 {
     const struct harness *h = *state;

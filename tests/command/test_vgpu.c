@@ -145,6 +145,7 @@ static void properties__of_the_device__are_what_clients_need(void **state)
     assert_null(owner);
 }
 
+/* Rule 7.18. */
 static void native_binary__of_a_module__makes_the_same_module(void **state)
 {
     const struct fixture *f = *state;
@@ -256,6 +257,7 @@ static void global_offset__of_a_launch__moves_the_ids(void **state)
     assert_success(zeMemFree(f->context, target));
 }
 
+/* Rule 7.5. */
 static void clocks__of_device_event_and_command__are_one(void **state)
 {
     const struct fixture *f = *state;
@@ -298,6 +300,7 @@ static void clocks__of_device_event_and_command__are_one(void **state)
     assert_success(zeMemFree(f->context, written));
 }
 
+/* Rules 7.16, 7.17. */
 static void wild_store__in_a_kernel__is_a_fault_with_a_way_back(void **state)
 {
     const struct fixture *f = *state;
@@ -393,6 +396,7 @@ static ze_result_t append_wild_counts(struct wild *w)
         w->list, 1, &w->kernel, (uint32_t *)w->good, w->address, NULL, 0, NULL);
 }
 
+/* Rule 7.16. */
 static void command__at_a_wild_address__is_a_fault_with_a_way_back(void **state)
 {
     static ze_result_t (*const appends[])(struct wild *) = {
@@ -448,7 +452,8 @@ static void launch__of_more_groups_than_can_be_counted__says_so(void **state)
     assert_success(zeMemFree(f->context, target));
 }
 
-/* Every group waits for all others, so this ends only if all of them run at the same time. */
+/* Every group waits for all others, so this ends only if all of them run at the same time.
+ * Rule 7.22. */
 static void cooperative__as_many_groups_as_suggested__run_at_the_same_time(void **state)
 {
     const struct fixture *f = *state;
@@ -475,6 +480,7 @@ static void cooperative__as_many_groups_as_suggested__run_at_the_same_time(void 
     assert_success(zeMemFree(f->context, arrived));
 }
 
+/* Rule 7.22. */
 static void cooperative__too_many_groups_or_another_group__is_refused(void **state)
 {
     const struct fixture *f = *state;
@@ -524,7 +530,7 @@ static void cooperative__too_many_groups_or_another_group__is_refused(void **sta
     assert_success(zeMemFree(f->context, target));
 }
 
-/* Copies and fills of every pattern that the copy queues promise, and nothing else. */
+/* Copies and fills of every pattern that the copy queues promise, and nothing else. Rule 5.28. */
 static void copy_queue__fills_and_copies__are_exact(void **state)
 {
     const struct fixture *f = *state;
@@ -605,7 +611,8 @@ static void launches__count_made_by_a_kernel__run_that_many(void **state)
     assert_success(zeMemFree(f->context, counts));
 }
 
-/* A kernel on another queue spins on the counter of an event until the work before it is done. */
+/* A kernel on another queue spins on the counter of an event until the work before it is done.
+ * Rule 8.3. */
 static void counter__device_address__is_seen_by_a_kernel(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag");

@@ -60,6 +60,7 @@ static void context__of_devices_at_any_depth__is_that_of_their_driver(void **sta
     assert_int_equal(fake_contexts_created, 0);
 }
 
+/* Rule 25.3. */
 static void context__unknown_handle_or_no_drivers__is_an_error(void **state)
 {
     zet_metric_tracer_desc_t metric_desc = {ZET_METRIC_TRACER_DESC_VERSION_CURRENT};
@@ -123,6 +124,7 @@ static void event_pool__old_and_new_struct_and_handle__all_four_work(void **stat
     assert_ptr_equal(seen.chain, fake_handle(0));
 }
 
+/* Rule 25.4. */
 static void event__old_and_new_struct__both_work(void **state)
 {
     ze_event_desc_t old;
@@ -146,6 +148,7 @@ static void event__old_and_new_struct__both_work(void **state)
     assert_ptr_equal(seen.out, &event);
 }
 
+/* Rule 25.6. */
 static void synchronize__timeout_of_32_bits__waits_for_ever_at_its_greatest(void **state)
 {
     const struct {
@@ -170,6 +173,7 @@ static void synchronize__timeout_of_32_bits__waits_for_ever_at_its_greatest(void
 
 /* ---------------------------------------------------------------- tracing and profiling */
 
+/* Rule 25.2. */
 static void tracer__driver_or_device__gives_the_context_of_the_driver(void **state)
 {
     zet_tracer_desc_t desc;
@@ -400,6 +404,7 @@ static void query_pool__four_or_five_arguments__both_work(void **state)
     assert_null(seen.pointer);
 }
 
+/* Rule 25.5. */
 static void query_end__three_or_five_arguments__old_ones_wait_for_nothing(void **state)
 {
     ze_event_handle_t waits[2] = {EVENT, EVENT};
@@ -421,6 +426,7 @@ static void query_end__three_or_five_arguments__old_ones_wait_for_nothing(void *
 
 /* ---------------------------------------------------------------- names without parentheses */
 
+/* Rule 25.5. */
 static void address__of_a_name_that_collides__is_the_function_of_today(void **state)
 {
     ze_result_t (*get)(zet_metric_group_handle_t, struct _zet_metric_group_properties_t *) =

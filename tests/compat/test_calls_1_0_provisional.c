@@ -37,6 +37,7 @@ static void tracer__garbage_behind_its_type__is_not_passed_on(void **state)
     expect_call(zetTracerDestroy(TRACER), "zetTracerExpDestroy", LOST);
 }
 
+/* Rule 25.4. */
 static void properties__garbage_in_front__becomes_type_and_end_of_chain(void **state)
 {
     zet_metric_group_properties_t group;

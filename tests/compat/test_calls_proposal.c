@@ -33,6 +33,7 @@ static void create__either_name__is_the_call_of_today(void **state)
     assert_int_equal(seen.values[0], 2);
 }
 
+/* Rule 25.8. */
 static void enable_and_disable__one_argument__wait_until_it_is_so(void **state)
 {
     ze_result_t (*enable)(zet_metric_tracer_exp_handle_t, ze_bool_t) = zetMetricTracerEnableExp;
@@ -51,7 +52,8 @@ static void enable_and_disable__one_argument__wait_until_it_is_so(void **state)
     assert_int_equal(seen.values[0], 0);
 }
 
-/* The proposal has a size query, which the call of today refuses as it refuses other things. */
+/* The proposal has a size query, which the call of today refuses as it refuses other things.
+ * Rule 25.7. */
 static void read__size_asked__is_room_for_many_events(void **state)
 {
     uint8_t raw[64];

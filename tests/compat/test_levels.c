@@ -1,6 +1,8 @@
 /*
  * Sources of different levels in one program: each calls what it means, and all find the same
  * contexts. On the library with default contexts and on the older one without (fake.h).
+ *
+ * Rule 25.1.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -39,6 +41,7 @@ static void levels__in_one_program__keep_their_meaning(void **state)
     assert_string_equal(seen.function, "zetMetricTracerEnableExp");
 }
 
+/* Rule 25.1. */
 static void contexts__in_all_sources__are_the_same_for_a_driver(void **state)
 {
     const ze_context_handle_t first = context_91(0);
@@ -87,7 +90,8 @@ static void contexts__asked_for_by_many_threads__are_the_same(void **state)
 #endif
 }
 
-/* A context of the parent means nothing in a child, so the child makes one of its own. */
+/* A context of the parent means nothing in a child, so the child makes one of its own.
+ * Rule 25.1. */
 static void contexts__in_a_child__are_not_those_of_the_parent(void **state)
 {
     const ze_context_handle_t before = context_91(0);

@@ -50,6 +50,7 @@ static void collect(struct world *w, zet_metric_tracer_exp_handle_t tracer)
     assert_success(zetMetricTracerDestroyExp(tracer));
 }
 
+/* Rule 25.7. */
 static void proposal__metric_tracer__collects_events(void **state)
 {
     struct world *w = (struct world *)*state;

@@ -46,6 +46,7 @@ static void create__wrong_arguments__are_refused(void **state)
     assert_null(context);
 }
 
+/* Rule 7.1. */
 static void destroy__with_users__keeps_them_working(void **state)
 {
     const struct harness *h = *state;

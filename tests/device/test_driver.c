@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+/* Rule 1.1. */
 static void init__any_way__gives_the_same_handles(void **state)
 {
     const struct harness *h = *state;
@@ -32,6 +33,7 @@ static void init__any_way__gives_the_same_handles(void **state)
     }
 }
 
+/* Rule 1.2. */
 static void init_drivers__other_types_or_none__gives_no_driver(void **state)
 {
     ze_init_driver_type_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
@@ -68,6 +70,7 @@ static void *init_many_times(void *argument)
     return NULL;
 }
 
+/* Rule 1.1. */
 static void init__many_threads__gives_the_same_handles(void **state)
 {
     const struct harness *h = *state;
@@ -120,6 +123,7 @@ static void properties__chained_structs__are_filled_and_others_skipped(void **st
                                                ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE);
 }
 
+/* Rule 3.5. */
 static void properties__garbage_in_pnext__is_survived(void **state)
 {
     const struct harness *h = *state;
@@ -139,6 +143,7 @@ static void ipc_properties__plugin_shares_no_memory__names_events_only(void **st
     assert_int_equal(ipc.flags, ZE_IPC_PROPERTY_FLAG_EVENT_POOL);
 }
 
+/* Rule 1.18. */
 static void extensions__any_count__follow_the_rule_of_counts(void **state)
 {
     const struct harness *h = *state;
@@ -164,6 +169,7 @@ static void extensions__any_count__follow_the_rule_of_counts(void **state)
     assert_int_equal(count, all);
 }
 
+/* Rule 1.20. */
 static void function_address__known_and_unknown_name__gives_pointer_or_null(void **state)
 {
     const struct harness *h = *state;
@@ -177,6 +183,7 @@ static void function_address__known_and_unknown_name__gives_pointer_or_null(void
     assert_null(address);
 }
 
+/* Rule 3.12. */
 static void error_description__failure__names_what_was_wrong(void **state)
 {
     const struct harness *h = *state;
@@ -206,6 +213,7 @@ static void check_dispatch(const void *handle)
     }
 }
 
+/* Rule 1.19. */
 static void handles__of_all_kinds__begin_with_dispatch_tables(void **state)
 {
     const struct harness *h = *state;

@@ -72,6 +72,7 @@ static int run_child(const struct harness *h, ze_event_handle_t event,
     return status;
 }
 
+/* Rule 1.5. */
 static void fork__idle_parent__child_starts_anew(void **state)
 {
     const struct harness *h = *state;
@@ -109,6 +110,7 @@ static void *keep_busy(void *argument)
     return NULL;
 }
 
+/* Rule 1.5. */
 static void fork__parent_has_busy_threads__child_takes_no_old_lock(void **state)
 {
     struct harness *h = *state;

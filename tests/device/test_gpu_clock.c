@@ -6,6 +6,7 @@
 
 #define MASK ((UINT64_C(1) << 34) - 1)
 
+/* Rule 4.1. */
 static void timestamps__a_microsecond_apart__the_host_time_always_grows(void **state)
 {
     const struct gpu *gpu = *state;

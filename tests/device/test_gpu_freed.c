@@ -4,6 +4,7 @@
 #include "gpu.h"
 #include "tests/support/suite.h"
 
+/* Rule 5.11. */
 static void free__while_a_kernel_uses_it__is_a_fault(void **state)
 {
     const struct gpu *gpu = *state;

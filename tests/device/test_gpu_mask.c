@@ -3,6 +3,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
+/* Rule 4.3. */
 static void work__of_a_root_seen_in_part__runs_on_the_first_tile_that_is_seen(void **state)
 {
     struct gpu *gpu = *state;
@@ -19,6 +20,7 @@ static void work__of_a_root_seen_in_part__runs_on_the_first_tile_that_is_seen(vo
     assert_success(zeDeviceGetStatus(gpu->device));
 }
 
+/* Rule 4.3. */
 static void slices__of_a_root_seen_in_part__are_those_that_are_seen(void **state)
 {
     struct gpu *gpu = *state;

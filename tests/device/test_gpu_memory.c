@@ -36,6 +36,7 @@ static unsigned count_mappings(void)
     return count;
 }
 
+/* Rule 5.25. */
 static void alloc__any_alignment__is_aligned_and_zero(void **state)
 {
     const struct gpu *gpu = *state;
@@ -72,6 +73,7 @@ static void alloc__more_than_the_system_has_mappings__works(void **state)
     assert_cmp(count_mappings(), <, mappings + 100);
 }
 
+/* Rule 5.22. */
 static void limits__of_the_device__are_kept_and_said(void **state)
 {
     const struct gpu *gpu = *state;
@@ -101,6 +103,7 @@ static void limits__of_the_device__are_kept_and_said(void **state)
     assert_null(more);
 }
 
+/* Rule 5.23. */
 static void shared__of_no_device__is_forced_onto_one_by_a_variable(void **state)
 {
     const struct gpu *gpu = *state;
@@ -118,6 +121,7 @@ static void shared__of_no_device__is_forced_onto_one_by_a_variable(void **state)
     }
 }
 
+/* Rule 5.20. */
 static void read_only__host_memory__kernels_only_read_it(void **state)
 {
     struct gpu *gpu = *state;
@@ -150,6 +154,7 @@ static ze_result_t map_system(const struct gpu *gpu, void *address, size_t bytes
     return zeMemAllocHost(gpu->context, &desc, bytes, 0, out_memory);
 }
 
+/* Rule 5.21. */
 static void system_memory__of_the_heap__is_used_where_it_is(void **state)
 {
     struct gpu *gpu = *state;
@@ -180,6 +185,7 @@ static void system_memory__of_the_heap__is_used_where_it_is(void **state)
     free(heap);
 }
 
+/* Rule 5.21. */
 static void system_memory__that_cannot_be_used__is_refused(void **state)
 {
     struct gpu *gpu = *state;
@@ -247,6 +253,7 @@ static int check_child(const uint64_t *parents)
     return zeMemFree(context, own) == ZE_RESULT_SUCCESS ? 0 : 5;
 }
 
+/* Rule 5.25. */
 static void fork__child__has_none_of_it_and_harms_nothing(void **state)
 {
     const struct gpu *gpu = *state;
@@ -344,6 +351,7 @@ static int check_file_limit(void)
     return strstr(sentence, "ulimit -f") ? 0 : 4;
 }
 
+/* Rule 5.24. */
 static void limits__of_the_size_of_files__are_said_and_kill_nobody(void **state)
 {
     int status = 0;
@@ -385,6 +393,7 @@ static void *open_gate(void *gate)
     return NULL;
 }
 
+/* Rule 5.11. */
 static void free__while_a_kernel_uses_it__goes_when_the_kernel_ended(void **state)
 {
     const struct gpu *gpu = *state;
@@ -416,6 +425,7 @@ static void free__while_a_kernel_uses_it__goes_when_the_kernel_ended(void **stat
     assert_success(zeMemFree(gpu->context, gate));
 }
 
+/* Rule 5.29. */
 static void memory__of_the_device__moves_a_line_in_a_clock(void **state)
 {
     const struct gpu *gpu = *state;

@@ -121,6 +121,7 @@ static void check_identity(const struct found *found)
     assert_int_equal(found->address[0].function, 7);
 }
 
+/* Rule 4.5. */
 static void identity__from_the_environment__is_what_programs_see(void **state)
 {
     static const char *const variables[] = {"ZETA_PLUGIN_VGPU_NAME",
@@ -141,6 +142,7 @@ static void identity__from_the_environment__is_what_programs_see(void **state)
     check_identity(&found);
 }
 
+/* Rule 4.5. */
 static void identity__from_a_file__is_what_programs_see(void **state)
 {
     static const char text[] = "plugins:\n"
@@ -164,7 +166,7 @@ static void identity__from_a_file__is_what_programs_see(void **state)
     check_identity(&found);
 }
 
-/* The words, and nothing by which somebody would take it for hardware. */
+/* The words, and nothing by which somebody would take it for hardware. Rule 4.12. */
 static void identity__intel_like__has_the_words_and_own_ids(void **state)
 {
     static const char *const alike[] = {"ZETA_PLUGIN_VGPU_IDENTITY", "intel-like", NULL};
@@ -196,6 +198,7 @@ static void identity__intel_like__has_the_words_and_own_ids(void **state)
     assert_string_equal(found.vendor, "Me");
 }
 
+/* Rule 4.5. */
 static void name__of_255_characters__is_whole(void **state)
 {
     char name[256];
@@ -211,6 +214,7 @@ static void name__of_255_characters__is_whole(void **state)
 
 #define TWO_TILES "ZETA_PLUGIN_VGPU_TILES", "2"
 
+/* Rule 4.4. */
 static void hierarchy__each_model__shows_tiles_as_it_says(void **state)
 {
     static const char *const composite[] = {TWO_TILES, NULL};
@@ -242,6 +246,7 @@ static void hierarchy__each_model__shows_tiles_as_it_says(void **state)
     assert_int_equal(found.device_count, 1);
 }
 
+/* Rule 4.3. */
 static void affinity__any_mask__shows_what_it_names(void **state)
 {
     static const struct {
@@ -284,6 +289,7 @@ static void affinity__any_mask__shows_what_it_names(void **state)
     }
 }
 
+/* Rule 4.3. */
 static void affinity__one_tile__is_that_tile_without_a_root(void **state)
 {
     static const char *const variables[] = {"ZETA_PLUGIN_VGPU_TILES", "3", "ZE_AFFINITY_MASK",

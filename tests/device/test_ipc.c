@@ -61,6 +61,7 @@ static uint64_t open_and_check(const struct gpu *gpu, void *memory, enum peer_ac
     return answer.address;
 }
 
+/* Rule 5.1. */
 static void handle__in_another_process__both_see_the_same_memory(void **state)
 {
     const struct gpu *gpu = *state;
@@ -77,6 +78,7 @@ static void handle__in_another_process__both_see_the_same_memory(void **state)
     }
 }
 
+/* Rule 5.3. */
 static void handle__opened_twice__gives_two_addresses(void **state)
 {
     const struct gpu *gpu = *state;
@@ -95,6 +97,7 @@ static void handle__opened_twice__gives_two_addresses(void **state)
     assert_success(zeMemFree(gpu->context, memory));
 }
 
+/* Rule 5.1. */
 static void handle__in_the_same_process__opens_too(void **state)
 {
     const struct gpu *gpu = *state;
@@ -123,6 +126,7 @@ static void handle__in_the_same_process__opens_too(void **state)
     assert_success(zeMemCloseIpcHandle(gpu->context, again));
 }
 
+/* Rule 5.12. */
 static void handle__closed_with_another_context__is_closed(void **state)
 {
     const struct gpu *gpu = *state;
@@ -141,6 +145,7 @@ static void handle__closed_with_another_context__is_closed(void **state)
     assert_success(zeContextDestroy(other));
 }
 
+/* Rule 5.4. */
 static void freed__while_another_has_it__stays_until_it_is_closed(void **state)
 {
     const struct gpu *gpu = *state;
@@ -162,6 +167,7 @@ static void freed__while_another_has_it__stays_until_it_is_closed(void **state)
     assert_int_equal(gpu_unused(gpu), unused);
 }
 
+/* Rule 5.4. */
 static void killed__with_memory_of_another_open__costs_the_owner_nothing(void **state)
 {
     const struct gpu *gpu = *state;
@@ -177,6 +183,7 @@ static void killed__with_memory_of_another_open__costs_the_owner_nothing(void **
     peer_start(&peer);
 }
 
+/* Rule 5.4. */
 static void owner__ends_while_we_have_its_memory__the_memory_stays(void **state)
 {
     const struct gpu *gpu = *state;
@@ -200,6 +207,7 @@ static void owner__ends_while_we_have_its_memory__the_memory_stays(void **state)
     peer_start(&peer);
 }
 
+/* Rules 5.2, 5.6, 8.10. */
 static void descriptor__over_a_socket__leads_to_the_memory(void **state)
 {
     const struct gpu *gpu = *state;
@@ -221,7 +229,7 @@ static void descriptor__over_a_socket__leads_to_the_memory(void **state)
 }
 
 /* The pool of another process, by its descriptor; both tell the same time of what happened there.
- */
+ Rule 8.10. */
 static void events__by_descriptor__are_signalled_and_timed_alike(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for mapped times");
@@ -258,6 +266,7 @@ static void events__by_descriptor__are_signalled_and_timed_alike(void **state)
     assert_success(zeEventPoolDestroy(pool));
 }
 
+/* Rule 5.10. */
 static void external__export_and_import__is_the_same_memory(void **state)
 {
     const struct gpu *gpu = *state;
@@ -304,6 +313,7 @@ static void external__export_and_import__is_the_same_memory(void **state)
     assert_int_equal(gpu_unused(gpu), unused);
 }
 
+/* Rule 5.9. */
 static void physical__by_handle_and_by_address__is_shared(void **state)
 {
     const struct gpu *gpu = *state;
@@ -347,6 +357,7 @@ static void check_begin(const struct gpu *gpu, char *ours, enum peer_action way,
     assert_answer(ZE_RESULT_SUCCESS, ask(PEER_CLOSE, answer.address, 0));
 }
 
+/* Rules 5.9, 8.10. */
 static void physical__mapped_from_the_middle__opens_at_that_place(void **state)
 {
     const struct gpu *gpu = *state;
@@ -389,6 +400,7 @@ static void physical__mapped_from_the_middle__opens_at_that_place(void **state)
     assert_int_equal(gpu_descriptors(), descriptors);
 }
 
+/* Rule 5.9. */
 static void physical__mapped_from_the_middle__exports_that_place(void **state)
 {
     const struct gpu *gpu = *state;
@@ -422,6 +434,7 @@ static void physical__mapped_from_the_middle__exports_that_place(void **state)
     assert_success(zePhysicalMemDestroy(c, physical));
 }
 
+/* Rule 5.10. */
 static void physical__exported_and_imported__is_the_same_memory(void **state)
 {
     const struct gpu *gpu = *state;
@@ -473,6 +486,7 @@ static void physical__exported_and_imported__is_the_same_memory(void **state)
     assert_int_equal(gpu_unused(gpu), unused);
 }
 
+/* Rule 5.8. */
 static void handle__of_a_chosen_kind__is_the_usual_one_or_none(void **state)
 {
     const struct gpu *gpu = *state;
@@ -492,6 +506,7 @@ static void handle__of_a_chosen_kind__is_the_usual_one_or_none(void **state)
     assert_success(zeMemFree(gpu->context, memory));
 }
 
+/* Rule 5.5. */
 static void put__counts_the_handles__and_the_last_one_ends_them(void **state)
 {
     const struct gpu *gpu = *state;
@@ -525,6 +540,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
+/* Rule 5.7. */
 static void open__changed_in_any_byte__never_gives_wrong_memory(void **state)
 {
     const struct gpu *gpu = *state;
@@ -562,7 +578,8 @@ static void open__changed_in_any_byte__never_gives_wrong_memory(void **state)
     assert_success(zeMemFree(gpu->context, memory));
 }
 
-/* Programs may put in a descriptor of their own; whatever else is changed makes it no handle. */
+/* Programs may put in a descriptor of their own; whatever else is changed makes it no handle.
+ * Rule 5.2. */
 static void handle__changed_behind_the_descriptor__is_refused(void **state)
 {
     const struct gpu *gpu = *state;
@@ -582,6 +599,7 @@ static void handle__changed_behind_the_descriptor__is_refused(void **state)
     assert_success(zeMemFree(gpu->context, memory));
 }
 
+/* Rule 5.7. */
 static void open__random_bytes__is_refused(void **state)
 {
     const struct gpu *gpu = *state;
@@ -602,6 +620,7 @@ static void open__random_bytes__is_refused(void **state)
     assert_int_equal(gpu_descriptors(), descriptors);
 }
 
+/* Rule 5.7. */
 static void descriptor__of_something_else__is_refused(void **state)
 {
     const struct gpu *gpu = *state;
@@ -621,6 +640,7 @@ static void descriptor__of_something_else__is_refused(void **state)
         close(files[i]);
 }
 
+/* Rule 5.9. */
 static void handle__of_inner_or_unknown_address__is_refused(void **state)
 {
     const struct gpu *gpu = *state;
@@ -635,6 +655,7 @@ static void handle__of_inner_or_unknown_address__is_refused(void **state)
     assert_success(zeMemFree(gpu->context, memory));
 }
 
+/* Rule 5.1. */
 static void properties__of_the_driver__say_what_is_shared(void **state)
 {
     const struct gpu *gpu = *state;

@@ -3,6 +3,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
+/* Rule 3.9. */
 static void name__asked_for_its_size_first__is_terminated(void **state)
 {
     const struct harness *h = *state;
@@ -114,6 +115,7 @@ static bool divides(uint32_t divisor, uint32_t number)
     return divisor != 0 && number % divisor == 0;
 }
 
+/* Rule 7.15. */
 static void suggest__any_global_size__gives_divisors_that_fit(void **state)
 {
     const struct harness *h = *state;
@@ -163,6 +165,7 @@ static void state__flags_and_offsets__are_kept(void **state)
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Rule 6.25. */
 static void preferences__that_mean_nothing_here__are_ignored(void **state)
 {
     const struct harness *h = *state;

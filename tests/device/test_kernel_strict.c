@@ -2,6 +2,7 @@
 #include "harness.h"
 #include "tests/support/suite.h"
 
+/* Rule 6.22. */
 static void arguments__of_other_sizes__are_refused(void **state)
 {
     const struct harness *h = *state;

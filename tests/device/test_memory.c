@@ -50,6 +50,7 @@ static void alloc__each_kind__is_recognised_by_any_inner_address(void **state)
     assert_int_equal(h->control->live_memory(), 0);
 }
 
+/* Rule 7.14. */
 static void properties__foreign_addresses__are_unknown_and_no_error(void **state)
 {
     const struct harness *h = *state;
@@ -73,6 +74,7 @@ static void properties__foreign_addresses__are_unknown_and_no_error(void **state
     free(malloced);
 }
 
+/* Rule 5.27. */
 static void alloc__sizes_that_cannot_be__are_refused(void **state)
 {
     const struct harness *h = *state;
@@ -122,6 +124,7 @@ static void many__allocated_and_freed_in_another_order__are_all_known(void **sta
     assert_int_equal(h->control->live_memory(), 0);
 }
 
+/* Rule 5.13. */
 static void free_ext__blocking__waits_for_the_work(void **state)
 {
     const struct harness *h = *state;
@@ -143,6 +146,7 @@ static void free_ext__blocking__waits_for_the_work(void **state)
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Rule 5.11. */
 static void free__while_work_runs__frees_when_it_ended(void **state)
 {
     const struct harness *h = *state;
@@ -168,6 +172,7 @@ static void free__while_work_runs__frees_when_it_ended(void **state)
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Rule 5.12. */
 static void free__with_another_context__finds_its_owner(void **state)
 {
     const struct harness *h = *state;
@@ -188,6 +193,7 @@ static void free__with_another_context__finds_its_owner(void **state)
     assert_success(zeContextDestroy(other));
 }
 
+/* Rule 5.13. */
 static void free_ext__deferred__frees_when_the_work_before_it_ended(void **state)
 {
     const struct harness *h = *state;
@@ -217,6 +223,7 @@ static void free_ext__deferred__frees_when_the_work_before_it_ended(void **state
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Rule 5.13. */
 static void free_ext__deferred_and_context_gone__frees_with_the_last_user(void **state)
 {
     const struct harness *h = *state;
@@ -244,6 +251,7 @@ static void free_ext__deferred_and_context_gone__frees_with_the_last_user(void *
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Rule 5.10. */
 static void chain__wrong_or_unsupported__is_refused_with_its_name(void **state)
 {
     const struct harness *h = *state;
@@ -347,6 +355,7 @@ static void sharing__backend_without_it__says_so(void **state)
     assert_success(zeMemFree(h->context, memory));
 }
 
+/* Rule 5.26. */
 static void atomics__attributes__are_kept_and_contradictions_refused(void **state)
 {
     const struct harness *h = *state;
@@ -380,6 +389,7 @@ static void atomics__attributes__are_kept_and_contradictions_refused(void **stat
     assert_success(zeMemFree(h->context, memory));
 }
 
+/* Rule 5.30. */
 static void sub_allocations__of_any_address__are_one_or_none(void **state)
 {
     const struct harness *h = *state;

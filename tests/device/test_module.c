@@ -112,6 +112,7 @@ static void log__of_a_refused_descriptor__has_the_sentence(void **state)
     assert_non_null(strstr(text, "0 bytes"));
 }
 
+/* Rule 6.4. */
 static void spirv__without_a_compiler__says_what_is_missing(void **state)
 {
     const struct harness *h = *state;
@@ -151,6 +152,7 @@ static ze_module_handle_t create_from(const struct harness *h, const char *image
     return module;
 }
 
+/* Rule 6.12. */
 static void link__missing_name__is_in_the_log_and_kernels_stay_refused(void **state)
 {
     const struct harness *h = *state;
@@ -178,7 +180,7 @@ static void link__missing_name__is_in_the_log_and_kernels_stay_refused(void **st
     assert_int_equal(h->control->live_modules(), 1);
 }
 
-/* Who runs whose code is not known, so what was linked lives as long as any of it. */
+/* Who runs whose code is not known, so what was linked lives as long as any of it. Rule 6.14. */
 static void link__destroyed_in_any_order__goes_together(void **state)
 {
     const struct harness *h = *state;
@@ -215,6 +217,7 @@ static void link__destroyed_in_any_order__goes_together(void **state)
     assert_int_equal(h->control->live_modules(), 1);
 }
 
+/* Rule 6.15. */
 static void link__modules_of_two_contexts__is_invalid(void **state)
 {
     const struct harness *h = *state;
@@ -230,6 +233,7 @@ static void link__modules_of_two_contexts__is_invalid(void **state)
     assert_success(zeContextDestroy(other.context));
 }
 
+/* Rule 6.16. */
 static void inspect__any_flags__lists_what_was_asked_for(void **state)
 {
     const struct harness *h = *state;
@@ -260,6 +264,7 @@ static void function_pointer__plugin_without_functions__is_unsupported(void **st
     assert_null(function);
 }
 
+/* Rule 7.2. */
 static void destroy__with_kernels__is_refused_until_they_are_gone(void **state)
 {
     const struct harness *h = *state;

@@ -10,6 +10,7 @@
 
 #include "tests/support/suite.h"
 
+/* Rules 1.3, 4.10. */
 static void before_init__calls__are_uninitialized(void **state)
 {
     ze_event_pool_flags_t flags = 0;
@@ -24,6 +25,7 @@ static void before_init__calls__are_uninitialized(void **state)
     assert_int_equal(zerTranslateDeviceHandleToIdentifier(NULL), UINT32_MAX);
 }
 
+/* Rule 1.4. */
 static void init__no_device__gives_one_empty_driver(void **state)
 {
     ze_driver_handle_t driver = NULL;

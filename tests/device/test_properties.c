@@ -8,6 +8,7 @@
 
 #include <zeta/zeta.h>
 
+/* Rule 3.8. */
 static void device_get__any_count__gives_stable_handles(void **state)
 {
     const struct harness *h = *state;
@@ -68,6 +69,7 @@ static void properties__of_the_root__are_those_of_the_plugin(void **state)
     assert_int_equal(p.stype, ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2);
 }
 
+/* Rule 3.7. */
 static void timer_resolution__any_other_type__is_nanoseconds(void **state)
 {
     const struct harness *h = *state;
@@ -119,6 +121,7 @@ static void compute_and_module__of_the_root__are_plausible(void **state)
     assert_int_equal(module.maxArgumentsSize, 1024);
 }
 
+/* Rule 4.8. */
 static void debug__of_a_device_without_it__is_no_flag(void **state)
 {
     const struct harness *h = *state;
@@ -282,6 +285,7 @@ static void info__of_a_device__names_its_plugins(void **state)
                   zetaDeviceGetInfo((ze_device_handle_t)h->context, &info));
 }
 
+/* Rule 4.2. */
 static void chains__of_device_properties__are_filled_or_left_alone(void **state)
 {
     const struct harness *h = *state;
@@ -325,6 +329,7 @@ static void chains__of_device_properties__are_filled_or_left_alone(void **state)
     assert_int_equal(luid.nodeMask, 77);
 }
 
+/* Rule 4.2. */
 static void chains__of_other_properties__are_filled(void **state)
 {
     const struct harness *h = *state;
@@ -371,6 +376,7 @@ static void chains__of_other_properties__are_filled(void **state)
     assert_int_equal(copies.copyBandwidthUnit, ZE_BANDWIDTH_UNIT_UNKNOWN);
 }
 
+/* Rule 4.9. */
 static void caches__that_nobody_can_reserve__say_so(void **state)
 {
     const struct harness *h = *state;
@@ -396,6 +402,7 @@ static void caches__that_nobody_can_reserve__say_so(void **state)
     assert_success(zeMemFree(h->context, memory));
 }
 
+/* Rule 4.7. */
 static void fabric__of_any_device__is_none(void **state)
 {
     const struct harness *h = *state;
@@ -410,6 +417,7 @@ static void fabric__of_any_device__is_none(void **state)
     assert_cmp(strlen(harness_sentence(h)), >, 10);
 }
 
+/* Rule 4.7. */
 static void images_and_rays__asked_for__are_unsupported_with_a_reason(void **state)
 {
     const struct harness *h = *state;
@@ -453,6 +461,7 @@ static ze_validate_runtime_requirements_result_t validate(const struct harness *
     return output.result;
 }
 
+/* Rule 4.15. */
 static void requirements__of_a_module__can_be_kept_and_asked_about(void **state)
 {
     const struct harness *h = *state;
@@ -489,6 +498,7 @@ static void requirements__of_a_module__can_be_kept_and_asked_about(void **state)
                      ZE_VALIDATE_RUNTIME_REQUIREMENTS_RESULT_NOT_APPLICABLE);
 }
 
+/* Rule 4.15. */
 static void requirements__that_are_none__are_refused(void **state)
 {
     const struct harness *h = *state;

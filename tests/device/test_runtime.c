@@ -4,6 +4,7 @@
 
 #include <level_zero/zer_ddi.h>
 
+/* Rule 4.10. */
 static void default_context__is_that_of_the_first_driver(void **state)
 {
     const struct harness *h = *state;
@@ -20,6 +21,7 @@ static void default_context__is_that_of_the_first_driver(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeContextDestroy(context));
 }
 
+/* Rule 4.10. */
 static void identifiers__of_all_devices__lead_back_to_them(void **state)
 {
     const struct harness *h = *state;
@@ -36,6 +38,7 @@ static void identifiers__of_all_devices__lead_back_to_them(void **state)
         assert_ptr_equal(zerTranslateIdentifierToDeviceHandle(tiles[i]), h->tiles[i]);
 }
 
+/* Rule 4.10. */
 static void last_error__of_the_thread__is_told(void **state)
 {
     const char *sentence = NULL;
@@ -61,7 +64,7 @@ static void garbage__as_a_device__is_refused(void **state)
     assert_non_null(strstr(sentence, "zerTranslateDeviceHandleToIdentifier"));
 }
 
-/* Programs that come through an older loader get the functions by name. */
+/* Programs that come through an older loader get the functions by name. Rule 4.10. */
 static void functions__by_name__are_those_of_the_table(void **state)
 {
     const struct harness *h = *state;

@@ -1,4 +1,5 @@
-/* The part of sysman that topology tools ask for, on the same handles as the core API. */
+/* The part of sysman that topology tools ask for, on the same handles as the core API.
+ * Rule 4.14. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
+/* Rule 4.11. */
 static void driver_get__after_zes_init__gives_the_core_drivers(void **state)
 {
     zes_driver_handle_t drivers[4] = {NULL};
@@ -52,6 +54,7 @@ static bool is_terminated_text(const char *text)
     return length > 0 && length < ZES_STRING_PROPERTY_SIZE;
 }
 
+/* Rule 4.13. */
 static void properties__over_garbage__fill_every_string(void **state)
 {
     const struct harness *h = *state;
@@ -82,6 +85,7 @@ static void properties__over_garbage__fill_every_string(void **state)
     assert_true(is_terminated_text(p.driverVersion));
 }
 
+/* Rule 4.11. */
 static void uuid__of_root_and_tile__finds_the_root(void **state)
 {
     const struct harness *h = *state;
@@ -118,6 +122,7 @@ static void uuid__of_nobody__is_refused_and_writes_nothing(void **state)
     assert_int_equal(tile, 7);
 }
 
+/* Rule 4.13. */
 static void pci__of_the_root__has_its_address_and_unknown_speed(void **state)
 {
     const struct harness *h = *state;
@@ -152,6 +157,7 @@ static void state__of_a_working_device__needs_no_reset(void **state)
     assert_int_equal(s.repaired, ZES_REPAIR_STATUS_UNSUPPORTED);
 }
 
+/* Rule 4.13. */
 static void state__of_a_lost_device__asks_for_a_reset(void **state)
 {
     const struct harness *h = *state;
@@ -181,6 +187,7 @@ static void state__of_a_lost_device__asks_for_a_reset(void **state)
         assert_int_equal(count, 0);                                                                \
     } while (0)
 
+/* Rule 4.13. */
 static void lists__of_what_no_device_has__are_empty(void **state)
 {
     const struct harness *h = *state;
@@ -204,6 +211,7 @@ static void lists__of_what_no_device_has__are_empty(void **state)
     ASSERT_EMPTY(zesDeviceEnumTemperatureSensors, zes_temp_handle_t);
 }
 
+/* Rule 4.13. */
 static void rest__of_sysman__is_unsupported(void **state)
 {
     const struct harness *h = *state;
@@ -260,6 +268,7 @@ static int use_sysman_alone(void)
     return strcmp(p.modelName, "Fake GPU") == 0 ? 0 : 6;
 }
 
+/* Rule 4.11. */
 static void zes_init__without_ze_init__is_enough(void **state)
 {
     int status = 0;

@@ -62,6 +62,7 @@ static bool host_can_write(void *address)
     return good;
 }
 
+/* Rule 5.17. */
 static void map__two_addresses__show_the_same_memory(void **state)
 {
     const struct gpu *gpu = *state;
@@ -88,6 +89,7 @@ static void map__two_addresses__show_the_same_memory(void **state)
     assert_success(zePhysicalMemDestroy(gpu->context, physical));
 }
 
+/* Rule 5.14. */
 static void access__read_only__kernels_and_host_are_held_to_it(void **state)
 {
     struct gpu *gpu = *state;
@@ -116,6 +118,7 @@ static void access__read_only__kernels_and_host_are_held_to_it(void **state)
     assert_success(zePhysicalMemDestroy(gpu->context, physical));
 }
 
+/* Rule 5.14. */
 static void access__none_unmapped_or_freed__kernels_fault_with_a_sentence(void **state)
 {
     struct gpu *gpu = *state;
@@ -141,6 +144,7 @@ static void access__none_unmapped_or_freed__kernels_fault_with_a_sentence(void *
     assert_success(zePhysicalMemDestroy(gpu->context, physical));
 }
 
+/* Rule 5.17. */
 static void attributes__any_change__are_told_in_runs(void **state)
 {
     const struct gpu *gpu = *state;
@@ -191,6 +195,7 @@ static void check_access(const struct gpu *gpu, const char *address, size_t page
     assert_int_equal(size, pages * PAGE);
 }
 
+/* Rule 5.16. */
 static void attributes__of_addresses_with_nothing_there__are_kept_until_something_is(void **state)
 {
     const ze_memory_access_attribute_t none = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
@@ -235,6 +240,7 @@ static void attributes__of_addresses_with_nothing_there__are_kept_until_somethin
     assert_success(zePhysicalMemDestroy(c, physical));
 }
 
+/* Rule 5.15. */
 static void physical__of_the_host__needs_no_device(void **state)
 {
     const struct gpu *gpu = *state;
@@ -259,6 +265,7 @@ static void physical__of_the_host__needs_no_device(void **state)
         zePhysicalMemCreate(gpu->context, (ze_device_handle_t)gpu->context, &desc, &physical));
 }
 
+/* Rule 5.18. */
 static void properties__of_mapped_addresses__are_those_of_the_memory(void **state)
 {
     const struct gpu *gpu = *state;
@@ -298,6 +305,7 @@ static void properties__of_mapped_addresses__are_those_of_the_memory(void **stat
     assert_success(zePhysicalMemDestroy(gpu->context, physical));
 }
 
+/* Rule 5.17. */
 static void arguments__that_do_not_fit__are_refused(void **state)
 {
     const struct gpu *gpu = *state;
@@ -345,6 +353,7 @@ static void arguments__that_do_not_fit__are_refused(void **state)
     assert_success(zePhysicalMemDestroy(c, physical));
 }
 
+/* Rule 5.19. */
 static void reserve__with_a_wish__gets_it_or_another_place(void **state)
 {
     const struct gpu *gpu = *state;
@@ -363,6 +372,7 @@ static void reserve__with_a_wish__gets_it_or_another_place(void **state)
     assert_success(zeVirtualMemFree(gpu->context, address, 4 * PAGE));
 }
 
+/* Rule 5.18. */
 static void context__destroyed_with_mappings__gives_everything_back(void **state)
 {
     const struct gpu *gpu = *state;

@@ -95,6 +95,7 @@ static uint64_t file_size(const struct bed *bed)
     return (uint64_t)status.st_size;
 }
 
+/* Rule 16.12. */
 static void create__file__is_of_its_owner_and_new(void **state)
 {
     const struct bed *bed = *state;
@@ -116,7 +117,7 @@ static void create__file__is_of_its_owner_and_new(void **state)
     zeta_container_writer_destroy(writer);
 }
 
-/** What mktemp gives, once; a link is none, wherever it leads. */
+/** What mktemp gives, once; a link is none, wherever it leads. Rule 16.12. */
 static void create__empty_file__is_taken_by_one(void **state)
 {
     const struct bed *bed = *state;
@@ -153,6 +154,7 @@ static void open__what_is_no_file__says_why(void **state)
     assert_non_null(strstr(problem.text, "no regular file"));
 }
 
+/* Rule 16.13. */
 static void kill__after_a_flush__loses_only_what_came_later(void **state)
 {
     const struct bed *bed = *state;
@@ -193,6 +195,7 @@ static void kill__after_a_flush__loses_only_what_came_later(void **state)
     zeta_container_reader_destroy(reader);
 }
 
+/* Rule 16.13. */
 static void read__growing_file__goes_on_where_it_was(void **state)
 {
     const struct bed *bed = *state;
@@ -215,6 +218,7 @@ static void read__growing_file__goes_on_where_it_was(void **state)
     zeta_container_writer_destroy(writer);
 }
 
+/* Rule 16.14. */
 static void bound__many_chunks__keeps_the_newest_and_all_that_stays(void **state)
 {
     const struct bed *bed = *state;
@@ -267,6 +271,7 @@ static void bound__many_chunks__keeps_the_newest_and_all_that_stays(void **state
     zeta_container_writer_destroy(writer);
 }
 
+/* Rules 16.14, 16.15. */
 static void bound__chunk_that_never_fits__is_refused_and_the_file_is_in_order(void **state)
 {
     const struct bed *bed = *state;

@@ -1,4 +1,4 @@
-/* The command "zeta calc": every row with every bit, in a process that has no plugin. */
+/* The command "zeta calc": every row with every bit, in a process that has no plugin. Rule 1.22. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +152,7 @@ static void check_file(const struct source *source, const char *options,
     outcome_free(&in_place);
 }
 
+/* Rule 16.20. */
 static void csv__export__is_each_row_as_in_place(void **state)
 {
     const struct source one = find_source("fake0", "Basic", TIME_BASED);
@@ -163,6 +164,7 @@ static void csv__export__is_each_row_as_in_place(void **state)
     check_file(&tiles, "--csv", VALUES);
 }
 
+/* Rule 16.20. */
 static void table__export__is_as_of_stat(void **state)
 {
     const struct source source = find_source("fake0", "Basic", TIME_BASED);
@@ -183,6 +185,7 @@ static void table__export__is_as_of_stat(void **state)
     free(text);
 }
 
+/* Rule 16.20. */
 static void options__skip_and_tile__choose_rows(void **state)
 {
     const struct source source = find_source("fake1", "Basic", TIME_BASED);
@@ -223,6 +226,7 @@ static void flip_byte(off_t offset)
     assert_int_equal(fclose(file), 0);
 }
 
+/* Rule 16.20. */
 static void recording__two_pieces__one_table_and_the_device(void **state)
 {
     const struct source source = find_source("fake0", "Basic", TIME_BASED);

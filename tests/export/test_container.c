@@ -228,6 +228,7 @@ static void seal_header(unsigned char *bytes)
     memcpy(bytes + 60, &crc, 4);
 }
 
+/* Rule 16.8. */
 static void read__later_versions__minor_is_read_major_is_refused(void **state)
 {
     unsigned char bytes[sizeof(example)];

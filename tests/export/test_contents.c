@@ -76,6 +76,7 @@ static size_t write_export(const struct piece *pieces, uint32_t count, const uin
     return size;
 }
 
+/* Rules 16.8, 16.9. */
 static void open__tiles_with_sets_of_their_own__each_its_values(void **state)
 {
     static const char first[] = SET("2", "32", "time");
@@ -121,6 +122,7 @@ static void open__tiles_with_sets_of_their_own__each_its_values(void **state)
     zeta_export_close(&export);
 }
 
+/* Rule 16.7. */
 static void open__contents_that_do_not_fit__say_why(void **state)
 {
     static const char set[] = SET("2", "32", "time");

@@ -68,6 +68,7 @@ static bool calculates(struct bed *bed, const uint8_t *bytes, size_t size)
     return true;
 }
 
+/* Rule 16.7. */
 static void cut__anywhere__is_refused(void **state)
 {
     struct bed *bed = *state;
@@ -82,6 +83,7 @@ static void cut__anywhere__is_refused(void **state)
     }
 }
 
+/* Rule 16.7. */
 static void flip__any_bit__is_refused_or_changes_nothing(void **state)
 {
     struct bed *bed = *state;
@@ -112,6 +114,7 @@ static void shift__any_alignment__gives_the_values(void **state)
     free(bytes);
 }
 
+/* Rule 16.7. */
 static void extend__bytes_behind__are_refused(void **state)
 {
     struct bed *bed = *state;
@@ -137,6 +140,7 @@ static uint32_t checksum(const uint8_t *bytes, size_t count)
     return ~crc;
 }
 
+/* Rule 16.8. */
 static void version__later_major__is_an_unsupported_version(void **state)
 {
     struct bed *bed = *state;

@@ -20,6 +20,7 @@ static int set_up(void **state)
     return source_count > 0 ? 0 : -1;
 }
 
+/* Rule 16.1. */
 static void calculate__every_group_and_random_bytes__as_in_place(void **state)
 {
     struct outcome in_place = outcome_make();
@@ -48,6 +49,7 @@ static void calculate__every_group_and_random_bytes__as_in_place(void **state)
     outcome_free(&offline);
 }
 
+/* Rules 16.1, 16.3. */
 static void calculate__every_length__as_in_place(void **state)
 {
     const struct source *source = &sources[0];
@@ -65,6 +67,7 @@ static void calculate__every_length__as_in_place(void **state)
     outcome_free(&offline);
 }
 
+/* Rule 16.1. */
 static void calculate__less_room__as_in_place(void **state)
 {
     const struct source *source = &sources[0];
@@ -104,6 +107,7 @@ static void calculate__less_room__as_in_place(void **state)
     free(raw);
 }
 
+/* Rule 16.1. */
 static void calculate__count_passes__as_in_place(void **state)
 {
     zet_metric_calculate_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_CALCULATE_EXP_DESC};
@@ -171,6 +175,7 @@ static size_t cut_front(const struct source *source, const uint8_t *raw, size_t 
     return used + bytes - at;
 }
 
+/* Rule 16.6. */
 static void calculate__reports_skipped__as_without_them(void **state)
 {
     struct outcome in_place = outcome_make();
@@ -206,6 +211,7 @@ static void calculate__reports_skipped__as_without_them(void **state)
     outcome_free(&offline);
 }
 
+/* Rule 16.4. */
 static void export__sizes__two_calls_and_the_needed_size(void **state)
 {
     const struct source *source = &sources[0];
@@ -241,6 +247,7 @@ static void export__sizes__two_calls_and_the_needed_size(void **state)
     free(data);
 }
 
+/* Rule 16.3. */
 static void export__bad_arguments__are_refused(void **state)
 {
     const struct source *source = &sources[0];

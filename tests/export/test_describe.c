@@ -96,6 +96,7 @@ static void describe__expressions__least_parentheses(void **state)
     }
 }
 
+/* Rule 16.10. */
 static void describe__same_meaning__same_text_and_digest(void **state)
 {
     static const char *const same[] = {
@@ -244,6 +245,7 @@ static void check_shipped(const struct zeta_catalog *catalog, const struct zeta_
     free(again);
 }
 
+/* Rule 16.10. */
 static void describe__shipped_sets__come_back(void **state)
 {
     struct zeta_catalog *catalog = zeta_catalog_create();
@@ -294,6 +296,7 @@ static void get_set(uint32_t number, struct zeta_description **out_description)
                      ZE_RESULT_SUCCESS);
 }
 
+/* Rule 16.10. */
 static void descriptions__many__are_kept_up_to_a_bound(void **state)
 {
     struct zeta_description *used[ZETA_DESCRIPTION_KEPT + 5];
@@ -320,6 +323,7 @@ static void descriptions__many__are_kept_up_to_a_bound(void **state)
     assert_int_equal(zeta_description_count(), ZETA_DESCRIPTION_KEPT);
 }
 
+/* Rule 16.8. */
 static void descriptions__not_in_order__are_refused_with_the_reason(void **state)
 {
     static const char *const bad[] = {

@@ -1,6 +1,8 @@
 /*
  * Calculation in another process that has no plugin and no device: the program starts itself with
  * an empty plugin path, and compares what both calculate.
+ *
+ * Rule 1.22.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -130,6 +132,7 @@ static void expect_same_elsewhere(const struct source *source, uint64_t seed)
     outcome_free(&in_place);
 }
 
+/* Rule 16.1. */
 static void calculate__in_a_process_without_devices__gives_the_same_bits(void **state)
 {
     static struct source sources[MAX_GROUPS];
@@ -161,6 +164,7 @@ static int calculate_in_child(const uint8_t *data, size_t size, const struct out
     return same_values(got.values, expected->values, got.total) ? 0 : 4;
 }
 
+/* Rule 16.1. */
 static void calculate__in_the_child_of_a_fork__gives_the_same_bits(void **state)
 {
     static struct source sources[MAX_GROUPS];

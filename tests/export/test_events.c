@@ -156,6 +156,7 @@ static void expect_same_entries(const struct bed *bed, size_t bytes)
     free(here);
 }
 
+/* Rule 16.21. */
 static void decode__any_records__gives_what_the_decoder_gives(void **state)
 {
     const struct bed *bed = *state;
@@ -164,6 +165,7 @@ static void decode__any_records__gives_what_the_decoder_gives(void **state)
     expect_same_entries(bed, sizeof(bed->raw));
 }
 
+/* Rule 16.21. */
 static void decode__last_record_is_cut__leaves_it_alone(void **state)
 {
     const struct bed *bed = *state;
@@ -172,6 +174,7 @@ static void decode__last_record_is_cut__leaves_it_alone(void **state)
     expect_same_entries(bed, 10 * RECORD_BYTES + 40);
 }
 
+/* Rule 16.21. */
 static void metrics__of_a_tracer__are_those_of_its_group(void **state)
 {
     const struct bed *bed = *state;
@@ -201,6 +204,7 @@ static void metrics__of_a_tracer__are_those_of_its_group(void **state)
     zetaRecordingClose(reader);
 }
 
+/* Rule 16.21. */
 static void decode__bad_arguments__are_refused(void **state)
 {
     const struct bed *bed = *state;
@@ -234,6 +238,7 @@ static void decode__bad_arguments__are_refused(void **state)
     zetaRecordingClose(reader);
 }
 
+/* Rule 16.21. */
 static void decode__stream_of_values__is_refused(void **state)
 {
     struct bed *bed = *state;

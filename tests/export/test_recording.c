@@ -148,6 +148,7 @@ static ze_result_t read_recording(struct bed *bed, uint32_t *out_pieces, uint32_
     return result;
 }
 
+/* Rule 16.19. */
 static void record__two_streams__come_back_and_calculate(void **state)
 {
     struct bed *bed = *state;
@@ -160,6 +161,7 @@ static void record__two_streams__come_back_and_calculate(void **state)
     assert_int_equal(devices, 4); /* fake0, and fake1 with its two tiles */
 }
 
+/* Rule 16.13. */
 static void record__without_an_end__is_read_up_to_there(void **state)
 {
     struct bed *bed = *state;

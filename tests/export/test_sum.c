@@ -117,6 +117,7 @@ static struct source any_source(void)
     return sources[0];
 }
 
+/* Rule 14.4. */
 static void sum__of_any_group_and_data__has_the_rows_of_calculation(void **state)
 {
     static struct source sources[MAX_GROUPS];
@@ -155,6 +156,7 @@ static uint32_t split_row(void *user, const struct zeta_metric_row *row)
     return 1;
 }
 
+/* Rule 14.3. */
 static void sum__exported_or_split__has_the_same_values(void **state)
 {
     static struct source sources[MAX_GROUPS];

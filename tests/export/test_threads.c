@@ -55,6 +55,7 @@ static void *work(void *context)
     return NULL;
 }
 
+/* Rule 16.11. */
 static void calculate__several_threads__each_gets_its_values(void **state)
 {
     struct worker workers[THREADS] = {{0}};

@@ -71,6 +71,7 @@ static uint32_t list_devices(ze_device_handle_t *devices, uint32_t capacity)
     return used;
 }
 
+/* Rule 16.2. */
 static void calculate__groups_of_the_application__as_in_place(void **state)
 {
     ze_device_handle_t devices[MAX_DEVICES];
@@ -112,6 +113,7 @@ static uint32_t check_tracer_groups(ze_device_handle_t device)
     return found;
 }
 
+/* Rule 16.5. */
 static void export__tracer_groups__are_unsupported(void **state)
 {
     ze_device_handle_t devices[MAX_DEVICES];

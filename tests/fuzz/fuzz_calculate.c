@@ -2,6 +2,8 @@
  * Raw data of any length and content given to calculation, and added up. The first byte chooses
  * capacity and tile; "B", "T", "E" and "R" at the start of a slot make it a control slot or a
  * repeated record.
+ *
+ * Rules 14.2, 14.4.
  */
 #include <stdlib.h>
 #include <string.h>

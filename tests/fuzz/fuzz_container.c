@@ -1,6 +1,8 @@
 /*
  * Containers of any bytes. The first byte says whether the checksums are set right before, so that
  * what lies behind them is reached too.
+ *
+ * Rule 16.7.
  */
 #include <stdlib.h>
 #include <string.h>

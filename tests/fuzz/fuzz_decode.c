@@ -2,6 +2,8 @@
  * Event records of any content given to the decoder. The first byte chooses which metrics are
  * decoded and the room for a part; "B" at the start of a slot makes it a BREAK. Decoding in parts
  * has to give what decoding at once gives.
+ *
+ * Rule 13.19.
  */
 #include <stdlib.h>
 #include <string.h>

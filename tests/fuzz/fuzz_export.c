@@ -1,6 +1,8 @@
 /*
  * Exported data with any description: two lengths of two bytes, the text of a set, the lines of its
  * stream, raw data. Checksums and digest are right, so that the rest is reached.
+ *
+ * Rule 16.7.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /*
  * Answers of the xe driver: the first byte chooses the question, the rest is the answer.
+ *
+ * Rule 26.22.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,6 @@
 /* Values of ZE_AFFINITY_MASK: whatever they are, entries stay inside the array and are read once.
+ *
+ * Rule 4.3.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Files of programs, as zeta doctor reads how they are linked: any bytes give an answer. */
+/* Files of programs, as zeta doctor reads how they are linked: any bytes give an answer.
+ * Rule 20.17. */
 #include <stdlib.h>
 
 #include "sdk/tools/zeta/doctor/doctor.h"

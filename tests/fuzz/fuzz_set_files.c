@@ -2,6 +2,8 @@
  * Any bytes given as the set files of one provider, divided by lines of "%%". A file that is
  * refused leaves nothing behind, and the canonical text of each set means what the set means,
  * whatever it shares with others.
+ *
+ * Rule 10.12.
  */
 #include <stdlib.h>
 #include <string.h>

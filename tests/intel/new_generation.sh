@@ -3,6 +3,7 @@
 # emulated kernel. Blocks of the kind sh are run one after the other in one shell; a block of the kind
 # text that follows is what the commands print. There "..." stands for anything in a line, and each
 # line must be there.
+# Rules 26.6, 26.36.
 set -eu
 build=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)

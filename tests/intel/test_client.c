@@ -234,6 +234,7 @@ static void notification__of_any_number__comes_back_and_is_reached(void **state)
 
 /* ---- lists of a device that nobody computes on ---------------------------------------------- */
 
+/* Rule 26.34. */
 static void commands__of_every_kind__work_or_are_refused_when_appended(void **state)
 {
     const ze_device_handle_t device = start((const char *)*state);
@@ -296,6 +297,7 @@ static void commands__of_every_kind__work_or_are_refused_when_appended(void **st
     EXPECT_OK(zeContextDestroy(context));
 }
 
+/* Rule 26.34. */
 static void marker__on_a_stream_without_any__is_refused_when_appended(void **state)
 {
     struct client client = make_client((const char *)*state);

@@ -234,6 +234,7 @@ static void device__fused_down__has_the_topology_that_is_left(void **state)
     assert_int_equal(properties.numEUsPerSubslice, 6);
 }
 
+/* Rule 26.8. */
 static void device__with_its_own_clock__tells_it(void **state)
 {
     struct kmd_config config = bed_config("dg2-g10", "i915");
@@ -251,7 +252,8 @@ static void device__with_its_own_clock__tells_it(void **state)
     assert_int_equal(properties.timestampValidBits, 32);
 }
 
-/* The device's clock has the ticks of reports: what passes on the machine passes there. */
+/* The device's clock has the ticks of reports: what passes on the machine passes there.
+ * Rule 26.8. */
 static void clock__of_the_device__runs_with_oa_ticks_and_never_back(void **state)
 {
     struct kmd_config config = bed_config(*state, "i915");

@@ -29,6 +29,7 @@ static void expect_reason(const struct kmd_config *config, const char *const *pa
     }
 }
 
+/* Rule 26.15. */
 static void node__that_may_not_be_opened__names_group_and_command(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -40,6 +41,7 @@ static void node__that_may_not_be_opened__names_group_and_command(void **state)
     expect_reason(&config, parts);
 }
 
+/* Rule 26.15. */
 static void guest__without_oa__says_so(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -50,6 +52,7 @@ static void guest__without_oa__says_so(void **state)
     expect_reason(&config, parts);
 }
 
+/* Rule 26.15. */
 static void kernel__without_metrics_folder__says_so(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -89,6 +92,7 @@ static void kernel__of_each_perf_revision__samples(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.11. */
 static void process__without_capability__hears_of_sysctl_and_command(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -106,6 +110,7 @@ static void process__without_capability__hears_of_sysctl_and_command(void **stat
     expect_sentence("sudo setcap cap_perfmon=ep");
 }
 
+/* Rule 26.11. */
 static void process__on_a_lenient_kernel__needs_no_capability(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -122,6 +127,7 @@ static void process__on_a_lenient_kernel__needs_no_capability(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.2. */
 static void rate__above_what_everybody_may__is_lowered_and_told(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -138,6 +144,7 @@ static void rate__above_what_everybody_may__is_lowered_and_told(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.2. */
 static void rate__of_a_privileged_process__is_not_limited(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -191,6 +198,7 @@ static pid_t start_holder(const int ready[2], const int end[2])
     _exit(0);
 }
 
+/* Rule 26.9. */
 static void unit__of_another_process__is_not_available_until_it_ends(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -220,6 +228,7 @@ static void unit__of_another_process__is_not_available_until_it_ends(void **stat
     bed_close(&stream);
 }
 
+/* Rule 26.9. */
 static void child__of_a_process_with_a_stream__frees_the_unit_and_samples(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");

@@ -133,7 +133,8 @@ static void probe__of_a_sound_kernel__finds_both_units(void **state)
     assert_int_equal(gpu.tiles[0].topology.eus, 128);
 }
 
-/* The device is removed at this very moment: that must not fail the plugin, which has others. */
+/* The device is removed at this very moment: that must not fail the plugin, which has others.
+ * Rule 26.35. */
 static void probe__gpu_does_not_answer__is_a_gpu_without_metrics(void **state)
 {
     (void)state;

@@ -57,7 +57,7 @@ devices__of_two_generations_and_drivers__come_in_order_with_names_of_their_own(v
     }
 }
 
-/* All at once, each with the counters of its own unit. */
+/* All at once, each with the counters of its own unit. Rule 26.35. */
 static void streams__of_all_devices__have_their_own_reports(void **state)
 {
     const struct kmd_config config = mixed_machine();
@@ -100,7 +100,7 @@ static void mask__of_affinity__leaves_those_that_it_names(void **state)
     bed_close(&stream);
 }
 
-/* What is wrong with one is said beside the plugin that works with the others. */
+/* What is wrong with one is said beside the plugin that works with the others. Rule 26.35. */
 static void device__that_is_gone__takes_no_other_along(void **state)
 {
     const struct kmd_config config = mixed_machine();

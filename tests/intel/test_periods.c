@@ -180,11 +180,13 @@ static void expect_all_groups_count(ze_device_handle_t device)
     assert_cmp(sampled, >=, 2);
 }
 
+/* Rule 11.2. */
 static void longest_period__of_each_set_on_i915__counts_all(void **state)
 {
     expect_all_groups_count(start(*state, "i915"));
 }
 
+/* Rule 11.2. */
 static void longest_period__of_each_set_on_xe__counts_all(void **state)
 {
     expect_all_groups_count(start(*state, "xe"));
@@ -192,6 +194,7 @@ static void longest_period__of_each_set_on_xe__counts_all(void **state)
 
 /* ---- some of them ---------------------------------------------------------------------------- */
 
+/* Rule 11.2. */
 static void period__beyond_the_longest__is_brought_into_range(void **state)
 {
     /* Three quarters of 2^32 over 40 EUs at 1.3 GHz are 61.9 ms; 2^19 ticks of 12.5 MHz are less.
@@ -210,6 +213,7 @@ static void period__beyond_the_longest__is_brought_into_range(void **state)
     bed_close(&stream);
 }
 
+/* Rule 11.2. */
 static void range__of_sets_of_one_unit__follows_from_what_they_read(void **state)
 {
     /* Tiger Lake GT2: TestOa reads counters of the clock, RenderBasic messages of six subslices. */
@@ -228,6 +232,7 @@ static void range__of_sets_of_one_unit__follows_from_what_they_read(void **state
     }
 }
 
+/* Rule 11.2. */
 static void root__with_two_tiles__has_the_range_of_both(void **state)
 {
     struct kmd_config config = bed_config("pvc", "xe");
@@ -253,6 +258,7 @@ static void root__with_two_tiles__has_the_range_of_both(void **state)
     bed_close(&stream);
 }
 
+/* Rule 11.2. */
 static void kernel__that_allows_longer_periods_only__samples_nothing(void **state)
 {
     struct kmd_config config = bed_config("hsw-gt3", "i915");

@@ -153,6 +153,7 @@ static void damage(const char *what, const char *by, char *out_text, size_t byte
                    at + strlen(what));
 }
 
+/* Rule 26.36. */
 static void file__with_a_mistake__is_refused_with_line_and_reason(void **state)
 {
     static const struct {

@@ -166,6 +166,7 @@ static struct bed_stream open_group(ze_device_handle_t device, zet_metric_group_
     return stream;
 }
 
+/* Rule 26.33. */
 static void group__of_eu_and_boolean_counters__streams_what_they_count(void **state)
 {
     static const char *const names[3] = {"EuActive", "EuStall", "BooleanClocks"};
@@ -211,6 +212,7 @@ static void group__of_eu_and_boolean_counters__streams_what_they_count(void **st
     drop(1, groups, 3, metrics);
 }
 
+/* Rule 26.33. */
 static void group__of_eu_and_boolean_counters__is_queried_too(void **state)
 {
     const struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -257,7 +259,7 @@ static void group__of_eu_and_boolean_counters__is_queried_too(void **state)
     drop(1, groups, 3, metrics);
 }
 
-/* 40 bits that 96 EUs at 1.3 GHz count last longer than 32 bits of the clock. */
+/* 40 bits that 96 EUs at 1.3 GHz count last longer than 32 bits of the clock. Rule 11.2. */
 static void group__with_a_narrower_counter__has_shorter_periods(void **state)
 {
     static const uint64_t longest_ns[2] = {3495253334, 1747626667};
@@ -280,7 +282,7 @@ static void group__with_a_narrower_counter__has_shorter_periods(void **state)
     drop(0, groups, 2, metrics);
 }
 
-/* Of the 14 flexible counters each of these takes four: three fit into a group. */
+/* Of the 14 flexible counters each of these takes four: three fit into a group. Rule 26.33. */
 static void metrics__more_than_counters__are_packed_into_several_groups(void **state)
 {
     static const char *const names[] = {"EuActive", "EuStall", "FpuActive", "EmActive",

@@ -37,6 +37,7 @@ static uint64_t ticks_of(ze_device_handle_t device)
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
+/* Rules 26.24, 26.25. */
 static void query__of_gen12__counts_what_the_counters_did(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -97,6 +98,7 @@ static void metrics__of_a_query__are_those_of_its_counts(void **state)
     query_bed_close(&bed);
 }
 
+/* Rule 26.29. */
 static void queries__overlapping_in_two_pools__each_has_its_own(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -126,7 +128,8 @@ static void queries__overlapping_in_two_pools__each_has_its_own(void **state)
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPEN), 0);
 }
 
-/* The core clock of 32 bits comes around every few seconds, the OA clock in the middle of it. */
+/* The core clock of 32 bits comes around every few seconds, the OA clock in the middle of it.
+ * Rule 26.24. */
 static void query__of_half_a_minute__counts_across_all_turns(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -147,7 +150,7 @@ static void query__of_half_a_minute__counts_across_all_turns(void **state)
     query_bed_close(&bed);
 }
 
-/* All counters of Haswell have 32 bits, also those that add up all EUs. */
+/* All counters of Haswell have 32 bits, also those that add up all EUs. Rule 26.24. */
 static void query__of_haswell__counts_across_turns_of_its_a_counters(void **state)
 {
     struct kmd_config config = bed_config("hsw-gt2", "i915");
@@ -276,6 +279,7 @@ static void expect_undisturbed(struct query_bed *bed, uint32_t index)
 
 /* ---- sleep and losses ----------------------------------------------------------------------- */
 
+/* Rule 26.26. */
 static void query__while_the_gpu_sleeps__ends_and_counted_nothing(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -300,7 +304,7 @@ static void query__while_the_gpu_sleeps__ends_and_counted_nothing(void **state)
     query_bed_close(&bed);
 }
 
-/* Counters went on: whoever counts from one side to the other misses nothing. */
+/* Counters went on: whoever counts from one side to the other misses nothing. Rule 26.27. */
 static void reports__lost_inside_a_query__change_nothing(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -315,6 +319,7 @@ static void reports__lost_inside_a_query__change_nothing(void **state)
     query_bed_close(&bed);
 }
 
+/* Rule 26.27. */
 static void buffer__lost_inside_a_query__is_marked(void **state)
 {
     const uint32_t marks = ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW;
@@ -333,7 +338,8 @@ static void buffer__lost_inside_a_query__is_marked(void **state)
     query_bed_close(&bed);
 }
 
-/* Counters, reports and the clock begin at 0: nobody waits until it is as late as it was. */
+/* Counters, reports and the clock begin at 0: nobody waits until it is as late as it was.
+ * Rule 26.28. */
 static void reset__inside_queries__is_marked_and_none_waits(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -362,7 +368,7 @@ static void reset__inside_queries__is_marked_and_none_waits(void **state)
     query_bed_close(&bed);
 }
 
-/* Reports between those of the timer: counts and times stay those of the counters. */
+/* Reports between those of the timer: counts and times stay those of the counters. Rule 26.28. */
 static void switches__of_contexts_inside__change_nothing(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -406,6 +412,7 @@ static void device__unplugged__queries_are_lost(void **state)
 
 /* ---- the unit ------------------------------------------------------------------------------- */
 
+/* Rule 26.29. */
 static void pool__while_a_stream_has_the_unit__is_not_available(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -425,6 +432,7 @@ static void pool__while_a_stream_has_the_unit__is_not_available(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.29. */
 static void stream__while_pools_have_the_unit__names_them(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -445,6 +453,7 @@ static void stream__while_pools_have_the_unit__names_them(void **state)
     query_bed_close(&bed);
 }
 
+/* Rule 26.29. */
 static void pool__while_another_process_has_the_unit__is_not_available(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -486,6 +495,7 @@ static bool has_queries(ze_device_handle_t device)
     return false;
 }
 
+/* Rule 26.24. */
 static void groups__that_are_queried__say_that_they_count_the_whole_gpu(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -508,7 +518,7 @@ static void drop_capabilities(void)
     assert_int_equal(syscall(SYS_capset, &header, none), 0);
 }
 
-/* Half a report in a second is not often enough for any counter of 32 bits. */
+/* Half a report in a second is not often enough for any counter of 32 bits. Rule 26.30. */
 static void groups__where_reports_are_too_rare__are_not_queried_and_say_why(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -554,6 +564,7 @@ static void queue__of_a_gpu_without_compute__writes_its_clock(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
+/* Rule 26.25. */
 static void end__when_its_event_is_signalled__has_its_result(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");

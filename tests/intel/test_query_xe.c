@@ -64,6 +64,7 @@ static uint32_t unit_of(const uint8_t *record, bool (*is_of)(const uint8_t *reco
     return unit;
 }
 
+/* Rule 26.24. */
 static void query__of_xe2__counts_what_the_counters_did(void **state)
 {
     struct kmd_config config = bed_config("bmg", "xe");
@@ -83,6 +84,7 @@ static void query__of_xe2__counts_what_the_counters_did(void **state)
     query_bed_close(&bed);
 }
 
+/* Rule 26.24. */
 static void root__with_two_tiles__has_a_record_of_each(void **state)
 {
     struct kmd_config config = bed_config("pvc", "xe");
@@ -158,7 +160,8 @@ static void query__of_a_media_unit__counts_its_counters(void **state)
     query_bed_close(&bed);
 }
 
-/* The buffer that overflowed keeps what it had, so the gap is as long as a few reports. */
+/* The buffer that overflowed keeps what it had, so the gap is as long as a few reports.
+ * Rule 26.27. */
 static void losses__told_by_xe__change_nothing(void **state)
 {
     static const enum kmd_fault faults[] = {KMD_FAULT_LOSE_REPORTS, KMD_FAULT_LOSE_BUFFER};

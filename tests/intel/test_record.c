@@ -83,6 +83,7 @@ static void reports__more_than_room__stay_for_the_next_time(void **state)
     assert_int_equal(out[0], 3);
 }
 
+/* Rule 26.4. */
 static void buffer_lost__between_reports__ends_the_read_and_breaks_the_next(void **state)
 {
     struct bytes bytes = {.used = 0};
@@ -106,7 +107,8 @@ static void buffer_lost__between_reports__ends_the_read_and_breaks_the_next(void
     assert_int_equal(out[0], 2);
 }
 
-/* It stands before reports that were written earlier, so the gap may be anywhere behind it. */
+/* It stands before reports that were written earlier, so the gap may be anywhere behind it.
+ * Rule 26.5. */
 static void loss__of_reports__is_told_and_breaks_nothing(void **state)
 {
     struct bytes bytes = {.used = 0};
@@ -149,6 +151,7 @@ static void loss__at_the_end__breaks_what_is_read_later(void **state)
     assert_int_equal(read.bytes, REPORT_BYTES);
 }
 
+/* Rule 26.4. */
 static void losses__of_both_kinds__are_told_apart(void **state)
 {
     struct bytes bytes = {.used = 0};

@@ -24,6 +24,7 @@
 
 /* ---- what is counted ---------------------------------------------------------------------- */
 
+/* Rule 26.24. */
 static void query__between_reports__counts_between_the_first_ones_after(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -150,6 +151,7 @@ static void root__with_tiles__gives_a_record_for_each(void **state)
 
 /* ---- sleep -------------------------------------------------------------------------------- */
 
+/* Rule 26.26. */
 static void end__gpu_sleeps__has_the_totals_of_the_last_report(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -177,6 +179,7 @@ static void end__gpu_sleeps__has_the_totals_of_the_last_report(void **state)
     sampler_bed_drop(bed, pool);
 }
 
+/* Rule 26.26. */
 static void query__in_the_middle_of_sleep__counted_nothing(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -198,7 +201,8 @@ static void query__in_the_middle_of_sleep__counted_nothing(void **state)
     sampler_bed_drop(bed, pool);
 }
 
-/* Without any report nobody knows what counters stand at: counting begins with the first. */
+/* Without any report nobody knows what counters stand at: counting begins with the first.
+ * Rule 26.26. */
 static void begin__before_any_report__waits_for_the_first(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -228,6 +232,7 @@ static void begin__before_any_report__waits_for_the_first(void **state)
 
 /* ---- losses ------------------------------------------------------------------------------- */
 
+/* Rule 26.27. */
 static void loss__inside_a_query__is_marked_in_that_one_alone(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -258,7 +263,7 @@ static void loss__inside_a_query__is_marked_in_that_one_alone(void **state)
 /*
  * Counters go on while reports are lost, until one of 32 bits may come around. Who tells of one
  * loss alone leaves the next to the times of reports.
- */
+ Rule 26.27. */
 static void reports__lost_inside_a_query__are_counted_across_unless_for_long(void **state)
 {
     static const struct {
@@ -298,7 +303,8 @@ static void reports__lost_inside_a_query__are_counted_across_unless_for_long(voi
     }
 }
 
-/* Counters begin anew, and the clock goes on from a time that is earlier, or much later. */
+/* Counters begin anew, and the clock goes on from a time that is earlier, or much later.
+ * Rule 26.28. */
 static void reset__inside_queries__is_marked_and_ends_those_before(void **state)
 {
     static const uint64_t clocks[] = {500, (UINT64_C(1) << 40) + 3000000000};
@@ -409,6 +415,7 @@ static void reset__while_reports_are_being_counted__is_marked(void **state)
     }
 }
 
+/* Rule 26.27. */
 static void core_clock__changes_inside__is_marked(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -450,6 +457,7 @@ static void stream__fails__queries_say_so_and_new_pools_too(void **state)
 
 /* ---- the unit ----------------------------------------------------------------------------- */
 
+/* Rule 26.29. */
 static void pool__of_another_program__says_who_has_the_unit(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -499,6 +507,7 @@ static uint64_t period_of(struct sampler_bed *bed)
     return period_ns;
 }
 
+/* Rule 26.24. */
 static void period__by_setting__is_not_longer_than_that(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -517,7 +526,7 @@ static void period__by_setting__is_not_longer_than_that(void **state)
     assert_cmp(period_of(bed), <=, 100000);
 }
 
-/* 2^32 counts are 34 ms of 96 EUs at 1.3 GHz. */
+/* 2^32 counts are 34 ms of 96 EUs at 1.3 GHz. Rule 26.24. */
 static void period__much_wanted__never_lets_a_counter_come_around(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -534,6 +543,7 @@ static void period__much_wanted__never_lets_a_counter_come_around(void **state)
     assert_cmp(period_of(bed), <=, 700000);
 }
 
+/* Rule 26.30. */
 static void period__kernel_allows_less__is_what_it_allows_or_there_are_no_queries(void **state)
 {
     struct sampler_bed *bed = *state;
@@ -567,7 +577,7 @@ static void period__refused_as_too_fast__is_that_for_everybody(void **state)
     assert_string_equal(scripted.sentence, "too fast");
 }
 
-/* Another process may remove what it takes for its own, at any time. */
+/* Another process may remove what it takes for its own, at any time. Rule 26.7. */
 static void configuration__removed_before_the_stream__is_taken_again(void **state)
 {
     struct sampler_bed *bed = *state;

@@ -56,6 +56,7 @@ static void expect_a32(const uint8_t *report, const char *uuid, uint64_t ticks)
     }
 }
 
+/* Rule 26.3. */
 static void stream__of_gen12__gives_reports_bit_by_bit(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -102,6 +103,7 @@ static void expect_a24(const uint8_t *report, uint64_t ticks)
     }
 }
 
+/* Rule 26.3. */
 static void stream__of_other_formats__gives_reports_bit_by_bit(void **state)
 {
     struct kmd_config config = bed_config(*state, "i915");
@@ -152,6 +154,7 @@ static void stream__near_the_wrap_of_time__goes_on(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.1. */
 static void period__wanted__is_the_nearest_power_of_two_and_told(void **state)
 {
     /* Ticks of 19.2 MHz: 2^14 are 853.3 us, 2^15 1.7 ms. */
@@ -234,6 +237,7 @@ static void test_oa__sampled__is_what_its_counters_counted(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.7. */
 static void stream__opened_twice__uploads_its_configuration_once(void **state)
 {
     struct kmd_config config = bed_config("skl-gt2", "i915");
@@ -253,7 +257,8 @@ static void stream__opened_twice__uploads_its_configuration_once(void **state)
     assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_STREAMS_OPENED), 3);
 }
 
-/* A set of a file in metrics.d has no uuid: the plugin names its configuration by its registers. */
+/* A set of a file in metrics.d has no uuid: the plugin names its configuration by its registers.
+ * Rule 26.7. */
 static void set__of_a_user__is_sampled_and_leaves_nothing(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -363,6 +368,7 @@ static void expect_loss(struct bed_stream *stream)
     fail_msg("no loss was told");
 }
 
+/* Rule 26.4. */
 static void losses__of_reports_and_of_the_buffer__are_told_and_end(void **state)
 {
     static const enum kmd_fault faults[] = {KMD_FAULT_LOSE_REPORTS, KMD_FAULT_LOSE_BUFFER};
@@ -417,21 +423,21 @@ static void expect_gaps(const char *platform, uint32_t gaps)
     bed_close(&stream);
 }
 
-/* The kernel tells of a loss before it gives the reports around it. */
+/* The kernel tells of a loss before it gives the reports around it. Rule 26.5. */
 static void loss__between_unread_reports__breaks_where_they_are_missing(void **state)
 {
     (void)state;
     expect_gaps("tgl-gt2", 3);
 }
 
-/* It tells of the first one alone. */
+/* It tells of the first one alone. Rule 26.5. */
 static void losses__of_haswell__break_where_reports_are_missing(void **state)
 {
     (void)state;
     expect_gaps("hsw-gt2", 3);
 }
 
-/* Counters and time begin at 0 again: nothing is calculated across that. */
+/* Counters and time begin at 0 again: nothing is calculated across that. Rule 26.10. */
 static void device__that_is_reset__breaks_the_stream_and_goes_on(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -456,7 +462,7 @@ static void device__that_is_reset__breaks_the_stream_and_goes_on(void **state)
     bed_close(&stream);
 }
 
-/* Reports of context switches are points of the curve like all others. */
+/* Reports of context switches are points of the curve like all others. Rule 26.10. */
 static void switches__of_contexts__are_reports_in_between(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -480,7 +486,8 @@ static void switches__of_contexts__are_reports_in_between(void **state)
     bed_close(&stream);
 }
 
-/* A GPU that sleeps writes nothing; the first report after it belongs to the ones before. */
+/* A GPU that sleeps writes nothing; the first report after it belongs to the ones before.
+ * Rule 26.10. */
 static void device__that_sleeps__gives_no_reports_and_no_break(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -504,6 +511,7 @@ static void device__that_sleeps__gives_no_reports_and_no_break(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.4. */
 static void reads__that_fail_or_give_little__lose_nothing(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");
@@ -529,6 +537,7 @@ static void reads__that_fail_or_give_little__lose_nothing(void **state)
     bed_close(&stream);
 }
 
+/* Rule 26.4. */
 static void read__that_answers_eio__starts_again_with_a_break(void **state)
 {
     struct kmd_config config = bed_config("tgl-gt2", "i915");

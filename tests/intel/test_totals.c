@@ -130,7 +130,7 @@ static void first_report__alone__only_is_where_counting_begins(void **state)
 }
 
 /* Counters go on while reports are lost, but nobody sees how often they came around in long ones.
- */
+ Rule 26.27. */
 static void reports__lost_for_a_while__are_counted_across(void **state)
 {
     struct zeta_intel_totals totals = totals_of(0xfe0007ff);

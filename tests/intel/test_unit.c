@@ -43,6 +43,7 @@ static struct zeta_plugin_string string_of(const char *text)
 
 /* ---- periods -------------------------------------------------------------------------------- */
 
+/* Rule 26.1. */
 static void period__of_an_exponent__is_rounded_up(void **state)
 {
     const struct zeta_intel_unit skl = {.timestamp_hz = 12000000};
@@ -59,6 +60,7 @@ static void period__of_an_exponent__is_rounded_up(void **state)
     assert_int_equal(zeta_intel_period_ns(&skl, 31), 357913941334);
 }
 
+/* Rule 26.1. */
 static void period__wanted__gets_the_nearest_exponent(void **state)
 {
     const struct zeta_intel_unit unit = {.timestamp_hz = 12000000};
@@ -173,7 +175,7 @@ static uint32_t make_program(const struct write *writes, uint32_t count, const c
                                    out_program);
 }
 
-/* As the kernels take them; what is of one class stays in the order of the set. */
+/* As the kernels take them; what is of one class stays in the order of the set. Rule 26.6. */
 static void program__of_all_classes__has_mux_then_boolean_then_flex(void **state)
 {
     static const struct write writes[] = {
@@ -195,6 +197,7 @@ static void program__of_all_classes__has_mux_then_boolean_then_flex(void **state
     zeta_intel_program_finish(&program);
 }
 
+/* Rule 26.7. */
 static void program__without_uuid__has_one_of_its_registers(void **state)
 {
     static const struct write first[] = {{0x9888, 1, "mux"}, {0xd900, 2, "boolean"}};
@@ -239,7 +242,8 @@ static void program__with_uuid__keeps_it(void **state)
     zeta_intel_program_finish(&program);
 }
 
-/* The set file lists it nowhere, without class, or under a name that is none of a kernel's. */
+/* The set file lists it nowhere, without class, or under a name that is none of a kernel's.
+ * Rule 26.6. */
 static void program__with_a_register_of_no_class__is_refused_by_name(void **state)
 {
     static const char *const classes[] = {"", "noa", "mu", "muxes", "MUX"};
@@ -293,6 +297,7 @@ static void program__of_nothing_or_beside_registers__is_refused(void **state)
 
 /* ---- order of reports ----------------------------------------------------------------------- */
 
+/* Rule 26.3. */
 static void reports__of_one_tick__are_a_tick_apart(void **state)
 {
     /* id, time; two words of each report of 64 bytes. */
@@ -344,7 +349,7 @@ static bool is_reset(struct zeta_intel_order *order, uint64_t host_ns, uint32_t 
     return reason == ZETA_PLUGIN_BREAK_RESET;
 }
 
-/* 2^32 ticks of 12 MHz are 358 s. */
+/* 2^32 ticks of 12 MHz are 358 s. Rule 26.10. */
 static void gap__of_more_than_half_a_wrap__is_no_reset(void **state)
 {
     struct zeta_intel_order order = {.hz = HZ};
@@ -359,6 +364,7 @@ static void gap__of_more_than_half_a_wrap__is_no_reset(void **state)
     assert_false(is_reset(&order, 1650 * SECOND_NS, (uint32_t)(5649ull * HZ)));
 }
 
+/* Rule 26.10. */
 static void time__behind_by_more_than_half_a_wrap__is_a_reset(void **state)
 {
     struct zeta_intel_order order = {.hz = HZ};
@@ -373,7 +379,8 @@ static void time__behind_by_more_than_half_a_wrap__is_a_reset(void **state)
     assert_true(is_reset(&order, 1005 * SECOND_NS, 1 * HZ));
 }
 
-/* A reader who is late by many seconds, and never finds the buffer empty, sees no resets. */
+/* A reader who is late by many seconds, and never finds the buffer empty, sees no resets.
+ * Rule 26.10. */
 static void reports__that_are_read_late__are_no_reset(void **state)
 {
     struct zeta_intel_order order = {.hz = HZ};
@@ -444,7 +451,8 @@ static struct zeta_intel_order order_of_timer(void)
     return order;
 }
 
-/* Wherever the gap is among the reports of a read or the next, and the time wraps meanwhile. */
+/* Wherever the gap is among the reports of a read or the next, and the time wraps meanwhile.
+ * Rule 26.5. */
 static void loss__told_before_its_gap__breaks_there_alone(void **state)
 {
     uint32_t reports[16][4], counts[16], reasons[16];
@@ -471,7 +479,7 @@ static void loss__told_before_its_gap__breaks_there_alone(void **state)
     }
 }
 
-/* One bit tells of both. */
+/* One bit tells of both. Rule 26.5. */
 static void loss__of_two_gaps__breaks_at_each(void **state)
 {
     struct zeta_intel_order order = order_of_timer();
@@ -490,7 +498,7 @@ static void loss__of_two_gaps__breaks_at_each(void **state)
     assert_int_equal(reasons[2], ZETA_PLUGIN_BREAK_OVERFLOW);
 }
 
-/* Of a report that was no timer's; still the reader hears of it, once. */
+/* Of a report that was no timer's; still the reader hears of it, once. Rule 26.5. */
 static void loss__without_a_gap__breaks_behind_it(void **state)
 {
     struct zeta_intel_order order = order_of_timer();
@@ -507,6 +515,7 @@ static void loss__without_a_gap__breaks_behind_it(void **state)
     assert_int_equal(reasons[1], ZETA_PLUGIN_BREAK_LOST);
 }
 
+/* Rule 26.5. */
 static void loss__before_the_first_report__breaks_there(void **state)
 {
     struct zeta_intel_order order = order_of_timer();
@@ -525,7 +534,7 @@ static void loss__before_the_first_report__breaks_there(void **state)
     assert_int_equal(reasons[0], ZETA_PLUGIN_BREAK_NONE);
 }
 
-/* A unit that never tells of a second loss. */
+/* A unit that never tells of a second loss. Rule 26.5. */
 static void loss__told_once_and_never_again__every_later_gap_is_one(void **state)
 {
     struct zeta_intel_order order = order_of_timer();

@@ -127,6 +127,7 @@ static void groups__of_each_device__are_those_of_its_units(void **state)
     }
 }
 
+/* Rule 26.18. */
 static void groups__of_media_and_stalls__have_domains_of_their_own(void **state)
 {
     const ze_device_handle_t device = find_device("Intel Battlemage");

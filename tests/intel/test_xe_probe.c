@@ -125,6 +125,7 @@ static void probe__of_a_sound_kernel__finds_all_units(void **state)
     assert_string_equal(log_text, "");
 }
 
+/* Rule 26.22. */
 static void probe__each_question_fails__says_which(void **state)
 {
     static const struct {
@@ -177,6 +178,7 @@ static void change_bytes(uint32_t query, size_t at, size_t bytes, uint64_t value
     change.value = value;
 }
 
+/* Rule 26.22. */
 static void probe__impossible_lists__are_a_reason(void **state)
 {
     (void)state;
@@ -197,6 +199,7 @@ static void probe__impossible_lists__are_a_reason(void **state)
     expect_reason("GT_TOPOLOGY ends within a mask");
 }
 
+/* Rule 26.22. */
 static void probe__impossible_unit__is_left_out_alone(void **state)
 {
     (void)state;

@@ -197,7 +197,8 @@ static void kernel__without_observation__is_named(void **state)
     expect_reason("Linux 6.11");
 }
 
-/* A kernel that knows neither sizes of buffers nor media units is asked for nothing of it. */
+/* A kernel that knows neither sizes of buffers nor media units is asked for nothing of it.
+ * Rule 26.21. */
 static void kernel__with_the_first_capabilities__is_asked_for_no_more(void **state)
 {
     struct kmd_config config = bed_config("bmg", "xe");
@@ -215,7 +216,7 @@ static void kernel__with_the_first_capabilities__is_asked_for_no_more(void **sta
     assert_int_equal(bed_group_count(bed_device(), "MediaSet1"), 0);
 }
 
-/* Sets that ask for nothing are no groups either where their unit is not there. */
+/* Sets that ask for nothing are no groups either where their unit is not there. Rule 26.31. */
 static void groups__of_a_unit_that_is_not_there__are_not_listed(void **state)
 {
     struct kmd_config config = bed_config("ptl", "xe");
@@ -249,7 +250,8 @@ static void kernel__with_the_first_capabilities__has_units_on_both_tiles(void **
     assert_int_equal(kmd_statistic(bed_machine(), 0, KMD_STAT_BAD_CALLS), 0);
 }
 
-/* The other driver has it, as happens on kernels that take a GPU with xe only when told to. */
+/* The other driver has it, as happens on kernels that take a GPU with xe only when told to.
+ * Rule 26.23. */
 static void driver__that_does_not_count_here__is_named_with_the_words_to_boot(void **state)
 {
     const struct kmd_config config = bed_config("lnl", "i915");
@@ -261,6 +263,7 @@ static void driver__that_does_not_count_here__is_named_with_the_words_to_boot(vo
     expect_reason("xe.force_probe=64");
 }
 
+/* Rule 26.23. */
 static void node__missing_from_a_container__is_named(void **state)
 {
     const struct kmd_config config = bed_config("bmg", "xe");
@@ -273,6 +276,7 @@ static void node__missing_from_a_container__is_named(void **state)
     expect_reason("has the kernel driver xe, but no node in /dev/dri");
 }
 
+/* Rule 26.23. */
 static void driver__none__is_named_with_the_words_to_load_it(void **state)
 {
     const struct kmd_config config = bed_config("bmg", "xe");

@@ -98,6 +98,7 @@ static void expect_all(const struct bed_stream *source, uint32_t gt, uint32_t co
         assert_int_equal(next[core], each);
 }
 
+/* Rule 26.20. */
 static void records__of_lunar_lake__are_those_of_every_core(void **state)
 {
     struct bed_stream source = bed_stream_of(find_device("Intel Lunar Lake"), "EuStallSampling");
@@ -113,6 +114,7 @@ static void records__of_lunar_lake__are_those_of_every_core(void **state)
     bed_close(&source);
 }
 
+/* Rule 26.20. */
 static void records__of_each_tile_of_ponte_vecchio__have_its_layout(void **state)
 {
     ze_device_handle_t tiles[2];
@@ -172,6 +174,7 @@ static void rows__of_records__have_the_ten_metrics(void **state)
     bed_close(&source);
 }
 
+/* Rule 26.19. */
 static void period__any_wish__is_one_of_seven(void **state)
 {
     static const uint32_t cases[][2] = {{0, 251}, {600, 502}, {1300, 1255}, {UINT32_MAX, 1757}};
@@ -188,6 +191,7 @@ static void period__any_wish__is_one_of_seven(void **state)
     }
 }
 
+/* Rule 26.20. */
 static void loss__of_records__is_one_break(void **state)
 {
     struct bed_stream source = bed_stream_of(find_device("Intel Lunar Lake"), "EuStallSampling");

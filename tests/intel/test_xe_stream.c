@@ -25,6 +25,7 @@ static void buffer__any_wish__is_a_power_of_two_that_the_kernel_takes(void **sta
     assert_int_equal(zeta_xe_buffer_bytes(UINT64_MAX), 128 << 20);
 }
 
+/* Rule 26.17. */
 static void status__each_bit__is_a_break_of_its_kind(void **state)
 {
     (void)state;
@@ -66,6 +67,7 @@ static const struct zeta_intel_unit sampler = {
     .rates = {251, 502, 753, 1004, 1255, 1506, 1757},
 };
 
+/* Rule 26.19. */
 static void stall_period__of_each_rate__is_cycles_at_the_highest_clock(void **state)
 {
     (void)state;
@@ -76,6 +78,7 @@ static void stall_period__of_each_rate__is_cycles_at_the_highest_clock(void **st
     assert_int_equal(zeta_intel_stall_period(&sampler, 1, 0), 251ull * 1000000000);
 }
 
+/* Rule 26.19. */
 static void stall_period__wanted__finds_the_nearest_rate(void **state)
 {
     (void)state;
@@ -103,7 +106,7 @@ static void stall_limits__are_the_first_and_the_last_rate(void **state)
     assert_int_equal(zeta_intel_stall_nearest(&none, 1000000000, 100), 0);
 }
 
-/* Reports with nothing but a header: id and time, in words of 32 or 64 bits. */
+/* Reports with nothing but a header: id and time, in words of 32 or 64 bits. Rule 26.17. */
 static void order__time_goes_back__ends_before_that_report(void **state)
 {
     const uint32_t narrow[][4] = {{1, 100}, {1, 200}, {1, 0xfffffff0}, {1, 10}, {1, 3000000000}};

@@ -201,6 +201,7 @@ static uint32_t find_media_unit(const struct bed_stream *source, const char *uui
     return 0;
 }
 
+/* Rule 26.18. */
 static void streams__of_oag_and_oam__run_side_by_side(void **state)
 {
     struct bed_stream render = bed_stream_of(bmg, "TestOa");
@@ -231,6 +232,7 @@ static void streams__of_oag_and_oam__run_side_by_side(void **state)
     assert_int_equal(kmd_statistic(machine, BMG, KMD_STAT_STREAMS_OPEN), 0);
 }
 
+/* Rule 26.18. */
 static void streams__of_both_tiles__have_counters_of_their_own_unit(void **state)
 {
     ze_device_handle_t tiles[2];
@@ -258,6 +260,7 @@ static void streams__of_both_tiles__have_counters_of_their_own_unit(void **state
     }
 }
 
+/* Rule 26.18. */
 static void stream__of_a_root_with_tiles__has_the_reports_of_both(void **state)
 {
     struct bed_stream source = bed_stream_of(find_device("Intel Ponte Vecchio"), "TestOa");
@@ -499,19 +502,21 @@ static void losses__of_tiles__are_breaks_of_their_own(void **state)
     bed_close(&source);
 }
 
+/* Rule 26.17. */
 static void loss__of_reports__is_a_break(void **state)
 {
     (void)state;
     expect_break(KMD_FAULT_LOSE_REPORTS, 5, ZETA_PLUGIN_BREAK_LOST);
 }
 
+/* Rule 26.17. */
 static void loss__of_the_buffer__is_a_break(void **state)
 {
     (void)state;
     expect_break(KMD_FAULT_LOSE_BUFFER, 1, ZETA_PLUGIN_BREAK_OVERFLOW);
 }
 
-/* Counters come around all the time, and triggers are no reports of the timer. */
+/* Counters come around all the time, and triggers are no reports of the timer. Rule 26.17. */
 static void status__of_overflowing_counters__is_no_break(void **state)
 {
     struct bed_stream source = bed_stream_of(bmg, "TestOa");
@@ -534,6 +539,7 @@ static void status__of_overflowing_counters__is_no_break(void **state)
     bed_close(&source);
 }
 
+/* Rule 26.17. */
 static void reset__of_the_gpu__is_a_break(void **state)
 {
     (void)state;

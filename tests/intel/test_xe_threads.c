@@ -154,7 +154,7 @@ static uint64_t cpu_ns(void)
 }
 
 /* Whoever waits for reports is told, and nobody asks a stream again and again that cannot answer.
- */
+ Rule 26.16. */
 static void event__of_a_gpu_that_is_unplugged__is_signalled_and_rests(void **state)
 {
     struct bed_stream source = bed_stream_of(find_device("Intel Battlemage"), "TestOa");

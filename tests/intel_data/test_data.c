@@ -229,6 +229,7 @@ static void check_rates(const struct data_generation *generation,
     zeta_catalog_destroy(catalog);
 }
 
+/* Rule 11.2. */
 static void fields__that_come_around__say_how_fast_they_count(void **state)
 {
     (void)state;
@@ -314,7 +315,7 @@ static void add_up_sets(const struct data_generation *generation,
     zeta_catalog_destroy(catalog);
 }
 
-/* Every metric of every set: as if the hardware had counted once. */
+/* Every metric of every set: as if the hardware had counted once. Rule 14.3. */
 static void values__over_many_rows__are_those_of_one_long_row(void **state)
 {
     (void)state;

@@ -128,6 +128,7 @@ static void check_platform(const struct data_generation *generation,
     zeta_catalog_destroy(catalog);
 }
 
+/* Rule 26.6. */
 static void registers__every_platform__are_those_of_the_kernel(void **state)
 {
     uint32_t checked = 0;

@@ -97,6 +97,7 @@ static base_address_fn base_address(const struct bed *bed)
     return function;
 }
 
+/* Rule 11.21. */
 static void group__of_samples__has_exactly_the_ten_metrics(void **state)
 {
     static const char *const names[METRICS] = {
@@ -143,6 +144,7 @@ static void group__of_samples__has_exactly_the_ten_metrics(void **state)
     bed_close(&bed);
 }
 
+/* Rule 11.21. */
 static void streamer__of_samples__tells_the_kernel_and_its_stalls(void **state)
 {
     zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
@@ -193,6 +195,7 @@ static void streamer__of_samples__tells_the_kernel_and_its_stalls(void **state)
     bed_close(&bed);
 }
 
+/* Rule 6.27. */
 static void base_address__of_kernels__is_theirs(void **state)
 {
     uint64_t divide = 0, store = 0;
@@ -255,6 +258,7 @@ static unsigned remove_folder(const char *folder)
     return count;
 }
 
+/* Rule 6.30. */
 static void dump__of_a_module__has_its_image_and_its_addresses(void **state)
 {
     char folder[] = "/tmp/zeta-ip-api-XXXXXX", file[64] = "", line[64];
@@ -305,6 +309,7 @@ static void dump__of_a_module__has_its_image_and_its_addresses(void **state)
     assert_int_equal(remove_folder(folder), 2);
 }
 
+/* Rule 6.30. */
 static void dump__folder_of_others_or_none__writes_nothing(void **state)
 {
     char folder[] = "/tmp/zeta-ip-api-XXXXXX", none[64];

@@ -107,6 +107,7 @@ static void log__samples__come_out_as_they_went_in(void **state)
     bed_close(&bed);
 }
 
+/* Rule 11.23. */
 static void log__more_than_it_holds__is_lost_and_counted(void **state)
 {
     const uint64_t count = ZETA_VGPU_IP_LOG_SIZE + 100;

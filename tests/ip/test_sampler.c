@@ -115,6 +115,7 @@ static void expect_share(const char *kernel, uint64_t rounds, uint32_t items,
     close_seen(seen);
 }
 
+/* Rule 11.22. */
 static void stalls__kernels_of_one_kind__are_told(void **state)
 {
     (void)state;
@@ -142,7 +143,7 @@ static void stalls__one_thread_that_issues__is_active(void **state)
 }
 
 /* divide: 32 threads, per round 4 x 21 clocks, and 2 instructions and a taken branch for the loop.
- */
+ Rule 11.22. */
 static void samples__known_work__are_as_many_as_its_clocks(void **state)
 {
     static const uint64_t intervals[] = {160, 640, 1280, 10240};
@@ -202,6 +203,7 @@ static void multiply(struct seen *seen, struct totals *out_totals)
         zeta_vgpu_engine_counters(seen->rig.engine, i, out_totals->rows[i]);
 }
 
+/* Rule 11.22. */
 static void sampling__of_any_interval__changes_no_counter(void **state)
 {
     static const uint64_t intervals[] = {160, 1280, 10240, 40960};

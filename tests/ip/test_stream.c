@@ -295,6 +295,7 @@ static void stream__virtual_clock__repeats_to_the_byte(void **state)
     free(second);
 }
 
+/* Rule 11.23. */
 static void ring__full_or_with_faults__tells_how_many_records_are_missing(void **state)
 {
     static const struct host_setting losing[] = {{"fault.lost_reports", "2"}, {NULL, NULL}};
@@ -416,6 +417,7 @@ static void child_samples(const struct child *parent)
     (void)child_hear(parent->from);
 }
 
+/* Rule 11.23. */
 static void processes__another_works__is_seen_with_its_id(void **state)
 {
     struct child child = child_start(child_runs);
@@ -438,6 +440,7 @@ static void processes__another_works__is_seen_with_its_id(void **state)
     assert_int_equal(child_end(&child), 0);
 }
 
+/* Rule 11.23. */
 static void processes__worker_killed__the_stream_goes_on(void **state)
 {
     struct child child = child_start(child_runs_for_ever);

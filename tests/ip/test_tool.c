@@ -193,6 +193,7 @@ static void profile(struct bench *bench, const struct known *known)
     free(raw);
 }
 
+/* Rule 6.29. */
 static void profile__of_kernels_of_several_modules__names_the_kernel_of_each_sample(void **state)
 {
     struct bench *bench = *state;
@@ -220,6 +221,7 @@ static void profile__of_kernels_of_several_modules__names_the_kernel_of_each_sam
     assert_int_equal(profiled, 7);
 }
 
+/* Rule 6.28. */
 static void code__of_a_kernel__has_the_size_that_is_told(void **state)
 {
     struct bench *bench = *state;

@@ -43,6 +43,7 @@ static const struct reference_symbol two_cores[] = {
     {NULL, {0}},
 };
 
+/* Rule 10.11. */
 static void compile__conditions__only_what_exists(void **state)
 {
     static const char text[] = HEAD "    program:\n"
@@ -183,7 +184,8 @@ static void compile__symbols__converted_and_readable(void **state)
     "  - {name: s, description: d, domain: 0, unit: u, layout: l, sampling: [" sampling "],\n"     \
     "     metrics: [{name: M, description: d, type: raw, value_type: u64, class: exact, "
 
-/* What bounds the time between records is known of the fields that are read as differences. */
+/* What bounds the time between records is known of the fields that are read as differences.
+ * Rule 11.2. */
 static void compile__rates_of_what_is_read__bound_the_period(void **state)
 {
     static const struct {

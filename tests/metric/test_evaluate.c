@@ -229,6 +229,7 @@ static void evaluate__nothing_or_one_record__no_rows(void **state)
     close_fixture(&f);
 }
 
+/* Rule 11.9. */
 static void evaluate__break__no_row_across_it(void **state)
 {
     struct fixture f;
@@ -250,6 +251,7 @@ static void evaluate__break__no_row_across_it(void **state)
     close_fixture(&f);
 }
 
+/* Rule 11.4. */
 static void evaluate__padding_and_unknown_control__as_if_not_there(void **state)
 {
     struct fixture f;
@@ -316,6 +318,7 @@ static void evaluate__end__next_stream_starts_anew(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.10. */
 static void evaluate__repeated_record__only_a_baseline(void **state)
 {
     struct fixture f;
@@ -334,7 +337,7 @@ static void evaluate__repeated_record__only_a_baseline(void **state)
     close_fixture(&f);
 }
 
-/** Reads of every size, each beginning with the last record of the one before. */
+/** Reads of every size, each beginning with the last record of the one before. Rule 11.4. */
 static void evaluate__stream_split_into_reads__same_rows(void **state)
 {
     enum { COUNT = 77 };
@@ -419,6 +422,7 @@ static void evaluate__raw_data_at_any_address__same_values(void **state)
     free(moved);
 }
 
+/* Rule 14.11. */
 static void evaluate__maxima__expression_or_percent_or_value(void **state)
 {
     struct fixture f;

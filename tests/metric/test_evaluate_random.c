@@ -513,6 +513,7 @@ static void run_case(uint64_t seed)
     free(made.text.data);
 }
 
+/* Rules 14.13, 16.10. */
 static void evaluate__random_sets_and_data__as_reference(void **state)
 {
     (void)state;

@@ -188,6 +188,7 @@ static struct zeta_number apply(enum zeta_expr_op op, uint64_t a, uint64_t b, ui
     return zeta_expr_apply(op, args);
 }
 
+/* Rule 14.12. */
 static void apply__edges_of_integers__as_decided(void **state)
 {
     (void)state;
@@ -206,6 +207,7 @@ static void apply__edges_of_integers__as_decided(void **state)
     assert_cmp(apply(ZETA_EXPR_LOGICAL_AND, 2, 4, 0).u.u64, ==, 1);
 }
 
+/* Rule 14.12. */
 static void apply__edges_of_doubles__as_decided(void **state)
 {
     struct zeta_number args[2] = {{ZETA_EXPR_F64, {.f64 = 3.0}}, {ZETA_EXPR_F64, {.f64 = 0.0}}};

@@ -112,6 +112,7 @@ static const char views[] = LAYOUT SET("s", "[time, event]") METRIC("Sum", "even
                         METRIC("Length", "duration", "u64", "Begin - Begin + now(ticks)")
                             METRIC("Valid", "raw", "f64", "f64(V[0])");
 
+/* Rule 12.2. */
 static void evaluate__every_view__what_the_record_says(void **state)
 {
     struct zeta_catalog *catalog = load_text(views);
@@ -153,7 +154,8 @@ static void evaluate__bit_says_not_measured__nan(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-/* Neither baselines nor identities: what would be skipped in a stream is a row of its own here. */
+/* Neither baselines nor identities: what would be skipped in a stream is a row of its own here.
+ * Rule 12.2. */
 static void evaluate__equal_records_and_baselines__a_row_each(void **state)
 {
     struct zeta_catalog *catalog = load_text(views);
@@ -179,6 +181,7 @@ static void evaluate__equal_records_and_baselines__a_row_each(void **state)
     zeta_catalog_destroy(catalog);
 }
 
+/* Rule 12.2. */
 static void evaluate__records_of_tiles_and_of_other_sizes__only_those_wanted(void **state)
 {
     struct zeta_catalog *catalog = load_text(views);
@@ -214,6 +217,7 @@ static struct zeta_catalog *link_text(const char *text, struct zeta_diagnostics 
     return catalog;
 }
 
+/* Rule 12.1. */
 static void link__values_of_running_counts__no_event_sampling(void **state)
 {
     static const struct {
@@ -251,6 +255,7 @@ static void link__values_of_running_counts__no_event_sampling(void **state)
     }
 }
 
+/* Rule 12.1. */
 static void link__only_event_sampling__set_is_left_out(void **state)
 {
     static const char text[] = LAYOUT SET("s", "[event]") METRIC("M", "raw", "u64", "now(work)");
@@ -262,6 +267,7 @@ static void link__only_event_sampling__set_is_left_out(void **state)
     zeta_catalog_destroy(catalog);
 }
 
+/* Rule 12.1. */
 static void link__samples__no_event_sampling(void **state)
 {
     static const char text[] = "format: 1\n"

@@ -1,4 +1,4 @@
-/* Set files that are wrong: each mistake is found, with file, line and reason. */
+/* Set files that are wrong: each mistake is found, with file, line and reason. Rule 1.22. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -247,7 +247,7 @@ static void load__registers_by_class__refused_if_faulty(void **state)
            "f.yaml:27:1: register 0x100 is not among those that programs of unit oa may write");
 }
 
-/** Whatever the order and the nesting of the lists. */
+/** Whatever the order and the nesting of the lists. Rule 26.6. */
 static void load__register_of_two_classes__refused(void **state)
 {
     (void)state;

@@ -109,6 +109,7 @@ static uint64_t value_of(const struct zeta_catalog *catalog, const char *set, co
     return value;
 }
 
+/* Rule 10.13. */
 static void shared__in_sets_of_different_layouts__each_its_own_meaning(void **state)
 {
     /* Sum refers to a metric that one set defines and the other shares. */
@@ -132,6 +133,7 @@ static void shared__in_sets_of_different_layouts__each_its_own_meaning(void **st
     zeta_catalog_destroy(catalog);
 }
 
+/* Rule 10.13. */
 static void shared__of_another_file__found_in_any_order(void **state)
 {
     static const char definitions[] = "format: 1\nmetrics:\n  M: {" META ", value: \"A[1]\"}\n";
@@ -167,6 +169,7 @@ static void shared__key_and_name_differ__name_is_the_metrics(void **state)
         0);
 }
 
+/* Rule 10.13. */
 static void shared__unused__may_mean_nothing(void **state)
 {
     struct zeta_catalog *catalog =
@@ -205,6 +208,7 @@ static void shared__unknown_key__error_at_its_use(void **state)
            1);
 }
 
+/* Rule 10.13. */
 static void shared__declared_twice__error_names_both_places(void **state)
 {
     static const char definition[] = "format: 1\nmetrics:\n  M: {" META ", value: 1}\n";
@@ -214,6 +218,7 @@ static void shared__declared_twice__error_names_both_places(void **state)
            0);
 }
 
+/* Rule 10.13. */
 static void shared__wrong_in_a_set__error_names_both_places(void **state)
 {
     (void)state;
@@ -242,6 +247,7 @@ static void shared__in_info_metrics__refused(void **state)
            NULL, "b.yaml:5:48: a metric must be a mapping, not a scalar\n", 0);
 }
 
+/* Rule 10.14. */
 static void also__further_units__same_set_under_other_names(void **state)
 {
     struct zeta_catalog *catalog = load_good(
@@ -278,6 +284,7 @@ static void also__further_units__same_set_under_other_names(void **state)
     zeta_catalog_destroy(catalog);
 }
 
+/* Rule 10.14. */
 static void also__condition_of_the_set_false__further_unit_has_none(void **state)
 {
     struct zeta_catalog *catalog = load_good(
@@ -344,7 +351,8 @@ static void uuid__any_other_form__refused(void **state)
     }
 }
 
-/* A set that somebody copied and changed: what knows programs by uuid would run the first. */
+/* A set that somebody copied and changed: what knows programs by uuid would run the first.
+ * Rule 12.17. */
 static void uuid__of_two_sets__is_of_one_program(void **state)
 {
 #define WITH_PROGRAM(name, program)                                                                \
@@ -405,6 +413,7 @@ static void describe__shared_also_and_uuid__text_means_the_same(void **state)
     free(again.data);
 }
 
+/* Rule 10.12. */
 static void whole__refused_text__leaves_nothing(void **state)
 {
     static const char good[] = "format: 1\nmetrics:\n  M: {" META ", value: \"A[0]\"}\n";

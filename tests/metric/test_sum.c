@@ -216,7 +216,7 @@ static double f64_of(const struct fixture *f, uint32_t metric)
     return f->values[metric].value.value.fp64;
 }
 
-/* Short rows with many accesses, long ones with few, and rows without any. */
+/* Short rows with many accesses, long ones with few, and rows without any. Rule 14.3. */
 static void value__ratio__is_formula_over_all_counts(void **state)
 {
     struct fixture f;
@@ -243,6 +243,7 @@ static void value__ratio__is_formula_over_all_counts(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.4. */
 static void rows__without_denominator__count_in_no_bound(void **state)
 {
     struct fixture f;
@@ -269,6 +270,7 @@ static void rows__without_denominator__count_in_no_bound(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.4. */
 static void value__nothing_to_divide_by__is_none(void **state)
 {
     struct fixture f;
@@ -289,6 +291,7 @@ static void value__nothing_to_divide_by__is_none(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.3. */
 static void value__in_pieces_and_over_breaks__is_that_of_the_rows(void **state)
 {
     struct fixture f;
@@ -311,6 +314,7 @@ static void value__in_pieces_and_over_breaks__is_that_of_the_rows(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.5. */
 static void value__sum_of_small_counters__does_not_wrap(void **state)
 {
     struct fixture f;
@@ -327,6 +331,7 @@ static void value__sum_of_small_counters__does_not_wrap(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.5. */
 static void value__products_of_sums__have_128_bits(void **state)
 {
     const uint64_t step[2] = {UINT64_C(1) << 60, UINT64_C(1) << 61};
@@ -349,6 +354,7 @@ static void value__products_of_sums__have_128_bits(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.3. */
 static void value__fields_that_are_no_counts__have_first_and_last(void **state)
 {
     struct fixture f;
@@ -367,6 +373,7 @@ static void value__fields_that_are_no_counts__have_first_and_last(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.4. */
 static void value__field_not_measured__its_rows_count_nowhere(void **state)
 {
     struct fixture f;
@@ -421,7 +428,7 @@ static void value__condition_on_a_sleeping_tile__is_asked_of_the_sums(void **sta
     close_fixture(&f);
 }
 
-/* Two cores that are busy all the time, and four that are idle half of it: 4 of 6. */
+/* Two cores that are busy all the time, and four that are idle half of it: 4 of 6. Rule 14.6. */
 static void value__tiles_of_different_size__amounts_are_added_before_divisions(void **state)
 {
     struct fixture f;
@@ -441,6 +448,7 @@ static void value__tiles_of_different_size__amounts_are_added_before_divisions(v
     close_fixture(&f);
 }
 
+/* Rule 14.3. */
 static void value__samples__every_number_is_added(void **state)
 {
     struct fixture f;
@@ -467,6 +475,7 @@ static void value__samples__every_number_is_added(void **state)
     close_fixture(&f);
 }
 
+/* Rule 14.3. */
 static void value__query_records__are_added(void **state)
 {
     struct {

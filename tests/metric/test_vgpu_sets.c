@@ -419,6 +419,7 @@ static void evaluate__every_set_on_noise__as_reference(void **state)
     zeta_catalog_destroy(catalog);
 }
 
+/* Rule 14.3. */
 static void values__over_many_rows__are_those_of_one_long_row(void **state)
 {
     struct zeta_catalog *catalog = load_sets();

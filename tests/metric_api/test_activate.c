@@ -23,6 +23,7 @@ static ze_result_t try_open(struct stream_bed *bed, zet_metric_group_handle_t gr
     return result;
 }
 
+/* Rule 10.10. */
 static void open__group_not_active__is_not_ready(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -39,6 +40,7 @@ static void open__group_not_active__is_not_ready(void **state)
     bed_free(&bed);
 }
 
+/* Rule 10.7. */
 static void activate__two_groups_of_a_domain__is_invalid_and_changes_nothing(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -107,6 +109,7 @@ static void activate__null__documented_results(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
+/* Rule 10.6. */
 static void activate__another_set__replaces_the_first(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -119,7 +122,8 @@ static void activate__another_set__replaces_the_first(void **state)
     bed_free(&bed);
 }
 
-/* 27: activation belongs to the device, whichever context was used, and outlives the context. */
+/* 27: activation belongs to the device, whichever context was used, and outlives the context.
+ * Rule 10.5. */
 static void activate__other_context_and_context_destroyed__stays_active(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -133,6 +137,7 @@ static void activate__other_context_and_context_destroyed__stays_active(void **s
     bed_free(&bed);
 }
 
+/* Rule 10.6. */
 static void activate__would_drop_a_group_with_a_stream__is_in_use_and_changes_nothing(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -216,6 +221,7 @@ static void expect_stop(const char *device, bool notify)
     bed_free(&bed);
 }
 
+/* Rule 10.8. */
 static void deactivate__stream_open__stops_it_and_keeps_what_it_collected(void **state)
 {
     const struct stream_control *control = harness_control("stream_control");
@@ -236,6 +242,7 @@ static void deactivate__backend_that_cannot_stop__is_emptied_and_closed(void **s
     assert_int_equal(control->counts("bare0", "u0").closes, 2);
 }
 
+/* Rule 10.10. */
 static void open__second_stream_of_the_unit__is_in_use(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -251,6 +258,7 @@ static void open__second_stream_of_the_unit__is_in_use(void **state)
     bed_free(&bed);
 }
 
+/* Rule 10.10. */
 static void open__unit_held_by_another_process__is_not_available_with_its_pid(void **state)
 {
     struct stream_bed bed = bed_make("fake0");
@@ -323,6 +331,7 @@ static void open__arguments_that_do_not_fit__are_refused(void **state)
     bed_free(&bed);
 }
 
+/* Rule 11.17. */
 static void context_destroy__stream_open__stream_goes_on(void **state)
 {
     struct stream_bed bed = bed_make("fake0");

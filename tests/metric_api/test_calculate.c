@@ -32,6 +32,7 @@ static void put_record(uint8_t *raw, uint32_t slot, uint32_t number)
     memcpy(raw + (size_t)slot * FAKE_RECORD_BYTES, &record, sizeof(record));
 }
 
+/* Rule 14.1. */
 static void calculate__two_calls__count_is_a_bound_and_then_exact(void **state)
 {
     zet_metric_group_handle_t group = basic();
@@ -92,6 +93,7 @@ static void calculate__less_room_than_values__writes_only_what_fits(void **state
     }
 }
 
+/* Rule 3.11. */
 static void calculate__nothing__is_success_with_count_zero(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer refuses raw data that is null, whatever its size");
@@ -156,7 +158,7 @@ static void calculate__bad_arguments__documented_results(void **state)
     assert_int_equal(sets, 7);
 }
 
-/* 37: without sub-devices one set, whose count is that of the values. */
+/* 37: without sub-devices one set, whose count is that of the values. Rule 14.8. */
 static void calculate_multiple__device_without_tiles__is_one_set(void **state)
 {
     zet_metric_group_handle_t group = basic();
@@ -213,7 +215,7 @@ static void calculate__maximum_values__have_the_same_shape(void **state)
     assert_cmp(values[2].value.fp32, ==, 100.0f); /* of a percentage */
 }
 
-/** What a stream gave, cut into reads of any size, calculates to the same rows. */
+/** What a stream gave, cut into reads of any size, calculates to the same rows. Rule 11.4. */
 static void calculate__reads_of_a_stream__concatenated_or_alone_give_all_rows(void **state)
 {
     (void)state;
@@ -304,6 +306,7 @@ static void take_control_slot(uint8_t *slot)
     bed_free(&bed);
 }
 
+/* Rule 14.2. */
 static void calculate__data_of_any_length_and_content__stays_in_its_bounds(void **state)
 {
     zet_metric_group_handle_t groups[2] = {

@@ -48,6 +48,7 @@ static void backend__that_allows_all__needs_one_pass(void **state)
     assert_int_equal(count_passes("fake1"), 1);
 }
 
+/* Rule 15.15. */
 static void backend__with_a_limit__needs_more_passes(void **state)
 {
     (void)state;

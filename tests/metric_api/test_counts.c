@@ -370,6 +370,7 @@ static uint64_t available(const struct metric_bed *bed, const struct row *row)
     return count;
 }
 
+/* Rule 3.8. */
 static void count__zero__is_told_and_nothing_written(void **state)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -385,12 +386,14 @@ static void count__zero__is_told_and_nothing_written(void **state)
     }
 }
 
+/* Rule 3.8. */
 static void count__that_of_all__fills_all(void **state)
 {
     for (size_t i = 0; i < ROWS; i++)
         (void)available(*state, &rows[i]);
 }
 
+/* Rule 3.8. */
 static void count__more_than_all__is_corrected(void **state)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -459,6 +462,7 @@ static void check_less(const struct metric_bed *bed, const struct row *row, uint
     drop(row, array, given);
 }
 
+/* Rule 3.8. */
 static void count__less_than_all__gives_that_or_is_refused(void **state)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -472,6 +476,7 @@ static void count__less_than_all__gives_that_or_is_refused(void **state)
     }
 }
 
+/* Rule 3.8. */
 static void array__none__asks_or_is_refused(void **state)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -493,6 +498,7 @@ static void array__none__asks_or_is_refused(void **state)
     }
 }
 
+/* Rule 3.10. */
 static void failure__bad_handle_or_no_count__writes_nothing(void **state)
 {
     for (size_t i = 0; i < ROWS; i++) {

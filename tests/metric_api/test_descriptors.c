@@ -78,6 +78,7 @@ static int use_without_standard_streams(void)
     return closed ? GOOD : DESCRIPTOR_TAKEN;
 }
 
+/* Rule 1.21. */
 static void standard_streams__closed__stay_closed(void **state)
 {
     int status = 0;

@@ -15,6 +15,7 @@ static int set_up(void **state)
 
 /* The tests of this file run in this order in one process: never enabled, enabled, disabled. */
 
+/* Rule 10.1. */
 static void group_get__never_enabled__is_dependency_unavailable_with_count_zero(void **state)
 {
     zet_metric_group_handle_t groups[4];
@@ -28,6 +29,7 @@ static void group_get__never_enabled__is_dependency_unavailable_with_count_zero(
     expect_sentence("zetDeviceEnableMetricsExp");
 }
 
+/* Rule 3.10. */
 static void programmable_get__never_enabled__is_dependency_unavailable_with_count_zero(void **state)
 {
     zet_metric_programmable_exp_handle_t programmables[4];
@@ -69,6 +71,7 @@ static void disable__never_enabled__succeeds_and_enables_nothing(void **state)
                   ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
 }
 
+/* Rule 10.1. */
 static void enable__tile__does_not_enable_its_root(void **state)
 {
     uint32_t count = 0;
@@ -82,6 +85,7 @@ static void enable__tile__does_not_enable_its_root(void **state)
                   ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
 }
 
+/* Rule 10.1. */
 static void enable__root__enables_its_tiles(void **state)
 {
     uint32_t count = 0;
@@ -95,6 +99,7 @@ static void enable__root__enables_its_tiles(void **state)
                   ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
 }
 
+/* Rule 10.2. */
 static void disable__then_activate__is_refused_until_enabled_again(void **state)
 {
     ze_device_handle_t device = find_device("fake0");
@@ -116,6 +121,7 @@ static void disable__then_activate__is_refused_until_enabled_again(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
+/* Rule 10.2. */
 static void disable__group_active_or_stream_open__is_in_use(void **state)
 {
     ze_device_handle_t device = find_device("fake0");
@@ -137,6 +143,7 @@ static void disable__group_active_or_stream_open__is_in_use(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
+/* Rule 10.3. */
 static void disable__tile_in_use__root_is_in_use(void **state)
 {
     ze_device_handle_t root = find_device("fake1");
@@ -155,7 +162,8 @@ static void disable__tile_in_use__root_is_in_use(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
-/* What is active on a root is active on its tiles, so a tile cannot lose its metrics alone. */
+/* What is active on a root is active on its tiles, so a tile cannot lose its metrics alone.
+ * Rule 10.3. */
 static void disable__root_in_use__tile_is_in_use(void **state)
 {
     ze_device_handle_t root = find_device("fake1");
@@ -179,6 +187,7 @@ static void disable__root_in_use__tile_is_in_use(void **state)
     EXPECT_OK(zeContextDestroy(context));
 }
 
+/* Rule 10.3. */
 static void disable__one_tile__is_refused_to_its_root_too(void **state)
 {
     ze_device_handle_t root = find_device("fake1");
@@ -223,6 +232,7 @@ static void *toggle(void *argument)
     return NULL;
 }
 
+/* Rule 10.3. */
 static void disable__while_another_thread_activates__nothing_becomes_active(void **state)
 {
     struct toggling t = {.device = find_device("fake0")};
@@ -249,7 +259,8 @@ static void disable__while_another_thread_activates__nothing_becomes_active(void
     EXPECT_OK(zeContextDestroy(t.context));
 }
 
-/* 7: programs set the variable inside the process; zeDriverGet reads it again. Must be last. */
+/* 7: programs set the variable inside the process; zeDriverGet reads it again. Must be last.
+ * Rule 1.8. */
 static void environment__set_late__is_read_by_the_next_driver_get(void **state)
 {
     ze_device_handle_t device = find_device("bare0");

@@ -37,7 +37,7 @@ static void end(struct open_stream *made)
 
 static const char *const devices[] = {"fake0", "bare0"};
 
-/* 31: level-triggered. */
+/* 31: level-triggered. Rule 11.14. */
 static void event__level__rises_with_n_and_falls_with_reads(void **state)
 {
     (void)state;
@@ -102,6 +102,7 @@ static void event__first_record_comes_late__does_not_count(void **state)
     }
 }
 
+/* Rule 11.14. */
 static void event__host_reset_and_signal__have_no_lasting_effect(void **state)
 {
     (void)state;
@@ -199,6 +200,7 @@ static void close__another_thread_waits__wait_ends_with_its_time(void **state)
     }
 }
 
+/* Rule 11.17. */
 static void event_destroyed__stream_open__goes_on_without_notification(void **state)
 {
     (void)state;
@@ -216,7 +218,7 @@ static void event_destroyed__stream_open__goes_on_without_notification(void **st
     }
 }
 
-/** Who waits for reports of a lost device gets to the read that says so. */
+/** Who waits for reports of a lost device gets to the read that says so. Rule 11.20. */
 static void event__device_lost__wakes_the_reader(void **state)
 {
     struct open_stream made = open_on("bare0", 10);
@@ -229,7 +231,7 @@ static void event__device_lost__wakes_the_reader(void **state)
     end(&made);
 }
 
-/** With N = 0 the event is left alone. */
+/** With N = 0 the event is left alone. Rule 11.1. */
 static void event__n_is_zero__is_not_bound(void **state)
 {
     struct open_stream made = open_on("fake0", 0);

@@ -96,6 +96,7 @@ static void expect_good_child(pid_t child)
     assert_int_equal(status, 0);
 }
 
+/* Rule 1.6. */
 static void fork__stream_open__child_starts_anew_and_parent_goes_on(void **state)
 {
     struct stream_bed bed = bed_make("fake0");

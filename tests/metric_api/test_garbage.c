@@ -304,6 +304,7 @@ static void call_with(const struct metric_bed *bed, const struct row *row, uint8
     free(structs);
 }
 
+/* Rule 3.4. */
 static void structs__not_initialised__work_as_clean_ones(void **state)
 {
     static char clean[MOST_BYTES];
@@ -328,7 +329,8 @@ static void structs__not_initialised__work_as_clean_ones(void **state)
     }
 }
 
-/** Type 0 with a real chain exists, too; garbage behind what is served does not spoil it. */
+/** Type 0 with a real chain exists, too; garbage behind what is served does not spoil it.
+ * Rule 3.6. */
 static void chain__of_a_made_group__is_served_before_its_garbage(void **state)
 {
     const struct metric_bed *bed = *state;

@@ -30,7 +30,8 @@ static void names_of(ze_device_handle_t device, char names[][64], uint32_t *coun
     }
 }
 
-/* 21, 26: a set is one group per sampling type; order: time-based, samples, the others. */
+/* 21, 26: a set is one group per sampling type; order: time-based, samples, the others.
+ * Rule 10.4. */
 static void group_get__order__time_based_first_and_equal_each_time(void **state)
 {
     static const char *const wanted[] = {
@@ -62,6 +63,7 @@ static void group_get__backend_without_queries__has_no_event_based_groups(void *
         assert_non_null(strstr(names[i], "/2/"));
 }
 
+/* Rule 3.8. */
 static void group_get__counts__follow_the_two_call_rule(void **state)
 {
     ze_device_handle_t device = find_device("fake0");
@@ -111,7 +113,7 @@ static void group_get__root_and_tiles__have_groups_of_their_own(void **state)
                          find_group(find_device("fake1.0"), "Basic", TIME_BASED, NULL));
 }
 
-/* 3: programs leave stype 0; only pNext decides whether a chain is there. */
+/* 3: programs leave stype 0; only pNext decides whether a chain is there. Rules 3.6, 10.17. */
 static void group_properties__stype_zero_with_a_chain__is_served(void **state)
 {
     zet_metric_group_handle_t group = find_group(find_device("fake0"), "Second", TIME_BASED, NULL);
@@ -142,7 +144,7 @@ static void group_properties__stype_zero_with_a_chain__is_served(void **state)
     assert_int_equal(dma.size, 0);
 }
 
-/* 1: pNext may be anything that was on the stack. */
+/* 1: pNext may be anything that was on the stack. Rule 3.5. */
 static void group_properties__garbage_in_pnext__is_not_followed(void **state)
 {
     zet_metric_group_handle_t group = find_group(find_device("fake0"), "Basic", TIME_BASED, NULL);

@@ -39,6 +39,7 @@ static ze_result_t try_open(const struct stream_bed *bed, zet_metric_group_handl
     return result;
 }
 
+/* Rule 10.7. */
 static void activate__groups_of_one_domain__the_last_one_is_active(void **state)
 {
     struct stream_bed bed = bed_make("fake0");

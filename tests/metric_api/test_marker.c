@@ -58,6 +58,7 @@ static zet_metric_group_type_exp_flags_t type_of(zet_metric_group_handle_t group
     return type.type;
 }
 
+/* Rule 12.14. */
 static void group_type__unit_with_markers_and_a_metric_for_them__marker(void **state)
 {
     const struct harness *h = *state;
@@ -92,6 +93,7 @@ static void driver__extensions__names_group_markers(void **state)
     assert_true(found);
 }
 
+/* Rule 12.13. */
 static void streamer__markers_in_lists__rows_in_their_order(void **state)
 {
     const struct harness *h = *state;
@@ -118,6 +120,7 @@ static void streamer__markers_in_lists__rows_in_their_order(void **state)
     assert_success(zeCommandListDestroy(immediate));
 }
 
+/* Rule 12.13. */
 static void streamer__closed_since__marker_is_for_nobody(void **state)
 {
     const struct harness *h = *state;
@@ -141,6 +144,7 @@ static void streamer__closed_since__marker_is_for_nobody(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.13. */
 static void streamer__set_or_unit_without_markers__unsupported(void **state)
 {
     const struct harness *h = *state;
@@ -157,6 +161,7 @@ static void streamer__set_or_unit_without_markers__unsupported(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.14. */
 static void streamer__value_above_the_bits_of_the_unit__invalid_argument(void **state)
 {
     const struct harness *h = *state;
@@ -170,6 +175,7 @@ static void streamer__value_above_the_bits_of_the_unit__invalid_argument(void **
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.13. */
 static void streamer__other_device_or_context__invalid_argument(void **state)
 {
     const struct harness *h = *state;
@@ -191,6 +197,7 @@ static void streamer__other_device_or_context__invalid_argument(void **state)
     assert_success(zetMetricStreamerClose(streamer));
 }
 
+/* Rule 12.13. */
 static void streamer__stopped_by_deactivation__not_ready(void **state)
 {
     const struct harness *h = *state;
@@ -247,6 +254,7 @@ static void append__null__documented_results(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.14. */
 static void group__marker_of_its_unit__seen_by_the_stream(void **state)
 {
     const struct harness *h = *state;
@@ -270,6 +278,7 @@ static void group__marker_of_its_unit__seen_by_the_stream(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.14. */
 static void group__bad_arguments__refused(void **state)
 {
     const struct harness *h = *state;
@@ -297,6 +306,7 @@ static void group__bad_arguments__refused(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.14. */
 static void group__nobody_collects__nothing_happens(void **state)
 {
     const struct harness *h = *state;
@@ -307,6 +317,7 @@ static void group__nobody_collects__nothing_happens(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.12. */
 static void between_execution_query__marker__not_set(void **state)
 {
     const struct harness *h = *state;
@@ -333,6 +344,7 @@ static void between_execution_query__marker__not_set(void **state)
     query_bed_drop(pool, &query, 1);
 }
 
+/* Rule 12.15. */
 static void root__streamer_of_it__tile_lists_mark_their_tile(void **state)
 {
     const struct harness *h = *state;

@@ -8,6 +8,7 @@ static zet_metric_query_pool_desc_t desc_of(zet_metric_query_pool_type_t type, u
         .stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, .type = type, .count = count};
 }
 
+/* Rule 12.1. */
 static void groups__device_with_queries__one_per_sampling_type_time_based_first(void **state)
 {
     const struct harness *h = *state;
@@ -29,6 +30,7 @@ static void groups__device_with_queries__one_per_sampling_type_time_based_first(
     assert_int_equal(events, 4);
 }
 
+/* Rule 12.4. */
 static void pool_create__bad_arguments__refused(void **state)
 {
     const struct harness *h = *state;
@@ -73,6 +75,7 @@ static void pool_create__null_and_wrong_enum__documented_results(void **state)
     assert_null(pool);
 }
 
+/* Rule 12.4. */
 static void pool_create__backend_refuses__its_result(void **state)
 {
     const struct harness *h = *state;
@@ -89,6 +92,7 @@ static void pool_create__backend_refuses__its_result(void **state)
     query_bed_drop(pool, NULL, 0);
 }
 
+/* Rule 12.4. */
 static void pool_create__group_not_active__works(void **state)
 {
     const struct harness *h = *state;
@@ -99,6 +103,7 @@ static void pool_create__group_not_active__works(void **state)
     query_bed_drop(pool, NULL, 0);
 }
 
+/* Rule 12.4. */
 static void pools__many_of_one_group__side_by_side(void **state)
 {
     const struct harness *h = *state;
@@ -115,6 +120,7 @@ static void pools__many_of_one_group__side_by_side(void **state)
     assert_int_equal(h->control->live_pools(), 0);
 }
 
+/* Rule 12.4. */
 static void pool__context_destroyed__stays_usable(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer counts what was made in a context");
@@ -137,6 +143,7 @@ static void pool__context_destroyed__stays_usable(void **state)
     query_bed_drop(pool, &query, 1);
 }
 
+/* Rule 12.5. */
 static void pool_destroy__queries_alive__in_use(void **state)
 {
     const struct harness *h = *state;
@@ -147,6 +154,7 @@ static void pool_destroy__queries_alive__in_use(void **state)
     query_bed_drop(pool, &query, 1);
 }
 
+/* Rule 12.5. */
 static void pool_destroy__list_names_its_query__list_still_runs(void **state)
 {
     const struct harness *h = *state;
@@ -162,6 +170,7 @@ static void pool_destroy__list_names_its_query__list_still_runs(void **state)
     assert_int_equal(h->control->live_pools(), 0);
 }
 
+/* Rule 12.5. */
 static void query_create__bad_index_or_taken_place__invalid_argument(void **state)
 {
     const struct harness *h = *state;
@@ -228,7 +237,8 @@ static void reset__backend_fails__its_result(void **state)
     query_bed_drop(pool, &query, 1);
 }
 
-/* What still runs is in use; work whose last event is signalled is over but for the report. */
+/* What still runs is in use; work whose last event is signalled is over but for the report.
+ * Rule 12.6. */
 static void in_flight__reset_and_destroy__wait_for_the_work(void **state)
 {
     const struct harness *h = *state;
@@ -249,6 +259,7 @@ static void in_flight__reset_and_destroy__wait_for_the_work(void **state)
     assert_success(zeKernelDestroy(hold));
 }
 
+/* Rule 12.6. */
 static void in_flight__report_comes_late__reset_and_destroy_work(void **state)
 {
     const struct harness *h = *state;

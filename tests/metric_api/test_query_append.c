@@ -88,6 +88,7 @@ static void append__closed_list__invalid_argument(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.11. */
 static void append__list_of_another_device__invalid_argument(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -105,6 +106,7 @@ static void append__list_of_another_device__invalid_argument(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.11. */
 static void append__queue_group_without_metrics__unsupported(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -121,6 +123,7 @@ static void append__queue_group_without_metrics__unsupported(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.4. */
 static void begin__group_not_active__not_ready(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -137,6 +140,7 @@ static void begin__group_not_active__not_ready(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.4. */
 static void begin__active_by_another_context__works(void **state)
 {
     const struct harness *h = *state;
@@ -157,6 +161,7 @@ static void begin__active_by_another_context__works(void **state)
 /* Events ----------------------------------------------------------------------------------------
  */
 
+/* Rule 12.9. */
 static void end__signal_event__on_when_the_work_is_over(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -173,7 +178,7 @@ static void end__signal_event__on_when_the_work_is_over(void **state)
     drop_bed(&bed);
 }
 
-/* The result is there when the event is: who waits for the event alone can read it. */
+/* The result is there when the event is: who waits for the event alone can read it. Rule 12.9. */
 static void end__event_waited_for__result_is_there(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -192,6 +197,7 @@ static void end__event_waited_for__result_is_there(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.9. */
 static void end__wait_events__honoured(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -213,6 +219,7 @@ static void end__wait_events__honoured(void **state)
 /* Odd orders ------------------------------------------------------------------------------------
  */
 
+/* Rule 12.8. */
 static void begin__twice__counts_from_the_second(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -227,6 +234,7 @@ static void begin__twice__counts_from_the_second(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.8. */
 static void begin__after_a_result__result_is_gone_until_the_end(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -245,6 +253,7 @@ static void begin__after_a_result__result_is_gone_until_the_end(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.8. */
 static void end__without_begin__the_work_fails_and_says_why(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -261,6 +270,7 @@ static void end__without_begin__the_work_fails_and_says_why(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.8. */
 static void begin__list_never_executed__end_elsewhere_fails(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -277,6 +287,7 @@ static void begin__list_never_executed__end_elsewhere_fails(void **state)
 /* Activation ------------------------------------------------------------------------------------
  */
 
+/* Rule 12.6. */
 static void activate__query_in_flight__group_is_kept(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -296,7 +307,7 @@ static void activate__query_in_flight__group_is_kept(void **state)
     drop_bed(&bed);
 }
 
-/* The list still counts for the group, although neither query nor pool has a handle. */
+/* The list still counts for the group, although neither query nor pool has a handle. Rule 12.6. */
 static void activate__pool_destroyed_but_its_list_runs__group_is_kept(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -321,7 +332,7 @@ static void activate__pool_destroyed_but_its_list_runs__group_is_kept(void **sta
     drop_bed(&bed);
 }
 
-/* What only a recorded list names is in no one's way. */
+/* What only a recorded list names is in no one's way. Rule 12.7. */
 static void disable__pool_destroyed_but_listed__possible(void **state)
 {
     skip_in(HARNESS_LOADER, "the function is newer than the loader's metric handles");
@@ -337,6 +348,7 @@ static void disable__pool_destroyed_but_listed__possible(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.6. */
 static void activate__only_recorded_or_finished__group_may_go(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -350,6 +362,7 @@ static void activate__only_recorded_or_finished__group_may_go(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.6. */
 static void activate__event_on_but_report_late__waits_for_the_report(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -364,6 +377,7 @@ static void activate__event_on_but_report_late__waits_for_the_report(void **stat
     drop_bed(&bed);
 }
 
+/* Rule 12.6. */
 static void deactivate__query_in_flight__succeeds_and_result_comes(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -377,6 +391,7 @@ static void deactivate__query_in_flight__succeeds_and_result_comes(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.7. */
 static void disable__pool_alive__in_use(void **state)
 {
     skip_in(HARNESS_LOADER, "the function is newer than the loader's metric handles");
@@ -397,6 +412,7 @@ static void disable__pool_alive__in_use(void **state)
 /* Tiles -----------------------------------------------------------------------------------------
  */
 
+/* Rule 12.11. */
 static void root__pool_of_it__a_set_for_each_tile(void **state)
 {
     const struct harness *h = *state;
@@ -446,6 +462,7 @@ static void root__pool_of_it__a_set_for_each_tile(void **state)
     assert_success(zeMemFree(h->context, target));
 }
 
+/* Rule 12.11. */
 static void root__active__pool_of_a_tile_works(void **state)
 {
     const struct harness *h = *state;

@@ -61,6 +61,7 @@ static void values__work_before_between_and_after__only_between_counts(void **st
     drop_bed(&bed);
 }
 
+/* Rule 12.2. */
 static void values__difference_above_32_bits__all_of_it(void **state)
 {
     struct bed bed = make_bed(state);
@@ -75,7 +76,8 @@ static void values__difference_above_32_bits__all_of_it(void **state)
     drop_bed(&bed);
 }
 
-/* Three clocks are one; a time stamp says when the query began, cut to the bits of the clock. */
+/* Three clocks are one; a time stamp says when the query began, cut to the bits of the clock.
+ * Rule 12.3. */
 static void values__clock__begin_and_end_of_the_query(void **state)
 {
     struct bed bed = make_bed(state);
@@ -104,6 +106,7 @@ static void values__clock__begin_and_end_of_the_query(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.2. */
 static void calculate__one_query__as_many_values_as_metrics(void **state)
 {
     struct bed bed = make_bed(state);
@@ -146,6 +149,7 @@ static void calculate__one_query__as_many_values_as_metrics(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.2. */
 static void calculate__several_queries_in_one_piece__a_row_each(void **state)
 {
     struct bed bed = make_bed(state);
@@ -176,6 +180,7 @@ static void calculate__several_queries_in_one_piece__a_row_each(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.2. */
 static void calculate__maximum_values__percent_is_100(void **state)
 {
     struct bed bed = make_bed(state);
@@ -197,6 +202,7 @@ static void calculate__maximum_values__percent_is_100(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.10. */
 static void get_data__sizes__whole_records(void **state)
 {
     struct bed bed = make_bed(state);
@@ -246,6 +252,7 @@ static void get_data__null_or_bad__documented_results(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.10. */
 static void get_data__no_result__not_ready_and_size_untouched(void **state)
 {
     struct bed bed = make_bed(state);
@@ -265,6 +272,7 @@ static void get_data__no_result__not_ready_and_size_untouched(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.5. */
 static void get_data__new_query_in_a_used_place__not_ready(void **state)
 {
     struct bed bed = make_bed(state);
@@ -282,6 +290,7 @@ static void get_data__new_query_in_a_used_place__not_ready(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.10. */
 static void get_data__between_begin_and_end__not_ready(void **state)
 {
     struct bed bed = make_bed(state);
@@ -314,6 +323,7 @@ static void get_data__backend_fails__its_result(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.10. */
 static void get_data__work_was_lost__device_lost(void **state)
 {
     struct bed bed = make_bed(state);
@@ -334,6 +344,7 @@ static void get_data__work_was_lost__device_lost(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.8. */
 static void lists__executed_again__result_of_the_last_time(void **state)
 {
     struct bed bed = make_bed(state);
@@ -358,6 +369,7 @@ static void lists__executed_again__result_of_the_last_time(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.8. */
 static void lists__begin_and_end_in_two_of_one_queue__work_of_all_between(void **state)
 {
     struct bed bed = make_bed(state);
@@ -426,6 +438,7 @@ static void lists__queues_at_the_same_time__each_has_its_own_work(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.8. */
 static void lists__clone__has_the_query_too(void **state)
 {
     skip_in(HARNESS_VALIDATION, "the layer is older than the flag for lists that can be cloned");
@@ -509,6 +522,7 @@ static void lists__reset__query_can_be_destroyed_with_its_pool(void **state)
     assert_success(zeCommandListDestroy(list));
 }
 
+/* Rule 12.8. */
 static void graph__recorded_and_executed_twice__result_of_the_last_time(void **state)
 {
     skip_in(HARNESS_ANY_LOADER, "graphs are newer than the loader");
@@ -535,6 +549,7 @@ static void graph__recorded_and_executed_twice__result_of_the_last_time(void **s
     drop_bed(&bed);
 }
 
+/* Rule 12.6. */
 static void graph__execution_in_flight__query_is_in_use(void **state)
 {
     skip_in(HARNESS_ANY_LOADER, "graphs are newer than the loader");

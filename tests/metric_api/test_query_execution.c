@@ -55,6 +55,7 @@ static void append_work(const struct bed *bed, ze_command_list_handle_t list,
     assert_success(zeCommandListAppendWriteGlobalTimestamp(list, bed->target + 3, NULL, 0, NULL));
 }
 
+/* Rule 12.12. */
 static void between__work_of_every_kind__none_runs(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -108,6 +109,7 @@ static void between__host_function__not_called(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.12. */
 static void between__events__waited_for_and_signalled(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -125,6 +127,7 @@ static void between__events__waited_for_and_signalled(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.12. */
 static void between__event_reset__done(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -140,6 +143,7 @@ static void between__event_reset__done(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.12. */
 static void between__other_queries__run_and_do_not_end_it(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -164,6 +168,7 @@ static void between__other_queries__run_and_do_not_end_it(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.12. */
 static void begin__end_in_another_list__rest_of_the_list_is_skipped(void **state)
 {
     struct bed bed = make_bed(*state);
@@ -191,6 +196,7 @@ static void begin__end_in_another_list__rest_of_the_list_is_skipped(void **state
     drop_bed(&bed);
 }
 
+/* Rule 12.12. */
 static void between__command_lists_of_an_immediate_list__refused(void **state)
 {
     skip_in(HARNESS_LOADER, "the function is newer than the loader");
@@ -213,6 +219,7 @@ static void between__command_lists_of_an_immediate_list__refused(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.12. */
 static void between__graph__not_executed(void **state)
 {
     skip_in(HARNESS_ANY_LOADER, "graphs are newer than the loader");
@@ -240,6 +247,7 @@ static void between__graph__not_executed(void **state)
     drop_bed(&bed);
 }
 
+/* Rule 12.12. */
 static void mutable_list__skipped_launch__cannot_be_changed(void **state)
 {
     skip_in(HARNESS_LOADER, "the functions are newer than the loader");

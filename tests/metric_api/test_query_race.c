@@ -120,6 +120,7 @@ static void *same_places(void *context)
     return NULL;
 }
 
+/* Rule 12.5. */
 static void threads__same_places_of_a_pool__one_at_a_time(void **state)
 {
     const struct harness *h = *state;
@@ -157,6 +158,7 @@ static void *read_shared(void *context)
     return NULL;
 }
 
+/* Rule 12.10. */
 static void threads__read_while_it_runs_again__nothing_or_all(void **state)
 {
     const struct harness *h = *state;

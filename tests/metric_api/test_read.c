@@ -49,6 +49,7 @@ static void end(struct open_stream *made)
     bed_free(&made->bed);
 }
 
+/* Rule 11.6. */
 static void read__one_after_the_other__repeats_the_last_record(void **state)
 {
     (void)state;
@@ -69,6 +70,7 @@ static void read__one_after_the_other__repeats_the_last_record(void **state)
     }
 }
 
+/* Rule 11.5. */
 static void read__first_record_later_than_open__is_only_the_baseline(void **state)
 {
     const struct stream_control *control = harness_control("stream_control");
@@ -95,6 +97,7 @@ static void read__first_record_later_than_open__is_only_the_baseline(void **stat
     }
 }
 
+/* Rule 11.10. */
 static void read__records_lost_before_the_first__are_told(void **state)
 {
     (void)state;
@@ -119,6 +122,7 @@ static void read__records_lost_before_the_first__are_told(void **state)
     }
 }
 
+/* Rule 11.6. */
 static void read__max_report_count__does_not_count_the_repeated_record(void **state)
 {
     (void)state;
@@ -135,6 +139,7 @@ static void read__max_report_count__does_not_count_the_repeated_record(void **st
     }
 }
 
+/* Rule 11.6. */
 static void read__small_buffers__fill_them_with_whole_records(void **state)
 {
     (void)state;
@@ -160,6 +165,7 @@ static void read__small_buffers__fill_them_with_whole_records(void **state)
     }
 }
 
+/* Rule 11.9. */
 static void read__break_in_the_middle__stands_between_and_warns(void **state)
 {
     (void)state;
@@ -298,6 +304,7 @@ static void read__many_breaks_and_any_room__gives_every_slot_once(void **state)
     }
 }
 
+/* Rule 11.7. */
 static void read__sample_layout__repeats_nothing(void **state)
 {
     (void)state;
@@ -332,7 +339,7 @@ static uint64_t ring_of(const char *device, bool event, uint64_t core_ring)
     return core_ring > backend_ring ? core_ring : backend_ring;
 }
 
-/* 29: > 0 when nothing is there, never above 32 MiB, independent of the data. */
+/* 29: > 0 when nothing is there, never above 32 MiB, independent of the data. Rule 11.3. */
 static void size_query__any_state__is_ring_capacity_or_max_count(void **state)
 {
     (void)state;
@@ -362,6 +369,7 @@ static void size_query__any_state__is_ring_capacity_or_max_count(void **state)
     }
 }
 
+/* Rule 3.9. */
 static void read__buffer_below_one_record__is_invalid_size(void **state)
 {
     struct open_stream made = open_on(&ways[0], "Basic");
@@ -413,6 +421,7 @@ static void open_and_read__null__documented_results(void **state)
     end(&made);
 }
 
+/* Rule 11.20. */
 static void read__device_lost__gives_what_is_left_and_then_the_error(void **state)
 {
     (void)state;
@@ -431,7 +440,7 @@ static void read__device_lost__gives_what_is_left_and_then_the_error(void **stat
     }
 }
 
-/* 28: periods and N that are in use, and those that cannot be. */
+/* 28: periods and N that are in use, and those that cannot be. Rule 11.1. */
 static void open__period_and_count__are_brought_into_range_and_written_back(void **state)
 {
     static const struct {
@@ -479,6 +488,7 @@ static void open__period_and_count__are_brought_into_range_and_written_back(void
     }
 }
 
+/* Rules 12.18, 26.6. */
 static void open__backend__gets_the_program_and_its_digest(void **state)
 {
     static const char *const classes[] = {"", "", "place", "pick", "pick"};
@@ -503,7 +513,7 @@ static void open__backend__gets_the_program_and_its_digest(void **state)
     assert_int_equal(first.period_ns, 100000);
 }
 
-/** A slow reader loses nothing before the ring is full, and then the oldest. */
+/** A slow reader loses nothing before the ring is full, and then the oldest. Rule 11.9. */
 static void read__ring_of_the_core_is_full__drops_the_oldest_and_says_so(void **state)
 {
     const struct way way = {"bare0", true};
@@ -575,7 +585,7 @@ static void push_one(void *context)
     made->bed.control->push("fake0", "u0", 1);
 }
 
-/** A device that is as fast as the reads of its records. */
+/** A device that is as fast as the reads of its records. Rule 11.8. */
 static void read__records_come_while_it_runs__ends_with_what_was_there(void **state)
 {
     static struct slot slots[2048];

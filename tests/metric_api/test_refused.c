@@ -254,6 +254,7 @@ static const struct row rows[] = {
     {"zetMetricQueryGetData", query_no_result, ZE_RESULT_NOT_READY},
 };
 
+/* Rule 3.10. */
 static void refusal__of_every_function__writes_nothing(void **state)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -247,6 +247,7 @@ static int set_up(void **state)
     return zeInit(0) == ZE_RESULT_SUCCESS ? 0 : -1;
 }
 
+/* Rule 11.12. */
 static void reads__any_split__are_the_same_data(void **state)
 {
     static const char *const names[TILES] = {"fake0", "fake0"};
@@ -255,6 +256,7 @@ static void reads__any_split__are_the_same_data(void **state)
     split_reads(1, "fake0", names);
 }
 
+/* Rule 11.12. */
 static void reads_of_a_root__any_split__are_the_same_data(void **state)
 {
     static const char *const names[TILES] = {"fake1.0", "fake1.1"};

@@ -57,6 +57,7 @@ static struct parts take_apart(const struct slot *slots, uint32_t count)
     return parts;
 }
 
+/* Rule 11.18. */
 static void read__root__gives_all_tiles_with_their_index(void **state)
 {
     struct stream_bed bed = bed_make("fake1");
@@ -87,6 +88,7 @@ static void read__root__gives_all_tiles_with_their_index(void **state)
     bed_free(&bed);
 }
 
+/* Rules 11.18, 11.19. */
 static void read__one_tile_is_ahead__both_are_given_to_the_same_instant(void **state)
 {
     struct stream_bed bed = bed_make("fake1");
@@ -204,6 +206,7 @@ static void read__break_of_one_tile__does_not_touch_the_other(void **state)
     bed_free(&bed);
 }
 
+/* Rule 11.19. */
 static void event__root__counts_the_records_of_all_tiles(void **state)
 {
     struct stream_bed bed = bed_make("fake1");
@@ -243,6 +246,7 @@ static void open__a_tile_refuses__nothing_stays_open(void **state)
     bed_free(&bed);
 }
 
+/* Rule 10.9. */
 static void activate__root__covers_its_tiles(void **state)
 {
     struct stream_bed root = bed_make("fake1");
@@ -281,6 +285,7 @@ static void activate__root__covers_its_tiles(void **state)
     bed_free(&root);
 }
 
+/* Rule 10.9. */
 static void activate__tile__is_ended_and_replaced_by_its_root(void **state)
 {
     struct stream_bed root = bed_make("fake1");
@@ -308,6 +313,7 @@ static void activate__tile__is_ended_and_replaced_by_its_root(void **state)
     bed_free(&root);
 }
 
+/* Rule 14.8. */
 static void calculate__root__needs_the_function_for_several_sets(void **state)
 {
     struct stream_bed bed = bed_make("fake1");

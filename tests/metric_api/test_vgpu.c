@@ -121,6 +121,7 @@ static zet_typed_value_t *read_rows(struct running *made, uint32_t want, uint32_
     return values;
 }
 
+/* Rule 1.10. */
 static void groups__names_and_order__are_what_tools_expect(void **state)
 {
     ze_device_handle_t device = first_device(NULL);
@@ -191,7 +192,8 @@ static void compute_basic__members__have_the_types_that_programs_assert(void **s
     (void)metric_index(group, "StreamMarker");
 }
 
-/* 23: programs take the mean of counts whose description says "percentage" or "Average". */
+/* 23: programs take the mean of counts whose description says "percentage" or "Average".
+ * Rule 10.15. */
 static void metrics__descriptions__lead_to_the_right_mean_or_sum(void **state)
 {
     static const char *const groups[] = {"ComputeBasic", "MemoryProfile", "ThreadDispatch"};
@@ -219,7 +221,7 @@ static void metrics__descriptions__lead_to_the_right_mean_or_sum(void **state)
     }
 }
 
-/* 26: index and name are the identity across processes. */
+/* 26: index and name are the identity across processes. Rule 10.4. */
 static void groups__another_process__has_the_same_order(void **state)
 {
     ze_device_handle_t device = first_device(NULL);
@@ -261,7 +263,7 @@ static void groups__another_process__has_the_same_order(void **state)
 /*
  * 32: reports come while the device is idle and without any queue. 20: time strictly increases.
  * 22: clocks pass while something runs: a report of an idle device weighs nothing in an average.
- */
+ Rule 21.8. */
 static void stream__idle_device__gives_rows_with_increasing_time(void **state)
 {
     struct running made = start("ComputeBasic", 200000, 0, NULL);
@@ -303,7 +305,7 @@ static bool is_between(uint64_t begin, uint64_t time, uint64_t end)
     return (time + wrap - begin) % wrap <= (end + wrap - begin) % wrap;
 }
 
-/* 16: one clock for device, groups and reports. 17, 19: its resolution and bits. */
+/* 16: one clock for device, groups and reports. 17, 19: its resolution and bits. Rule 7.5. */
 static void time__device_group_and_reports__are_one_clock(void **state)
 {
     zet_metric_global_timestamps_resolution_exp_t resolution = {
@@ -338,7 +340,7 @@ static void time__device_group_and_reports__are_one_clock(void **state)
     stop(&made);
 }
 
-/* 16: also across processes. */
+/* 16: also across processes. Rule 7.5. */
 static void time__another_process__has_the_same_clock(void **state)
 {
     ze_device_handle_t device = first_device(NULL);
@@ -365,7 +367,7 @@ static void time__another_process__has_the_same_clock(void **state)
     (void)close(ends[1]);
 }
 
-/* 28, 29: values in use are accepted, N unchanged; sizes stay below 32 MiB. */
+/* 28, 29: values in use are accepted, N unchanged; sizes stay below 32 MiB. Rule 11.1. */
 static void open__values_in_use__are_accepted(void **state)
 {
     static const uint32_t periods[] = {50000, 100000, 200000, 400000, 500000, 1000000, 10000000};
@@ -406,6 +408,7 @@ static void open__values_in_use__are_accepted(void **state)
     }
 }
 
+/* Rule 11.1. */
 static void open__longest_period__is_one_that_can_be_written_back(void **state)
 {
     zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
@@ -428,7 +431,7 @@ static void open__longest_period__is_one_that_can_be_written_back(void **state)
     stop(&made);
 }
 
-/* 31: an event that is polled without a pause and reset all the time still works. */
+/* 31: an event that is polled without a pause and reset all the time still works. Rule 11.15. */
 static void event__polled_without_a_pause__reports_keep_coming(void **state)
 {
     ze_driver_handle_t driver;
@@ -554,7 +557,7 @@ static void open__unit_of_another_process__names_it(void **state)
     stop(&made);
 }
 
-/* 27: raw bytes mean the same in another process. */
+/* 27: raw bytes mean the same in another process. Rule 14.7. */
 static void calculate__bytes_of_another_process__give_the_same_values(void **state)
 {
     struct running made;

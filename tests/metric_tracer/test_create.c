@@ -26,6 +26,7 @@ static ze_result_t try_create(struct trace_bed *bed, uint32_t count,
     return result;
 }
 
+/* Rule 13.1. */
 static void create__groups_listed__traced_ones_come_last(void **state)
 {
     static const char *const names[] = {"KernelSource", "KernelEvents", "CopyEvents", "CopyAgain",
@@ -76,6 +77,7 @@ static void create__info_of_a_traced_group__has_no_period(void **state)
     assert_int_equal(info.max_period_ns, 1000000);
 }
 
+/* Rule 13.2. */
 static void create__two_groups__backend_gets_both_sources(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -89,6 +91,7 @@ static void create__two_groups__backend_gets_both_sources(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.2. */
 static void create__inactive_group__is_not_ready(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -104,6 +107,7 @@ static void create__inactive_group__is_not_ready(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.2. */
 static void create__group_of_another_kind__is_refused(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -116,6 +120,7 @@ static void create__group_of_another_kind__is_refused(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.2. */
 static void create__group_of_another_device__is_refused(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -128,6 +133,7 @@ static void create__group_of_another_device__is_refused(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.2. */
 static void create__groups_of_one_domain__are_refused(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -142,6 +148,7 @@ static void create__groups_of_one_domain__are_refused(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.2. */
 static void create__groups_with_different_records__are_refused(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -214,7 +221,7 @@ static void create__event_that_the_host_cannot_see__is_refused(void **state)
     bed_free(&bed);
 }
 
-/** What was asked for, and what was written back: whole records, or a few of them. */
+/** What was asked for, and what was written back: whole records, or a few of them. Rule 13.4. */
 static void create__levels__are_whole_records_or_replaced(void **state)
 {
     static const uint32_t levels[][2] = {{0, 512},           {1, 32},           {32, 32},
@@ -232,7 +239,7 @@ static void create__levels__are_whole_records_or_replaced(void **state)
     bed_free(&bed);
 }
 
-/** A backend with less room than was wanted would never reach the level. */
+/** A backend with less room than was wanted would never reach the level. Rule 13.4. */
 static void create__level_above_the_ring__is_replaced(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -251,6 +258,7 @@ static void create__level_above_the_ring__is_replaced(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.3. */
 static void create__backend_refuses__its_sentence_is_kept(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -266,6 +274,7 @@ static void create__backend_refuses__its_sentence_is_kept(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.3. */
 static void create__second_on_a_group_in_use__is_refused(void **state)
 {
     struct trace_bed bed = bed_make("trace0");

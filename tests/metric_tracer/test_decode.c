@@ -66,6 +66,7 @@ static void decode__metrics_listed__those_of_the_groups_that_exist(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.15. */
 static void decode__all_events__entries_in_order_with_values_and_times(void **state)
 {
     struct trace_bed bed = collect(1);
@@ -97,6 +98,7 @@ static void decode__all_events__entries_in_order_with_values_and_times(void **st
     bed_free(&bed);
 }
 
+/* Rule 13.17. */
 static void decode__counts_asked__nothing_else_is_written(void **state)
 {
     struct trace_bed bed = collect(10);
@@ -133,7 +135,8 @@ static void decode__counts_asked__nothing_else_is_written(void **state)
     bed_free(&bed);
 }
 
-/** Decoding goes on where it ended: nothing is lost, nothing comes twice, whatever the room. */
+/** Decoding goes on where it ended: nothing is lost, nothing comes twice, whatever the room.
+ * Rule 13.18. */
 static void decode__any_room__continues_at_the_bytes_reported(void **state)
 {
     struct trace_bed bed = collect(20);
@@ -165,6 +168,7 @@ static void decode__any_room__continues_at_the_bytes_reported(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.18. */
 static void decode__room_below_the_first_event__asks_for_what_it_needs(void **state)
 {
     struct trace_bed bed = collect(1);
@@ -184,6 +188,7 @@ static void decode__room_below_the_first_event__asks_for_what_it_needs(void **st
     bed_free(&bed);
 }
 
+/* Rule 13.16. */
 static void decode__some_metrics__indexes_are_those_of_the_call(void **state)
 {
     struct trace_bed bed = collect(3);
@@ -256,6 +261,7 @@ static void decode__two_groups__each_event_has_its_own_entries(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.14. */
 static void decode__tracer_gone_and_group_inactive__still_decodes(void **state)
 {
     struct trace_bed bed = collect(2);
@@ -273,6 +279,7 @@ static void decode__tracer_gone_and_group_inactive__still_decodes(void **state)
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
+/* Rule 13.14. */
 static void decode__handles_of_others__are_refused(void **state)
 {
     struct trace_bed bed = collect(1);
@@ -306,7 +313,7 @@ static void decode__handles_of_others__are_refused(void **state)
     bed_free(&bed);
 }
 
-/** Decodable metrics have properties and decode; everything else refuses them. */
+/** Decodable metrics have properties and decode; everything else refuses them. Rule 13.14. */
 static void decode__metrics_used_elsewhere__are_refused(void **state)
 {
     struct trace_bed bed = collect(1);
@@ -370,7 +377,7 @@ static void decode__null_parameters__are_told_apart(void **state)
     bed_free(&bed);
 }
 
-/** Every truncation: whole records are decoded, the rest stays for the next call. */
+/** Every truncation: whole records are decoded, the rest stays for the next call. Rule 13.19. */
 static void decode__truncated_data__leaves_the_last_record(void **state)
 {
     struct trace_bed bed = collect(2);
@@ -394,7 +401,7 @@ static void decode__truncated_data__leaves_the_last_record(void **state)
 }
 
 /** Data from the middle of a record, of noise, of zeros: no crash, no more than there is room for.
- */
+ Rule 13.19. */
 static void decode__foreign_data__gives_only_what_looks_like_events(void **state)
 {
     struct trace_bed bed = collect(50);
@@ -421,7 +428,7 @@ static void decode__foreign_data__gives_only_what_looks_like_events(void **state
     bed_free(&bed);
 }
 
-/** A break is no event, and what stands around it decodes. */
+/** A break is no event, and what stands around it decodes. Rule 13.10. */
 static void decode__data_with_a_break__goes_on_behind_it(void **state)
 {
     struct trace_bed bed = bed_make("trace0");

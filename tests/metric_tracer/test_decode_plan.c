@@ -147,7 +147,8 @@ static void decode__one_record_of_each_type__entries_and_times(void **state)
     zeta_decode_plan_destroy(plan);
 }
 
-/** Ticks above the valid bits do not count, and a timer need not tick in whole nanoseconds. */
+/** Ticks above the valid bits do not count, and a timer need not tick in whole nanoseconds.
+ * Rule 13.15. */
 static void decode__uneven_timer__times_are_cut_off_nanoseconds(void **state)
 {
     struct zeta_decode_plan *plan = make_plan(*state, 0, 19200000, 36);

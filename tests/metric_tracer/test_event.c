@@ -51,12 +51,14 @@ static void watch_level(bool descriptors)
     end_with_event(&bed, &event);
 }
 
+/* Rule 13.5. */
 static void event__backend_with_descriptor__shows_the_level(void **state)
 {
     (void)state;
     watch_level(true);
 }
 
+/* Rule 13.5. */
 static void event__backend_without_descriptor__shows_the_level(void **state)
 {
     (void)state;
@@ -110,6 +112,7 @@ static void event__deactivated__still_shows_what_can_be_read(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.5. */
 static void event__device_lost__wakes_who_waits(void **state)
 {
     struct trace_bed bed = bed_make("trace0");

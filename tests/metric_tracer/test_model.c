@@ -233,6 +233,7 @@ static void step(struct walk *walk)
         read_some(walk);
 }
 
+/* Rule 11.11. */
 static void model__random_steps__library_and_rules_agree(void **state)
 {
     (void)state;

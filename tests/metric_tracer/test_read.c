@@ -23,6 +23,7 @@ static void read__never_enabled__is_not_ready(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.8. */
 static void read__enabled__succeeds_also_with_nothing(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -39,6 +40,7 @@ static void read__enabled__succeeds_also_with_nothing(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.8. */
 static void read__asynchronous_enable__is_not_ready_until_it_takes_effect(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -56,6 +58,7 @@ static void read__asynchronous_enable__is_not_ready_until_it_takes_effect(void *
     bed_free(&bed);
 }
 
+/* Rule 13.8. */
 static void read__asynchronous_disable__succeeds_until_no_record_can_come(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -73,6 +76,7 @@ static void read__asynchronous_disable__succeeds_until_no_record_can_come(void *
     bed_free(&bed);
 }
 
+/* Rule 13.8. */
 static void read__disabled_with_data_left__succeeds_until_drained(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -92,6 +96,7 @@ static void read__disabled_with_data_left__succeeds_until_drained(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.9. */
 static void read__size_zero_or_no_buffer__is_no_size_query(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -117,6 +122,7 @@ static void read__size_zero_or_no_buffer__is_no_size_query(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.9. */
 static void read__buffer_below_a_record__is_invalid_size(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -145,6 +151,7 @@ static uint64_t lost_at(const struct trace_bed *bed, size_t index)
     return lost;
 }
 
+/* Rule 13.10. */
 static void read__records_lost__warns_with_a_break_and_the_data(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -163,6 +170,7 @@ static void read__records_lost__warns_with_a_break_and_the_data(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.10. */
 static void read__ring_overflows__oldest_are_lost_and_counted(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -179,6 +187,7 @@ static void read__ring_overflows__oldest_are_lost_and_counted(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.9. */
 static void read__room_for_one_slot_at_a_break__asks_for_two(void **state)
 {
     struct trace_bed bed = bed_make("trace0");

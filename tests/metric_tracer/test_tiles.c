@@ -50,6 +50,7 @@ static void tiles__second_tile_refuses__nothing_stays_open(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.7. */
 static void tiles__second_tile_cannot_be_enabled__first_is_off_again(void **state)
 {
     struct trace_bed bed = bed_make("trace1");
@@ -63,6 +64,7 @@ static void tiles__second_tile_cannot_be_enabled__first_is_off_again(void **stat
     bed_free(&bed); /* it is not enabled */
 }
 
+/* Rule 13.11. */
 static void tiles__root_read__records_of_all_tiles_in_order_of_time(void **state)
 {
     struct trace_bed bed = bed_make("trace1");
@@ -88,6 +90,7 @@ static void tiles__root_read__records_of_all_tiles_in_order_of_time(void **state
     bed_free(&bed);
 }
 
+/* Rule 13.11. */
 static void tiles__one_tile_idle__other_is_not_held_back(void **state)
 {
     struct trace_bed bed = bed_make("trace1");
@@ -118,6 +121,7 @@ static void tiles__loss_on_one_tile__break_stands_before_its_next_record(void **
     bed_free(&bed);
 }
 
+/* Rule 13.8. */
 static void tiles__asynchronous_enable__is_ready_when_all_tiles_are(void **state)
 {
     struct trace_bed bed = bed_make("trace1");
@@ -137,6 +141,7 @@ static void tiles__asynchronous_enable__is_ready_when_all_tiles_are(void **state
     bed_free(&bed);
 }
 
+/* Rule 13.20. */
 static void tiles__root_decode__one_set_per_tile(void **state)
 {
     struct trace_bed bed = bed_make("trace1");
@@ -164,6 +169,7 @@ static void tiles__root_decode__one_set_per_tile(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.20. */
 static void tiles__root_decode_in_parts__loses_and_repeats_nothing(void **state)
 {
     struct trace_bed bed = bed_make("trace1");
@@ -218,7 +224,7 @@ static void tiles__one_set_asked__entries_of_the_first_tile(void **state)
     bed_free(&bed);
 }
 
-/** A tile alone has one set, and no sub-device to name. */
+/** A tile alone has one set, and no sub-device to name. Rule 13.20. */
 static void tiles__tile_alone__has_one_set(void **state)
 {
     struct trace_bed bed = bed_make("trace1.1");
@@ -240,6 +246,7 @@ static void tiles__tile_alone__has_one_set(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.3. */
 static void tiles__tracer_on_a_tile__root_cannot_have_one(void **state)
 {
     struct trace_bed bed = bed_make("trace1");
@@ -261,6 +268,7 @@ static void tiles__tracer_on_a_tile__root_cannot_have_one(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.5. */
 static void tiles__event_of_a_root__counts_all_tiles(void **state)
 {
     struct trace_bed bed = bed_make("trace1");

@@ -10,6 +10,7 @@ static int set_up(void **state)
     return zeInit(0) == ZE_RESULT_SUCCESS ? 0 : -1;
 }
 
+/* Rule 13.1. */
 static void list__not_asked__only_the_small_group_of_the_source(void **state)
 {
     static const char *const devices[] = {"trace0", "trace1", "trace1.0"};

@@ -11,6 +11,7 @@ static int set_up(void **state)
     return zeInit(0) == ZE_RESULT_SUCCESS ? 0 : -1;
 }
 
+/* Rule 13.12. */
 static void use__enabled_tracer__cannot_be_destroyed(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -26,6 +27,7 @@ static void use__enabled_tracer__cannot_be_destroyed(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.12. */
 static void use__asynchronous_disable__may_be_destroyed_at_once(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -41,6 +43,7 @@ static void use__asynchronous_disable__may_be_destroyed_at_once(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.6. */
 static void use__enable_during_pending_disable__goes_on(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -59,6 +62,7 @@ static void use__enable_during_pending_disable__goes_on(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.6. */
 static void use__enabled_and_disabled_again__records_stand_between(void **state)
 {
     static const uint16_t types[] = {TRACE_ENABLED, TRACE_BEGIN, TRACE_DISABLED, TRACE_ENABLED,
@@ -95,6 +99,7 @@ static void use__backend_cannot_enable__tracer_stays_off(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.13. */
 static void use__deactivated__stops_and_what_was_collected_stays(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -115,6 +120,7 @@ static void use__deactivated__stops_and_what_was_collected_stays(void **state)
     bed_free(&bed); /* destroys it, although it was enabled last */
 }
 
+/* Rule 13.13. */
 static void use__deactivated__unit_is_free_for_the_next(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -130,6 +136,7 @@ static void use__deactivated__unit_is_free_for_the_next(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.13. */
 static void use__other_groups_activated__refused_while_a_tracer_lives(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -152,6 +159,7 @@ static void use__other_groups_activated__refused_while_a_tracer_lives(void **sta
     bed_free(&bed);
 }
 
+/* Rule 13.13. */
 static void use__metrics_disabled__refused_while_a_tracer_lives(void **state)
 {
     struct trace_bed bed = bed_make("trace0");
@@ -183,6 +191,7 @@ static void use__context_destroyed__tracer_goes_on(void **state)
     bed_free(&bed);
 }
 
+/* Rule 13.21. */
 static void use__calculation_of_a_traced_group__is_refused(void **state)
 {
     struct trace_bed bed = bed_make("trace0");

@@ -90,6 +90,7 @@ static void expect_not(char *text, const char *part)
         fail_msg("\"%s\" in:\n%s", part, text);
 }
 
+/* Rule 14.14. */
 static void equation__each_operator__expression(void **state)
 {
     static const struct {
@@ -142,6 +143,7 @@ static void equation__each_operator__expression(void **state)
     }
 }
 
+/* Rule 14.14. */
 static void equation__value_has_the_type_of_the_data__references_too(void **state)
 {
     char *text = import("<metrics>\n" SET                                                        //

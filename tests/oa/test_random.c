@@ -1,4 +1,4 @@
-/* Random equations with every operator: the importer's expressions mean the same. */
+/* Random equations with every operator: the importer's expressions mean the same. Rule 14.14. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

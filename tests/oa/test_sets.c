@@ -1,4 +1,4 @@
-/* One file of the shared material. usage: test_sets DIRECTORY/oa-NAME.xml */
+/* One file of the shared material. usage: test_sets DIRECTORY/oa-NAME.xml Rule 14.14. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -95,6 +95,7 @@ static int grandchild_steps(const struct thing *parents)
     return run_in_child(child_steps, parents);
 }
 
+/* Rule 1.5. */
 static void fork__grandchild__knows_handles_of_both_ancestors(void **state)
 {
     (void)state;

@@ -150,6 +150,7 @@ static void lookup__values_around_live_objects__are_refused(void **state)
     destroy(thing);
 }
 
+/* Rule 3.2. */
 static void slot__destroyed__is_refused_until_reused_after_65536_creations(void **state)
 {
     struct thing *first = create(ZETA_KIND_FENCE);
@@ -176,6 +177,7 @@ static void slot__destroyed__is_refused_until_reused_after_65536_creations(void 
     free(held);
 }
 
+/* Rule 3.2. */
 static void slot__churn__stale_handles_stay_refused(void **state)
 {
     struct thing *stale[64];

@@ -56,6 +56,7 @@ static void check__good_plugin__is_active_with_its_devices(void **state)
     assert_null(harness_record("p"));
 }
 
+/* Rule 26.36. */
 static void check__no_device__is_said(void **state)
 {
     (void)state;

@@ -104,6 +104,7 @@ static void setting_get__lists_sorted_with_origin(void **state)
     assert_true(found);
 }
 
+/* Rule 1.9. */
 static void setting_default__before_start__is_in_effect(void **state)
 {
     struct zeta_setting settings[64];

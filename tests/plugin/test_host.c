@@ -140,6 +140,7 @@ static const struct {
     {"properties-error", ZETA_PLUGIN_STATE_FAILED, "0x70000001"},
 };
 
+/* Rule 1.14. */
 static void host__faulty_plugins__have_reasons_and_hide_nobody(void **state)
 {
     char file[64];
@@ -305,6 +306,7 @@ static void write_pci(const char *slot, unsigned device, unsigned class_code)
                   class_code);
 }
 
+/* Rule 1.12. */
 static void unknown__device_that_no_manifest_names__is_told_and_hides_nobody(void **state)
 {
     (void)state;
@@ -336,6 +338,7 @@ static void unknown__device_that_no_manifest_names__is_told_and_hides_nobody(voi
     assert_non_null(harness_device("soft0"));
 }
 
+/* Rule 1.16. */
 static void needs__not_met__are_part_of_the_reason(void **state)
 {
     (void)state;
@@ -373,6 +376,7 @@ static void filter__select_and_disable__disable_wins(void **state)
     harness_expect("other", ZETA_PLUGIN_STATE_DISABLED, "environment ZETA_PLUGINS_SELECT");
 }
 
+/* Rule 1.16. */
 static void filter__plugin_for_another_machine__is_no_device_not_disabled(void **state)
 {
     (void)state;
@@ -388,6 +392,7 @@ static void filter__plugin_for_another_machine__is_no_device_not_disabled(void *
     harness_expect("other", ZETA_PLUGIN_STATE_NO_DEVICE, "/dev/not-here");
 }
 
+/* Rule 1.11. */
 static void filter__never_and_always__by_environment(void **state)
 {
     (void)state;
@@ -427,6 +432,7 @@ static void write_hardware(const char *file, const char *id, const char *library
                   id, library, settings);
 }
 
+/* Rule 1.11. */
 static void software__hardware_matched__is_hidden_even_if_that_fails(void **state)
 {
     (void)state;
@@ -457,6 +463,7 @@ static void write_replay(void)
                   FAKE);
 }
 
+/* Rule 1.13. */
 static void replay__setting_without_value__stays_away_silently(void **state)
 {
     (void)state;
@@ -467,6 +474,7 @@ static void replay__setting_without_value__stays_away_silently(void **state)
     expect_good();
 }
 
+/* Rule 1.13. */
 static void replay__setting_with_value__comes_after_hardware_instead_of_software(void **state)
 {
     const struct zeta_plugin_record *records;
@@ -636,6 +644,7 @@ static void settings__of_manifest_file_and_environment__reach_the_plugin(void **
     assert_non_null(strstr(zeta_settings_find("plugins.m.devices")->origin, "10-m.yaml:10"));
 }
 
+/* Rule 1.15. */
 static void sets__globs__expand_in_the_places_of_the_plugin(void **state)
 {
     const struct zeta_backend *backend;
@@ -663,6 +672,7 @@ static void sets__globs__expand_in_the_places_of_the_plugin(void **state)
     }
 }
 
+/* Rule 1.15. */
 static void sets__of_zeta_itself__serve_manifests_elsewhere(void **state)
 {
     const struct zeta_backend *backend;
@@ -808,6 +818,7 @@ static int child_of_fork(void)
     return record && record->state == ZETA_PLUGIN_STATE_ACTIVE ? 0 : 5;
 }
 
+/* Rule 1.7. */
 static void fork__child__keeps_plugins_that_can(void **state)
 {
     int status = 0;

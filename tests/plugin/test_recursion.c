@@ -15,6 +15,7 @@
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
 
+/* Rule 1.17. */
 static void plugin__calls_zeinit__fails_alone(void **state)
 {
     skip_in(HARNESS_ANY_LOADER, "zeInit of the plugin is that of the loader, which waits for the "

@@ -110,7 +110,7 @@ static void wait_ms(long ms)
     (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* A busy machine makes looks rarer, so only too many are wrong. */
+/* A busy machine makes looks rarer, so only too many are wrong. Rule 8.8. */
 static void wait__for_long__looks_more_rarely_and_still_sees_the_change(void **state)
 {
     struct zeta_plugin_event event = {0};
@@ -179,7 +179,7 @@ static void queries__submitted_in_both_ways__reach_the_backend_in_order(void **s
     zeta_softqueue_pool_destroy(pool);
 }
 
-/* Who sees the last event knows that only the report is missing. */
+/* Who sees the last event knows that only the report is missing. Rule 7.12. */
 static void end__of_a_submission__is_told_before_its_last_event(void **state)
 {
     static const char *const expected[] = {"sosd", "sd", "od"};

@@ -60,6 +60,7 @@ static uint32_t metric_count(zet_metric_group_handle_t group)
 /* Programmables --------------------------------------------------------------------------------
  */
 
+/* Rule 15.1. */
 static void programmables__are_listed__time_based_first(void **state)
 {
     const struct bed *bed = *state;
@@ -95,6 +96,7 @@ static void programmables__are_listed__time_based_first(void **state)
     EXPECT_RESULT(zetMetricProgrammableGetExp(bed->device, NULL, all), BAD_POINTER);
 }
 
+/* Rule 15.1. */
 static void parameters__are_described__with_their_values(void **state)
 {
     const struct bed *bed = *state;
@@ -152,6 +154,7 @@ static void descriptions__of_parameters__follow_the_rules_of_counts(void **state
 /* Metrics --------------------------------------------------------------------------------------
  */
 
+/* Rule 15.3. */
 static void disaggregation__gives_metrics__with_suffixes(void **state)
 {
     const struct bed *bed = *state;
@@ -184,6 +187,7 @@ static void disaggregation__gives_metrics__with_suffixes(void **state)
     bed_drop(0, NULL, count, metrics);
 }
 
+/* Rule 15.2. */
 static void creation__with_bad_values__says_what_is_allowed(void **state)
 {
     const struct bed *bed = *state;
@@ -224,6 +228,7 @@ static void creation__with_bad_values__says_what_is_allowed(void **state)
     assert_int_equal(count, 1);
 }
 
+/* Rule 15.2. */
 static void missing_values__are_the_defaults(void **state)
 {
     const struct bed *bed = *state;
@@ -235,6 +240,7 @@ static void missing_values__are_the_defaults(void **state)
     EXPECT_OK(zetMetricDestroyExp(metric));
 }
 
+/* Rule 15.10. */
 static void destroying__a_metric__is_refused_while_a_group_holds_it(void **state)
 {
     const struct bed *bed = *state;
@@ -259,6 +265,7 @@ static void destroying__a_metric__is_refused_while_a_group_holds_it(void **state
 /* Groups from metrics --------------------------------------------------------------------------
  */
 
+/* Rule 15.4. */
 static void packing__takes_as_few_groups_as_counters_allow(void **state)
 {
     const struct bed *bed = *state;
@@ -283,6 +290,7 @@ static void packing__takes_as_few_groups_as_counters_allow(void **state)
     bed_drop(needed, groups, count, metrics);
 }
 
+/* Rule 15.4. */
 static void equal_counters__share_a_slot(void **state)
 {
     const struct bed *bed = *state;
@@ -297,6 +305,7 @@ static void equal_counters__share_a_slot(void **state)
     bed_drop(1, groups, 20 * BED_SUBSLICES, metrics);
 }
 
+/* Rule 15.5. */
 static void packed_groups__are_ready_and_not_enumerated(void **state)
 {
     const struct bed *bed = *state;
@@ -361,6 +370,7 @@ static void packing__of_bad_input__is_refused(void **state)
 /* Groups step by step --------------------------------------------------------------------------
  */
 
+/* Rule 15.6. */
 static void creation_of_groups__with_bad_input__is_refused(void **state)
 {
     const struct bed *bed = *state;
@@ -386,6 +396,7 @@ static void creation_of_groups__with_bad_input__is_refused(void **state)
     assert_null(group);
 }
 
+/* Rule 15.6. */
 static void a_group__is_filled_closed_and_used(void **state)
 {
     const struct bed *bed = *state;
@@ -419,6 +430,7 @@ static void a_group__is_filled_closed_and_used(void **state)
     EXPECT_OK(zetMetricDestroyExp(two));
 }
 
+/* Rule 15.10. */
 static void predefined_groups_and_metrics__cannot_be_changed(void **state)
 {
     const struct bed *bed = *state;
@@ -444,6 +456,7 @@ static void predefined_groups_and_metrics__cannot_be_changed(void **state)
     bed_drop(1, &group, 1, &metric);
 }
 
+/* Rule 15.7. */
 static void metrics_that_do_not_fit__leave_a_sentence(void **state)
 {
     const struct bed *bed = *state;
@@ -498,6 +511,7 @@ static void metrics_that_do_not_fit__leave_a_sentence(void **state)
     bed_drop(0, NULL, BED_EUS, eus);
 }
 
+/* Rule 15.8. */
 static void a_stream__of_a_destroyed_group__can_be_closed(void **state)
 {
     const struct bed *bed = *state;
@@ -518,6 +532,7 @@ static void a_stream__of_a_destroyed_group__can_be_closed(void **state)
     EXPECT_OK(zetMetricStreamerClose(streamer));
 }
 
+/* Rule 15.8. */
 static void a_pool__keeps_its_group_from_changes(void **state)
 {
     const struct bed *bed = *state;
@@ -539,6 +554,7 @@ static void a_pool__keeps_its_group_from_changes(void **state)
     bed_drop(0, NULL, 2, metrics);
 }
 
+/* Rule 15.11. */
 static void disabling__waits_for_metrics_and_groups(void **state)
 {
     const struct bed *bed = *state;

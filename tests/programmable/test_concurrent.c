@@ -6,6 +6,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
+/* Rule 15.15. */
 static void groups_of_one_domain__need_a_pass_each(void **state)
 {
     const struct bed *bed = *state;
@@ -25,6 +26,7 @@ static void groups_of_one_domain__need_a_pass_each(void **state)
     assert_ptr_equal(groups[2], memory);
 }
 
+/* Rule 15.15. */
 static void without_counts__only_the_number_is_given(void **state)
 {
     const struct bed *bed = *state;
@@ -38,6 +40,7 @@ static void without_counts__only_the_number_is_given(void **state)
     assert_ptr_equal(groups[0], memory);
 }
 
+/* Rule 15.15. */
 static void each_set__can_be_activated(void **state)
 {
     const struct bed *bed = *state;

@@ -157,6 +157,7 @@ static void stream(const struct bed *bed, const struct model *model, uint32_t g)
         EXPECT_OK(zetMetricStreamerClose(streamer));
 }
 
+/* Rule 15.8. */
 static void random_calls__do_what_the_model_says(void **state)
 {
     const struct bed *bed = *state;

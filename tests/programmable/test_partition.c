@@ -71,6 +71,7 @@ static void check_classes(struct bins *bins, uint32_t count, const uint32_t *cla
     }
 }
 
+/* Rule 15.4. */
 static void random_things__are_sorted__into_the_fewest_classes(void **state)
 {
     uint32_t seed = 1;

@@ -186,11 +186,13 @@ static void race(const struct bed *bed, zet_metric_group_sampling_type_flags_t s
     bed_drop(0, NULL, 2, shared.metrics);
 }
 
+/* Rule 15.9. */
 static void streamed_group__changed_while_it_is_used__old_or_new(void **state)
 {
     race(*state, TIME_BASED);
 }
 
+/* Rule 15.9. */
 static void queried_group__changed_while_it_is_used__old_or_new(void **state)
 {
     race(*state, EVENT_BASED);

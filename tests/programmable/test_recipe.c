@@ -1,4 +1,4 @@
-/* Set files with programmables: what is refused, templates, slots, registers. */
+/* Set files with programmables: what is refused, templates, slots, registers. Rule 1.22. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -324,6 +324,7 @@ static void ranges__hold_their_ends_and_nothing_else(void **state)
     zeta_catalog_destroy(found.catalog);
 }
 
+/* Rule 15.14. */
 static void faulty_templates__are_found_when_the_file_is_read(void **state)
 {
     (void)state;
@@ -343,6 +344,7 @@ static void faulty_templates__are_found_when_the_file_is_read(void **state)
                    "bits outside its mask");
 }
 
+/* Rule 15.14. */
 static void texts_that_grow_without_end__are_refused(void **state)
 {
     static const char grows[] =
@@ -360,7 +362,7 @@ static void texts_that_grow_without_end__are_refused(void **state)
     expect_refused(text, "too many placeholders");
 }
 
-/* A file of some kilobytes could otherwise keep who loads it for minutes. */
+/* A file of some kilobytes could otherwise keep who loads it for minutes. Rule 15.14. */
 static void combinations__of_many_programmables__are_bounded(void **state)
 {
     enum { COUNT = 64 };

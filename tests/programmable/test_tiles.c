@@ -87,6 +87,7 @@ static void stream_root(const struct bed *root, zet_metric_group_handle_t group,
     free(raw);
 }
 
+/* Rule 15.13. */
 static void a_root__split_by_tile__counts_each_in_its_set(void **state)
 {
     const struct bed *root = *state;
@@ -105,6 +106,7 @@ static void a_root__split_by_tile__counts_each_in_its_set(void **state)
     bed_drop(1, &group, TILES, metrics);
 }
 
+/* Rule 15.13. */
 static void metrics_of_tiles__on_their_root__count_their_tile(void **state)
 {
     const struct bed *root = *state;
@@ -140,7 +142,7 @@ static void eus__of_a_root__are_counted_on_each_tile(void **state)
     bed_drop(BED_EUS / 16, groups, BED_EUS, metrics);
 }
 
-/** What is split by tile takes a counter only on its tile, so twice as many fit. */
+/** What is split by tile takes a counter only on its tile, so twice as many fit. Rule 15.13. */
 static void splitting__by_tile__takes_no_counter_of_the_others(void **state)
 {
     const struct bed *root = *state;
@@ -181,6 +183,7 @@ static void metrics__of_a_root_or_another_tile__do_not_fit_a_tile(void **state)
     EXPECT_OK(zetMetricDestroyExp(of_tile));
 }
 
+/* Rules 3.10, 15.15. */
 static void concurrent_groups__of_another_device__are_refused(void **state)
 {
     const struct bed *root = *state;

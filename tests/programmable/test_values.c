@@ -78,6 +78,7 @@ static void counts__of_known_work__are_exact(void **state)
     }
 }
 
+/* Rule 15.12. */
 static void places__of_the_device__add_up_to_the_whole(void **state)
 {
     static const char *const names[] = {"InstRetired", "ThreadsDispatched", "L1Hits", "InstMem"};
@@ -97,6 +98,7 @@ static void places__of_the_device__add_up_to_the_whole(void **state)
     }
 }
 
+/* Rule 15.12. */
 static void eus__of_a_subslice__add_up_to_it(void **state)
 {
     static const char *const names[] = {"InstRetired", "ThreadsDispatched", "BarrierMessages",
@@ -303,6 +305,7 @@ static void work_elsewhere(const struct bed *bed)
     }
 }
 
+/* Rule 15.12. */
 static void eus__of_other_processes__are_counted(void **state)
 {
     const struct bed *bed = *state;

@@ -137,7 +137,7 @@ static void end_threads(struct noise noise[THREADS])
         assert_int_equal(pthread_join(noise[i].thread, NULL), 0);
 }
 
-/* Rows of the product alone and beside others have the same exact counts. */
+/* Rows of the product alone and beside others have the same exact counts. Rule 12.19. */
 static void product__beside_others__its_own_counts_only(void **state)
 {
     const struct bed *bed = *state;
@@ -226,6 +226,7 @@ static void *ask(void *argument)
     return NULL;
 }
 
+/* Rule 12.19. */
 static void threads__with_queues_of_their_own__do_not_meet(void **state)
 {
     struct asker askers[4] = {{0}};

@@ -244,13 +244,15 @@ static void profile_lists(const struct bed *bed)
     EXPECT_OK(zeCommandQueueDestroy(queue));
 }
 
+/* Rule 12.22. */
 static void callbacks__around_each_command__queries_in_every_kind_of_list(void **state)
 {
     skip_in(HARNESS_WRAPPED, "callbacks get handles of the library, not those of the loader");
     profile_lists(*state);
 }
 
-/* A completion event is signalled, and the result there, when the wait for the work returns. */
+/* A completion event is signalled, and the result there, when the wait for the work returns.
+ * Rule 12.22. */
 static void event__of_an_end__signalled_when_synchronize_returns(void **state)
 {
     const struct bed *bed = *state;

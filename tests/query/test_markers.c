@@ -109,6 +109,7 @@ static void expect_markers(const struct streams *streams, int which, const uint3
     free(values);
 }
 
+/* Rule 12.23. */
 static void streamer__markers_between_kernels__exact_counts_per_row(void **state)
 {
     static const uint32_t periods[] = {1000000, 1000000000};
@@ -147,7 +148,7 @@ static void streamer__markers_between_kernels__exact_counts_per_row(void **state
     EXPECT_OK(zeMemFree(bed->context, counter));
 }
 
-/* A list that is executed again marks again; thousands in one list are all there. */
+/* A list that is executed again marks again; thousands in one list are all there. Rule 12.24. */
 static void list__of_thousands_of_markers__all_there_each_time(void **state)
 {
     enum { NUMBER = 3000 };

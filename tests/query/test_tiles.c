@@ -82,6 +82,7 @@ static struct sets count_on(const struct bed *bed, ze_device_handle_t tile,
     return sets;
 }
 
+/* Rule 12.21. */
 static void root_pool__work_on_one_tile__the_other_has_done_nothing(void **state)
 {
     const struct bed *bed = *state;
@@ -102,7 +103,7 @@ static void root_pool__work_on_one_tile__the_other_has_done_nothing(void **state
     }
 }
 
-/* What a set selects is selected on each tile. */
+/* What a set selects is selected on each tile. Rule 12.21. */
 static void root_pool__selections__are_those_of_each_tile(void **state)
 {
     const struct bed *bed = *state;

@@ -6,6 +6,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
+/* Rule 12.19. */
 static void matmul__in_every_kind_of_list__closed_formulas_hold(void **state)
 {
     const struct bed *bed = *state;
@@ -51,6 +52,7 @@ static void share_is_percent(const struct bed_row *row, const char *metric)
         fail_msg("%s is %f", metric, share);
 }
 
+/* Rule 12.19. */
 static void clocks__around_work_and_nothing__make_sense(void **state)
 {
     static const char *const shares[] = {"GpuBusy",  "XVE_ACTIVE", "XVE_STALL",
@@ -129,6 +131,7 @@ static void times__of_a_query__enclose_those_of_the_kernel(void **state)
     EXPECT_OK(zeCommandListDestroy(list));
 }
 
+/* Rule 12.19. */
 static void launches__one_query_each__add_up_to_the_one_around_all(void **state)
 {
     enum { LAUNCHES = 50 };
@@ -256,7 +259,8 @@ static void begin_and_end__in_lists_of_one_queue__count_what_ran_between(void **
     EXPECT_OK(zeCommandQueueDestroy(queue));
 }
 
-/* A kernel that faults inside of a query: the query says so, and is whole again after a reset. */
+/* A kernel that faults inside of a query: the query says so, and is whole again after a reset.
+ * Rule 12.20. */
 static void fault__inside__query_is_lost_until_it_is_reset(void **state)
 {
     const struct bed *bed = *state;

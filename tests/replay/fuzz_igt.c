@@ -1,4 +1,4 @@
-/* Any bytes behind the first record of a file of intel-gpu-tools. */
+/* Any bytes behind the first record of a file of intel-gpu-tools. Rule 17.12. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 /*
  * Chunks of any content in a container whose checksums are right, so that what reads the chunks is
  * reached. The input is a row of chunks: type, number, length (16 bits, little-endian), payload.
+ *
+ * Rule 17.11.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -129,6 +129,7 @@ static void make_container(struct tape_data *out_bytes)
     tape_remove(&tape);
 }
 
+/* Rule 17.11. */
 static void container__cut_anywhere__gives_what_came_before(void **state)
 {
     struct tape_data file = {0};
@@ -161,6 +162,7 @@ static void container__cut_anywhere__gives_what_came_before(void **state)
     tape_data_finish(&file);
 }
 
+/* Rule 17.11. */
 static void container__any_byte_damaged__gives_no_wrong_record(void **state)
 {
     struct tape_data file = {0};
@@ -210,6 +212,7 @@ static void make_igt_file(struct tape_data *file)
     igt_put_correlation(file, &igt_kinds[3], RECORDS);
 }
 
+/* Rule 17.12. */
 static void igt__cut_anywhere__gives_whole_reports(void **state)
 {
     struct tape_data file = {0};
@@ -279,6 +282,7 @@ static void expect_refused(const struct igt_kind *kind, uint32_t version, const 
     tape_data_finish(&file);
 }
 
+/* Rule 17.12. */
 static void igt__what_is_not_known__is_refused_with_the_reason(void **state)
 {
     struct igt_kind kind = igt_kinds[3];
@@ -297,7 +301,8 @@ static void igt__what_is_not_known__is_refused_with_the_reason(void **state)
     expect_refused(&kind, 1, "0 Hz");
 }
 
-/* Record 2 stands before the reports that the kernel gave with it: the gap is further on. */
+/* Record 2 stands before the reports that the kernel gave with it: the gap is further on.
+ * Rule 17.12. */
 static void igt__loss_before_its_gap__breaks_where_reports_are_missing(void **state)
 {
     struct zeta_replay_problem problem;
@@ -329,6 +334,7 @@ static void igt__loss_before_its_gap__breaks_where_reports_are_missing(void **st
     }
 }
 
+/* Rule 17.12. */
 static void igt__time_goes_back__is_a_break(void **state)
 {
     struct tape_data file = {0};

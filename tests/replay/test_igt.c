@@ -98,6 +98,7 @@ static zet_metric_group_handle_t raw_counters(void)
     return find_group(only_device(), "RawCounters", TIME_BASED, NULL);
 }
 
+/* Rule 17.12. */
 static void group__raw_counters__says_what_was_recorded(void **state)
 {
     zet_metric_group_properties_t properties = {.stype =
@@ -168,6 +169,7 @@ static bool check_column(zet_metric_group_handle_t group, uint32_t index, uint32
     return properties.name[1] >= '0' && properties.name[1] <= '9';
 }
 
+/* Rule 17.12. */
 static void values__of_every_counter__are_the_differences(void **state)
 {
     const zet_metric_group_calculation_type_t type =
@@ -208,6 +210,7 @@ static bool is_named(void)
     return has_data && kind->uuid && kind->format == 10;
 }
 
+/* Rule 17.12. */
 static void groups__of_the_file__are_the_recorded_set_and_raw_counters(void **state)
 {
     zet_metric_group_properties_t properties = {.stype =
@@ -240,7 +243,7 @@ static uint32_t index_of(zet_metric_group_handle_t group, const char *name)
 }
 
 /* Its equations, with numbers of the file: A7 to A10 count clocks of busy EUs, of which it has 6
- * x 16. */
+ * x 16. Rule 17.12. */
 static void values__of_the_recorded_set__are_those_of_its_equations(void **state)
 {
     const zet_metric_group_calculation_type_t type =

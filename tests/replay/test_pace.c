@@ -51,6 +51,7 @@ static uint32_t number_of(const unsigned char *slot)
     return record.id - 1;
 }
 
+/* Rule 17.8. */
 static void stream__recorded_pace__gives_nothing_early_and_all_in_the_end(void **state)
 {
     struct reading reading = reading_begin("Paced (recording)");
@@ -79,6 +80,7 @@ static void stream__recorded_pace__gives_nothing_early_and_all_in_the_end(void *
     reading_end(&reading);
 }
 
+/* Rule 11.16. */
 static void event__recorded_pace__is_signalled_in_time_and_at_the_end(void **state)
 {
     struct reading reading = reading_begin("Paced (recording)");
@@ -110,6 +112,7 @@ static void event__recorded_pace__is_signalled_in_time_and_at_the_end(void **sta
     reading_end(&reading);
 }
 
+/* Rule 17.8. */
 static void tiles__recorded_pace__are_given_up_to_one_time(void **state)
 {
     struct reading reading = reading_begin("Tiled (recording)");

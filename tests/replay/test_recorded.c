@@ -222,6 +222,7 @@ static void expect_values(uint32_t index, zet_metric_group_handle_t group,
     free(values);
 }
 
+/* Rule 17.3. */
 static void replay__what_was_recorded__has_the_same_values(void **state)
 {
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};

@@ -150,6 +150,7 @@ static zet_metric_group_handle_t group_of(const struct reading *reading, const c
 /* Devices and groups ----------------------------------------------------------------------------
  */
 
+/* Rule 17.1. */
 static void device__properties__are_those_of_the_recording(void **state)
 {
     static const uint8_t recorded[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -186,6 +187,7 @@ static void device__properties__are_those_of_the_recording(void **state)
     assert_int_equal(count, 1);
 }
 
+/* Rule 17.2. */
 static void device__clock__begins_where_the_recording_begins(void **state)
 {
     ze_device_handle_t device = find_device("Plain (recording)");
@@ -201,6 +203,7 @@ static void device__clock__begins_where_the_recording_begins(void **state)
     assert_in_range((host[1] - host[0]) / 1000 - (ticks[1] - ticks[0]) + 2, 0, 4);
 }
 
+/* Rule 17.1. */
 static void groups__of_a_device__are_what_was_recorded_there(void **state)
 {
     static const char *const names[] = {"Whole",  "Joined", "Unused",
@@ -228,6 +231,7 @@ static void groups__of_a_device__are_what_was_recorded_there(void **state)
     assert_int_equal(count, 2); /* Tiles, and Unused, which is of no device */
 }
 
+/* Rule 17.6. */
 static void group__info__names_the_recorded_period(void **state)
 {
     struct reading reading = reading_begin("Plain (recording)");
@@ -282,6 +286,7 @@ static void expect_replayed(const char *name, const struct tape_data *recorded, 
     reading_end(&reading);
 }
 
+/* Rule 17.3. */
 static void stream__any_size_of_reads__gives_every_record(void **state)
 {
     static const uint32_t rooms[] = {2, 3, 7, 100, 4096, 20000};
@@ -291,6 +296,7 @@ static void stream__any_size_of_reads__gives_every_record(void **state)
         expect_replayed("Whole", &whole, rooms[i], 0);
 }
 
+/* Rule 17.4. */
 static void stream__breaks__stand_where_they_were_recorded(void **state)
 {
     (void)state;
@@ -298,12 +304,14 @@ static void stream__breaks__stand_where_they_were_recorded(void **state)
     expect_replayed("Broken", &broken, 8, 2);
 }
 
+/* Rule 17.4. */
 static void stream__two_of_one_set__follow_each_other_with_a_break(void **state)
 {
     (void)state;
     expect_replayed("Joined", &joined, 1000, 1);
 }
 
+/* Rule 17.7. */
 static void stream__opened_again__begins_anew(void **state)
 {
     (void)state;
@@ -311,6 +319,7 @@ static void stream__opened_again__begins_anew(void **state)
     expect_replayed("Broken", &broken, 1000, 1);
 }
 
+/* Rule 11.16. */
 static void stream__without_data__ends_at_once(void **state)
 {
     struct reading reading = reading_begin("Plain (recording)");
@@ -326,6 +335,7 @@ static void stream__without_data__ends_at_once(void **state)
     reading_end(&reading);
 }
 
+/* Rule 17.6. */
 static void stream__set_without_data__is_refused_with_what_there_is(void **state)
 {
     struct reading reading = reading_begin("Plain (recording)");
@@ -344,6 +354,7 @@ static void stream__set_without_data__is_refused_with_what_there_is(void **state
     reading_end(&reading);
 }
 
+/* Rule 17.7. */
 static void streams__of_two_units__are_read_side_by_side(void **state)
 {
     struct reading reading = reading_begin("Plain (recording)");
@@ -388,6 +399,7 @@ static void stream__stopped_by_deactivation__gives_what_was_pending(void **state
     reading_end(&reading);
 }
 
+/* Rule 17.6. */
 static void stream__file_was_replaced__is_refused(void **state)
 {
     struct reading reading = reading_begin("Plain (recording)");
@@ -423,6 +435,7 @@ static void stream__file_was_replaced__is_refused(void **state)
 /* The end ---------------------------------------------------------------------------------------
  */
 
+/* Rule 11.16. */
 static void event__fewer_reports_than_wanted_left__is_signalled(void **state)
 {
     struct reading reading = reading_begin("Plain (recording)");
@@ -458,6 +471,7 @@ static void event__fewer_reports_than_wanted_left__is_signalled(void **state)
 /* Tiles -----------------------------------------------------------------------------------------
  */
 
+/* Rule 17.5. */
 static void tiles__of_different_length__are_given_to_their_ends(void **state)
 {
     static const uint32_t rooms[] = {50, 1000, 20000};
@@ -477,6 +491,7 @@ static void tiles__of_different_length__are_given_to_their_ends(void **state)
     }
 }
 
+/* Rule 17.5. */
 static void tile__stream_of_the_root__gives_its_part(void **state)
 {
     struct reading reading = reading_begin("Tiled tile 1 (recording)");
@@ -495,6 +510,7 @@ static void tile__stream_of_the_root__gives_its_part(void **state)
     reading_end(&reading);
 }
 
+/* Rule 17.5. */
 static void tile__stream_of_its_own__is_not_on_the_other_tile(void **state)
 {
     struct reading reading = reading_begin("Tiled tile 1 (recording)");
@@ -583,6 +599,7 @@ static int child_reads(void)
     return zetMetricStreamerClose(streamer) == ZE_RESULT_SUCCESS ? 0 : 4;
 }
 
+/* Rule 17.7. */
 static void process__forked_child__reads_beside_its_parent(void **state)
 {
     struct reading reading = reading_begin("Plain (recording)");

@@ -82,6 +82,7 @@ static ze_result_t read_all(const struct tracing *tracing, struct tape_data *dat
     }
 }
 
+/* Rule 17.9. */
 static void tracer__enabled__gives_what_was_recorded(void **state)
 {
     struct tracing tracing = open_tracer(512, NULL, reading_begin("Traced (recording)"));
@@ -102,6 +103,7 @@ static void tracer__enabled__gives_what_was_recorded(void **state)
     reading_end(&tracing.reading);
 }
 
+/* Rule 17.9. */
 static void tracer__disabled_and_enabled__goes_on_where_it_stopped(void **state)
 {
     struct tracing tracing = open_tracer(512, NULL, reading_begin("Traced (recording)"));
@@ -122,6 +124,7 @@ static void tracer__disabled_and_enabled__goes_on_where_it_stopped(void **state)
     reading_end(&tracing.reading);
 }
 
+/* Rule 17.9. */
 static void tracer__at_the_end__waits_for_nothing(void **state)
 {
     struct reading reading = reading_begin("Traced (recording)");
@@ -172,6 +175,7 @@ static void tracer__decoded__gives_the_values_of_the_events(void **state)
     reading_end(&tracing.reading);
 }
 
+/* Rule 17.10. */
 static void tracer__root_with_tiles__gives_the_events_of_both_in_order(void **state)
 {
     struct tracing tracing = open_tracer(512, NULL, reading_begin("Root (recording)"));
@@ -188,6 +192,7 @@ static void tracer__root_with_tiles__gives_the_events_of_both_in_order(void **st
     reading_end(&tracing.reading);
 }
 
+/* Rule 17.10. */
 static void tracer__tile_of_a_root__gives_its_events(void **state)
 {
     struct tracing tracing = open_tracer(512, NULL, reading_begin("Root tile 1 (recording)"));

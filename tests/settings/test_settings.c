@@ -360,6 +360,7 @@ static void switch__variable__is_read_when_asked(void **state)
     assert_false(zeta_settings_switch("ZETA_OWN"));
 }
 
+/* Rule 1.9. */
 static void default__of_the_program__yields_to_users(void **state)
 {
     (void)state;
@@ -384,6 +385,7 @@ static void default__of_the_program__yields_to_users(void **state)
     expect_entry("log.plugins", "info", "default of the program");
 }
 
+/* Rule 1.9. */
 static void default__unknown_or_taken_back__is_ours(void **state)
 {
     (void)state;

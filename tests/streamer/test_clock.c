@@ -303,6 +303,7 @@ static void expect_entries(struct wrap *wrap)
     free(raw);
 }
 
+/* Rule 7.8. */
 static void wrap__everything_with_a_time__agrees_across_it(void **state)
 {
     static struct wrap wrap;
@@ -329,7 +330,7 @@ static void wrap__everything_with_a_time__agrees_across_it(void **state)
     end_all(&wrap);
 }
 
-/** Both numbers of a call are of one moment, between the reads of the host around it. */
+/** Both numbers of a call are of one moment, between the reads of the host around it. Rule 7.6. */
 static void timestamps__read_often__belong_together(void **state)
 {
     const struct bed *bed = *state;
@@ -367,7 +368,7 @@ static void timestamps__read_often__belong_together(void **state)
     }
 }
 
-/* 17, 19: every group that can be measured tells resolution and bits. */
+/* 17, 19: every group that can be measured tells resolution and bits. Rule 7.6. */
 static void resolution__of_every_group__is_that_of_the_device(void **state)
 {
     const struct bed *bed = *state;

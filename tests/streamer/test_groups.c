@@ -36,6 +36,7 @@ static void describe(zet_metric_group_handle_t group, struct described *out)
     EXPECT_OK(zetaMetricGroupGetInfo(group, &out->info));
 }
 
+/* Rules 10.16, 10.17. */
 static void type_and_source__of_every_group__tell_unit_and_markers(void **state)
 {
     static struct described all[MOST_GROUPS];
@@ -65,7 +66,8 @@ static void type_and_source__of_every_group__tell_unit_and_markers(void **state)
     assert_in_range(marked, 4, count - 1);
 }
 
-/** Thousands of queries, metrics and groups live side by side, and are gone afterwards. */
+/** Thousands of queries, metrics and groups live side by side, and are gone afterwards.
+ * Rule 10.18. */
 static void objects__thousands_of_them__live_side_by_side(void **state)
 {
     static zet_metric_query_handle_t queries[MOST];
@@ -105,7 +107,7 @@ static void objects__thousands_of_them__live_side_by_side(void **state)
     EXPECT_OK(zetDeviceEnableMetricsExp(bed->device));
 }
 
-/** Streams follow each other thousands of times; the unit is free each time. */
+/** Streams follow each other thousands of times; the unit is free each time. Rule 10.18. */
 static void streams__thousands_of_times__each_gives_its_first_rows(void **state)
 {
     const struct bed *bed = *state;

@@ -63,11 +63,13 @@ static void lose_some(const struct bed *bed, uint32_t notify, ze_event_handle_t 
     streaming_close(&stream);
 }
 
+/* Rule 11.10. */
 static void slow_reader__ring_of_the_backend__given_and_lost_are_all(void **state)
 {
     lose_some(*state, 0, NULL, read_slowly);
 }
 
+/* Rule 11.10. */
 static void slow_reader__ring_of_the_core__given_and_lost_are_all(void **state)
 {
     const struct bed *bed = *state;
@@ -77,6 +79,7 @@ static void slow_reader__ring_of_the_core__given_and_lost_are_all(void **state)
     destroy_event(&event);
 }
 
+/* Rule 11.10. */
 static void stopped_process__sampler_is_late__given_and_lost_are_all(void **state)
 {
     lose_some(*state, 0, NULL, read_after_a_stop);

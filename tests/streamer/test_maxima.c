@@ -107,6 +107,7 @@ static size_t record_bytes_of(zet_metric_group_handle_t group)
     return info.record_bytes;
 }
 
+/* Rule 14.11. */
 static void maxima__any_counts__are_not_below_what_was_measured(void **state)
 {
     static uint8_t raw[ROWS * MOST_RECORD];
@@ -133,7 +134,7 @@ static void maxima__any_counts__are_not_below_what_was_measured(void **state)
     assert_cmp(tried, >, 8 * 50 * (ROWS / 2));
 }
 
-/** Percentages of what really ran are at most 100. */
+/** Percentages of what really ran are at most 100. Rule 14.11. */
 static void maxima__of_real_work__percentages_stay_below(void **state)
 {
     static const char *const names[] = {"ComputeBasic", "MemoryProfile"};

@@ -484,6 +484,7 @@ static void end(struct walk *walk)
     EXPECT_OK(zeContextDestroy(walk->context));
 }
 
+/* Rule 11.11. */
 static void model__random_steps__library_and_rules_agree(void **state)
 {
     const struct bed *bed = *state;

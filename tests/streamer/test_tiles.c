@@ -141,6 +141,7 @@ static void catch_up(struct streaming *stream)
     }
 }
 
+/* Rule 14.9. */
 static void root__work_and_markers_on_tiles__are_in_their_sets(void **state)
 {
     const struct bed *bed = *state;
@@ -176,6 +177,7 @@ static void root__work_and_markers_on_tiles__are_in_their_sets(void **state)
     streaming_close(&stream);
 }
 
+/* Rule 14.9. */
 static void root__one_tile_alone__its_set_is_empty_but_there(void **state)
 {
     const struct bed *bed = *state;
@@ -208,6 +210,7 @@ static void root__one_tile_alone__its_set_is_empty_but_there(void **state)
     streaming_close(&stream);
 }
 
+/* Rule 11.19. */
 static void root__event__counts_the_reports_of_both(void **state)
 {
     const struct bed *bed = *state;
@@ -253,6 +256,7 @@ static void *stream_one_tile(void *argument)
     return NULL;
 }
 
+/* Rule 11.19. */
 static void tiles__streams_of_two_threads__each_counts_its_tile(void **state)
 {
     const struct bed *bed = *state;
@@ -282,7 +286,7 @@ static void tiles__streams_of_two_threads__each_counts_its_tile(void **state)
     EXPECT_OK(zetContextActivateMetricGroups(bed->context, bed->device, 0, NULL));
 }
 
-/** The root needs the unit of each tile, so it and one of them exclude each other. */
+/** The root needs the unit of each tile, so it and one of them exclude each other. Rule 11.19. */
 static void units__of_root_and_tile__exclude_each_other(void **state)
 {
     const struct bed *bed = *state;
@@ -313,7 +317,7 @@ static void units__of_root_and_tile__exclude_each_other(void **state)
     EXPECT_OK(zetContextActivateMetricGroups(bed->context, bed->device, 0, NULL));
 }
 
-/** Root and tiles have the same groups in the same order, each its own handles. */
+/** Root and tiles have the same groups in the same order, each its own handles. Rule 10.16. */
 static void groups__of_root_and_tiles__are_alike(void **state)
 {
     const struct bed *bed = *state;

@@ -42,6 +42,7 @@ static void work(const struct bed *bed, uint32_t launches, uint32_t groups)
     EXPECT_OK(zeMemFree(bed->context, counter));
 }
 
+/* Rule 11.13. */
 static void units__all_at_once__each_counts_the_work(void **state)
 {
     const struct bed *bed = *state;
@@ -66,7 +67,8 @@ static void units__all_at_once__each_counts_the_work(void **state)
         streaming_close(&streams[i]);
 }
 
-/** Whether N reports are there is told alike by events that are waited for and polled. */
+/** Whether N reports are there is told alike by events that are waited for and polled.
+ * Rule 11.13. */
 static void units__all_at_once__events_tell_of_each(void **state)
 {
     const struct bed *bed = *state;
@@ -214,7 +216,7 @@ static void read__shortest_period__every_deadline_is_given_or_lost(void **state)
     streaming_close(&stream);
 }
 
-/* 16, 32: a process samples what another one runs, to the last count. */
+/* 16, 32: a process samples what another one runs, to the last count. Rule 11.13. */
 static void units__work_of_another_process__is_counted(void **state)
 {
     const struct bed *bed = *state;
@@ -270,6 +272,7 @@ static void *use_until_closed(void *argument)
     }
 }
 
+/* Rule 11.13. */
 static void close__while_others_read_and_wait__ends_them(void **state)
 {
     const struct bed *bed = *state;

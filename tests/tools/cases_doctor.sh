@@ -4,6 +4,7 @@
 # Whether everything is in order but, in a build without it, the compiler.
 only_compiler='all("SPIR-V" in f["what"] for f in d["findings"] if f["problem"])'
 
+# Rule 20.15.
 case_doctor_in_order()
 {
     # A variable of the tests, which the doctor would rightly call unknown.
@@ -35,6 +36,7 @@ case_doctor_in_order()
     out_has "the loader opens these drivers"
 }
 
+# Rule 20.17.
 case_doctor_loader_without_driver()
 {
     if [ ! -x "$build/tests/matmul_loader" ]; then
@@ -54,6 +56,7 @@ case_doctor_loader_without_driver()
     holds "$json" 'd["loader"]["devices"] == ["Zeta Virtual GPU"] and "version" in d["loader"]'
 }
 
+# Rule 20.16.
 case_doctor_broken_driver()
 {
     driver=$build/tests/libze_broken.so
@@ -80,6 +83,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$bin/zeta" doctor
     out_has "does not start: zeInit gives 0x70000001"
 }
 
+# Rules 1.9, 20.16.
 case_doctor_broken_plugin()
 {
     mkdir "$work/plugins.d"
@@ -108,6 +112,7 @@ case_doctor_broken_plugin()
     [ "$(grep -c faulty "$err")" -eq 1 ] || die "ZETA_LOG_PLUGINS is not heeded"
 }
 
+# Rule 20.16.
 case_doctor_crashing_plugin()
 {
     mkdir "$work/plugins.d"
@@ -124,6 +129,7 @@ case_doctor_crashing_plugin()
     out_has "zeta plugin check"
 }
 
+# Rule 20.15.
 case_doctor_no_device()
 {
     ZETA_PLUGINS_DISABLE="vgpu,intel-*"
@@ -136,6 +142,7 @@ case_doctor_no_device()
     out_has "no plugin was found"
 }
 
+# Rule 20.17.
 case_doctor_program()
 {
     expect 1 zeta doctor -- no-such-program-of-ours
@@ -151,6 +158,7 @@ case_doctor_program()
     expect 2 zeta doctor --wait soon
 }
 
+# Rule 20.15.
 case_doctor_compiler()
 {
     ZETA_PLUGIN_VGPU_COMPILER=/bin/false
@@ -163,6 +171,7 @@ case_doctor_compiler()
     out_has "try: install the package zeta-vgpu-cc"
 }
 
+# Rule 20.15.
 case_doctor_place()
 {
     XDG_RUNTIME_DIR=$work

@@ -43,6 +43,7 @@ case_hardware_devices()
 }
 
 # Counters that come around decide how long periods may be; groups, stat and record say so.
+# Rule 11.2.
 case_hardware_long_period()
 {
     expect 0 on "--device hsw-gt3" "$bin/zeta" groups "--json=$json"
@@ -149,6 +150,7 @@ case_hardware_stat()
 }
 
 # What was recorded is there again in a report, as a device, and without plugins.
+# Rule 26.14.
 case_hardware_record()
 {
     expect 0 intel "$bin/zeta" record -a --for 300ms -g RenderBasic -p 2ms -o "$work/r"
@@ -181,6 +183,7 @@ case_hardware_selftest()
     err_lacks "ZETA_PLUGINS_SELECT"
 }
 
+# Rule 26.12.
 case_hardware_doctor()
 {
     on "--device tgl-gt2" "$bin/zeta" doctor -- "$bin/matmul" >"$out" 2>"$err" || true
@@ -212,6 +215,7 @@ case_hardware_examples()
     out_has "result right"
 }
 
+# Rule 26.12.
 case_hardware_not_permitted()
 {
     expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" stat -a --for 1s
@@ -242,6 +246,7 @@ case_hardware_not_permitted_by_an_old_kernel()
     done
 }
 
+# Rule 26.13.
 case_hardware_node_forbidden()
 {
     expect 1 on "--device tgl-gt2 --forbidden" "$bin/zeta" devices
@@ -256,6 +261,7 @@ case_hardware_node_forbidden()
     err_has "ZETA_PLUGINS_SELECT=vgpu"
 }
 
+# Rule 26.13.
 case_hardware_guest_without_oa()
 {
     expect 0 on "--device tgl-gt2 --no-oa" "$bin/zeta" plugin list
@@ -266,6 +272,7 @@ case_hardware_guest_without_oa()
 }
 
 # Lunar Lake is counted by xe alone.
+# Rule 26.13.
 case_hardware_other_driver()
 {
     expect 0 on "--device lnl:i915" "$bin/zeta" plugin list
@@ -310,6 +317,7 @@ case_hardware_unknown()
 }
 
 # A GPU for which nobody published sets is a device with a clock, and that is said.
+# Rule 26.32.
 case_hardware_no_sets()
 {
     for gpu in d740:"Nova Lake" 6750:"Crescent Island"; do
@@ -341,6 +349,7 @@ case_hardware_one_of_two()
 }
 
 # Two processes want one unit: the second is told who has it.
+# Rule 26.12.
 case_hardware_busy()
 {
     # A stream of the emulated kernel is a file of the machine.
@@ -386,6 +395,7 @@ case_hardware_end_of_a_long_period()
 }
 
 # What a GPU does while it is sampled: what is lost is told, and what ends it.
+# Rule 20.9.
 case_hardware_faults()
 {
     for device in tgl-gt2 bmg; do
@@ -435,6 +445,7 @@ END
 }
 
 # What a record counts are samples, however they are shown.
+# Rule 20.10.
 case_hardware_stall_samples()
 {
     rm -f "$work/r"

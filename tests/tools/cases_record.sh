@@ -138,6 +138,7 @@ case_record_bounded()
 }
 
 # Two tiles, sampled and traced as one device; what calculates and what replays agree on them.
+# Rule 16.18.
 case_record_of_two_tiles()
 {
     ZETA_PLUGIN_VGPU_TILES=2
@@ -179,6 +180,7 @@ END
 }
 
 # Who asks the recorder to end ends the program, and has a whole file.
+# Rule 16.17.
 case_record_interrupted()
 {
     # shellcheck disable=SC2016 # the inner shell's
@@ -197,6 +199,7 @@ case_record_interrupted()
 }
 
 # However small the bound: calls, kernels and the newest samples are there, and no image is.
+# Rule 16.15.
 case_record_bounded_as_small_as_can_be()
 {
     expect 0 zeta record --max-size 64K -p 100us -e KernelEvents -o "$work/r" \
@@ -211,6 +214,7 @@ case_record_bounded_as_small_as_can_be()
     rows_hold "$out" 'len(r) > 10'
 }
 
+# Rule 16.17.
 case_record_file_that_may_not_grow()
 {
     make_file recording "$work/tape"
@@ -227,6 +231,7 @@ case_record_file_that_may_not_grow()
 }
 
 # The clock of CLOCK chunks is CLOCK_MONOTONIC_RAW, that of the trace CLOCK_MONOTONIC.
+# Rule 16.16.
 case_record_clocks()
 {
     raw='import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))'
@@ -270,6 +275,7 @@ case_record_exit_status()
 }
 
 # What mktemp gives, and with --force anything; but only when there is a recording.
+# Rule 16.12.
 case_record_over_a_file()
 {
     : >"$work/r"

@@ -25,6 +25,7 @@ case_replay_devices_and_groups()
     out_has "plugins.replay.file = $work/r (environment ZETA_REPLAY)"
 }
 
+# Rule 17.13.
 case_replay_stat()
 {
     make_file recording "$work/r"
@@ -42,6 +43,7 @@ case_replay_stat()
 }
 
 # 97000 hits and 3100 misses; a mean of the rows that had an access says 48.5, of all rows 24.25.
+# Rules 16.27, 20.8.
 case_replay_ratio_is_of_all_counts()
 {
     value='abs(m["value"] - 9700000 / 100100) < 1e-9 and m["min"] == 0 and abs(m["max"] - 97) < 1e-5'
@@ -86,6 +88,7 @@ case_replay_file_of_intel_gpu_tools()
     holds "$json" 'metric("RawCounters", "A35")["total"] == 2000 * 36000'
 }
 
+# Rule 1.13.
 case_replay_bad_file_is_said()
 {
     echo "This is a letter and no recording, although it is long enough for one." >"$work/r"

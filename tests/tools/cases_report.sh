@@ -32,6 +32,7 @@ sys.exit(0 if eval(sys.argv[2]) else 1)
 END
 }
 
+# Rule 16.22.
 case_report_tables()
 {
     record_matmul
@@ -64,6 +65,7 @@ unchanged()
 }
 
 # Neither by its name nor by another one of the same file.
+# Rule 16.12.
 case_outputs_spare_what_is_read()
 {
     record_matmul
@@ -91,6 +93,7 @@ case_outputs_spare_what_is_read()
     cmp -s "$work/calls.json" "$work/before" || die "the trace was changed"
 }
 
+# Rule 16.12.
 case_outputs_spare_recordings()
 {
     record_matmul
@@ -115,6 +118,7 @@ case_outputs_spare_recordings()
     [ ! -s "$work/both" ] || die "the page was written before the refusal"
 }
 
+# Rule 16.22.
 case_report_json_is_that_of_stat()
 {
     record_matmul
@@ -134,6 +138,7 @@ END
 }
 
 # Every operation of the kernel is in its run; what it did not do is in no row of it.
+# Rule 16.24.
 case_report_per_kernel()
 {
     record_matmul
@@ -162,6 +167,7 @@ END
 }
 
 # What is missing is said of the whole recording, wherever its rows are shown.
+# Rules 16.25, 20.9.
 case_report_losses()
 {
     export ZETA_PLUGIN_VGPU_FAULT_LOST_REPORTS=20
@@ -184,6 +190,7 @@ print(json.load(open(sys.argv[1]))["groups"][0]["lost_time_ns"])' "$json")
 }
 
 # How long a recording lasts is up to the machine, so the range is the middle half of this one.
+# Rule 16.25.
 case_report_range_and_rows()
 {
     record_matmul
@@ -211,6 +218,7 @@ END
     holds "$json" "0 < d['groups'][0]['samples'] < $(wc -l <"$work/all.csv")"
 }
 
+# Rule 16.22.
 case_report_rows_of_each_stream()
 {
     expect 0 zeta record -o "$work/r" -g ComputeBasic,ThreadDispatch -- "$bin/matmul" 64
@@ -223,6 +231,7 @@ assert names == [{"ComputeBasic"}, {"ThreadDispatch"}], names
 END
 }
 
+# Rules 1.22, 16.27.
 case_report_page()
 {
     record_matmul
@@ -255,6 +264,7 @@ case_report_perfetto()
 }
 
 # Cut anywhere, or with any piece of it damaged: what is there is shown, what is not is said.
+# Rule 16.26.
 case_report_cut_and_damaged()
 {
     record_matmul
@@ -305,6 +315,7 @@ case_report_markers()
     holds "$json" '0 < d["markers"][0]["time_ns"] < d["markers"][-1]["time_ns"] < d["elapsed_ns"]'
 }
 
+# Rule 16.26.
 case_report_bounded()
 {
     # A second gives 12 000 reports of 256 bytes.
@@ -315,6 +326,7 @@ case_report_bounded()
     holds "$json" 'd["recording"]["lost_chunks"] > 0 and d["groups"][0]["samples"] > 0'
 }
 
+# Rule 16.22.
 case_report_tiles()
 {
     ZETA_PLUGIN_VGPU_TILES=2 expect 0 zeta record -o "$work/r" -e KernelEvents -- "$bin/matmul" 64
@@ -333,6 +345,7 @@ END
     holds "$json" 'd["events"][0]["metrics"][0]["entries"] == 1'
 }
 
+# Rule 16.22.
 case_report_instruction_pointers()
 {
     expect 0 zeta record -o "$work/r" -g EuStallSampling -- "$bin/matmul" 128
@@ -346,6 +359,7 @@ case_report_instruction_pointers()
 }
 
 # Whoever made the file chose its names.
+# Rule 16.28.
 case_report_hostile_names()
 {
     "$python" - "$work/r" <<'END'

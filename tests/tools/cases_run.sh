@@ -2,6 +2,7 @@
 # shellcheck shell=sh disable=SC2154 # it has the variables
 
 # The loader separates paths with commas and cannot take a blank.
+# Rule 20.13.
 case_run_environment()
 {
     unset ZE_ENABLE_ALT_DRIVERS ZET_ENABLE_METRICS
@@ -24,6 +25,7 @@ ${ZET_ENABLE_METRICS-unset}, trace ${ZETA_TRACE-unset}"'
     err_has "ZE_ENABLE_ALT_DRIVERS is set to '/other/driver.so' and left alone"
 }
 
+# Rule 20.13.
 case_run_without_device()
 {
     unset ZE_ENABLE_ALT_DRIVERS
@@ -39,6 +41,7 @@ case_run_without_device()
     [ ! -e "$work/ran" ] || die "the program ran"
 }
 
+# Rule 20.1.
 case_run_print()
 {
     unset ZE_ENABLE_ALT_DRIVERS ZET_ENABLE_METRICS
@@ -56,6 +59,7 @@ case_run_print()
     [ ! -s "$out" ] || die "the driver that was chosen is printed over"
 }
 
+# Rule 20.14.
 case_run_exit_status()
 {
     expect 0 zeta run -- true
@@ -75,6 +79,7 @@ case_run_exit_status()
     out_has "--print"
 }
 
+# Rule 20.14.
 case_run_program_absent()
 {
     expect 127 zeta run -- no-such-program-of-ours
@@ -85,6 +90,7 @@ case_run_program_absent()
     err_has "cannot run $work/data"
 }
 
+# Rule 20.13.
 case_run_path_with_blank()
 {
     unset ZE_ENABLE_ALT_DRIVERS
@@ -102,6 +108,7 @@ case_run_path_with_blank()
     [ ! -e "$work/ran" ] || die "the program ran"
 }
 
+# Rule 20.13.
 case_run_through_loader()
 {
     if [ ! -x "$build/tests/matmul_loader" ]; then

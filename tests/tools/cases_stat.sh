@@ -1,6 +1,7 @@
 # Cases of zeta stat, for command_test.sh.
 # shellcheck shell=sh disable=SC2154 # it has the variables
 
+# Rule 20.5.
 case_stat_formulas()
 {
     expect 0 zeta stat -g ComputeBasic,ThreadDispatch "--json=$json" -- "$bin/matmul" 64
@@ -17,6 +18,7 @@ case_stat_formulas()
 
 # Any period gives the same sums, since the stream spans the whole program.
 # Not the mean of rows, most of which have no access: what hits and misses of the same table say.
+# Rule 20.8.
 case_stat_ratio_is_that_of_its_counts()
 {
     expect 0 zeta stat -g MemoryProfile -p 100us --json="$json" -- "$bin/matmul" 128
@@ -50,6 +52,7 @@ case_stat_period_out_of_range()
 }
 
 # Other processes on a virtual device of the same name do not show in the figures.
+# Rule 20.4.
 case_stat_fresh_instance()
 {
     "$bin/matmul" 128 >/dev/null &
@@ -60,6 +63,7 @@ case_stat_fresh_instance()
 }
 
 # And with --shared they do.
+# Rule 20.4.
 case_stat_shared()
 {
     expect 0 zeta stat --shared -g ComputeBasic,ThreadDispatch "--json=$json" -- \
@@ -80,6 +84,7 @@ case_stat_held()
     end_watching
 }
 
+# Rule 20.6.
 case_stat_output_untouched()
 {
     expect 0 zeta stat -- printf 'one\ntwo'
@@ -92,6 +97,7 @@ case_stat_output_untouched()
 }
 
 # Files and descriptors of the command must not take the place of a stream that is closed.
+# Rule 1.21.
 case_stat_streams_closed()
 {
     expect 0 sh -c "'$bin/zeta' stat --json='$json' -- true <&- >&- 2>&-"
@@ -104,6 +110,7 @@ case_stat_streams_closed()
     err_has "the standard output cannot be written"
 }
 
+# Rule 20.6.
 case_stat_exit_status()
 {
     expect 3 zeta stat "--json=$json" -- sh -c 'exit 3'
@@ -114,6 +121,7 @@ case_stat_exit_status()
     expect 139 zeta stat -- sh -c 'kill -SEGV $$'
 }
 
+# Rule 20.6.
 case_stat_program_absent()
 {
     expect 127 zeta stat -- no-such-program-of-ours
@@ -134,6 +142,7 @@ case_stat_group_unknown()
     [ ! -e "$work/ran" ] || die "the program ran"
 }
 
+# Rule 15.16.
 case_stat_same_domain()
 {
     expect 1 zeta stat -g ComputeBasic,MemoryProfile -- touch "$work/ran"
@@ -143,6 +152,7 @@ case_stat_same_domain()
 }
 
 # The program runs once for each pass; the result is one, and what both groups count is equal.
+# Rule 15.16.
 case_stat_replay_passes()
 {
     expect 0 zeta stat -g ComputeBasic,MemoryProfile,ThreadDispatch --replay-passes \
@@ -161,6 +171,7 @@ case_stat_replay_passes()
 }
 
 # Groups that go together take one pass, and a program that fails is not run again.
+# Rule 15.16.
 case_stat_replay_passes_end()
 {
     expect 0 zeta stat -g ComputeBasic,ThreadDispatch --replay-passes "--json=$json" -- \
@@ -176,6 +187,7 @@ case_stat_replay_passes_end()
     err_has "needs --for"
 }
 
+# Rule 1.22.
 case_stat_files()
 {
     expect 0 zeta stat -o "$work/x.csv" -- "$bin/matmul" 32
@@ -211,6 +223,7 @@ case_stat_all_interrupted()
     holds "$json" 'd["interrupted"] and d["groups"][0]["samples"] > 0'
 }
 
+# Rule 20.7.
 case_stat_interrupted()
 {
     # shellcheck disable=SC2016 # the inner shell's
@@ -246,6 +259,7 @@ case_stat_environment()
     err_has "ZE_ENABLE_ALT_DRIVERS is set to '/other/driver.so' and left alone"
 }
 
+# Rule 20.3.
 case_stat_path_with_blank()
 {
     unset ZE_ENABLE_ALT_DRIVERS
@@ -261,6 +275,7 @@ case_stat_path_with_blank()
 }
 
 # The installed loader finds the driver by itself.
+# Rule 20.2.
 case_stat_through_loader()
 {
     if [ ! -x "$build/tests/matmul_loader" ]; then
@@ -345,6 +360,7 @@ sys.exit(0 if json.load(open(sys.argv[1]))["profile"]["can_tell_lines"] else 1)'
 }
 
 # The inner loop of the matrix product has most samples, and they add up.
+# Rule 20.11.
 case_stat_ip()
 {
     expect 0 zeta stat --ip "--json=$json" -- "$bin/matmul" 128
@@ -371,6 +387,7 @@ case_stat_ip()
 }
 
 # The same kernel from SPIR-V with debug information.
+# Rule 20.11.
 case_stat_ip_spirv()
 {
     spirv=$build/share/zeta/kernels/matmul.spv
@@ -435,6 +452,7 @@ case_stat_ip_wrong()
 }
 
 # Images of modules go with the run, or stay in the folder that the user names.
+# Rule 20.11.
 case_stat_ip_folder()
 {
     mkdir "$work/runtime" "$work/dump"
@@ -460,6 +478,7 @@ case_stat_ip_folder()
     holds "$json" '[k["name"] for k in d["profile"]["kernels"]] == [None]'
 }
 
+# Rule 20.11.
 case_stat_ip_processes()
 {
     expect 0 zeta stat --ip "--json=$json" -- sh -c \

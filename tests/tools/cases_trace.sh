@@ -19,6 +19,7 @@ client()
     "$build/tests/trace_client" "$@"
 }
 
+# Rule 19.2.
 case_trace_json()
 {
     expect 0 zeta trace -o "$work/t.json" -- "$bin/matmul" 32
@@ -41,6 +42,7 @@ case_trace_json()
     [ "$(ls "$work" | grep -c zeta-trace)" -eq 0 ] || die "files are left in $work"
 }
 
+# Rule 19.14.
 case_trace_perfetto()
 {
     [ -x "$build/tests/perfetto_text" ] || { expect 2 zeta trace -o a.pftrace -- true; err_has "libprotobuf-c"; return; }
@@ -58,6 +60,7 @@ case_trace_perfetto()
     out_has "ze zeEventCreate"
 }
 
+# Rule 19.16.
 case_trace_exit_status()
 {
     expect 7 zeta trace -- "$build/tests/trace_client" return
@@ -71,6 +74,7 @@ case_trace_exit_status()
 }
 
 # Whatever ends the program, its calls are there.
+# Rule 19.6.
 case_trace_crash()
 {
     for way in abort kill segv exit; do
@@ -87,6 +91,7 @@ case_trace_crash()
     events_hold "$work/t.json" 'len([x for x in e if x["ph"] == "B"]) <= 4'
 }
 
+# Rule 19.6.
 case_trace_wait()
 {
     expect 142 zeta trace -o "$work/t.json" -- "$build/tests/trace_client" wait
@@ -95,6 +100,7 @@ case_trace_wait()
     events_hold "$work/t.json" '[x["name"] for x in e if x["ph"] == "B"] == ["zeEventHostSynchronize"]'
 }
 
+# Rules 19.11, 19.14.
 case_trace_fork()
 {
     expect 0 zeta trace -o "$work/t.json" -- "$build/tests/trace_client" fork "$bin/matmul" 32
@@ -105,6 +111,7 @@ case_trace_fork()
     events_hold "$work/t.json" 'len(calls("zeKernelCreate")) == 1'
 }
 
+# Rule 19.14.
 case_trace_exec()
 {
     expect 0 zeta trace -o "$work/t.json" -- "$build/tests/trace_client" exec "$bin/matmul" 32
@@ -113,6 +120,7 @@ case_trace_exec()
     events_hold "$work/t.json" 'len(calls("zeKernelCreate")) == 1'
 }
 
+# Rule 19.13.
 case_trace_filter()
 {
     expect 7 zeta trace --filter 'zeEvent*' --filter=zeInit -o "$work/t.json" -- \
@@ -122,6 +130,7 @@ case_trace_filter()
     err_has "none of a function that matches 'zesNothing*'"
 }
 
+# Rule 19.16.
 case_trace_none()
 {
     expect 7 zeta trace -- "$build/tests/trace_client" none
@@ -129,6 +138,7 @@ case_trace_none()
     err_has "ZE_ENABLE_ALT_DRIVERS"
 }
 
+# Rule 19.7.
 case_trace_lost()
 {
     expect 0 zeta trace --limit 1M -o "$work/t.json" -- "$build/tests/trace_client" many
@@ -146,6 +156,7 @@ case_trace_lost()
 
 # The program may have run for days: what it recorded outlives a result that finds no room. The limit
 # is that of zeta alone, which writes the result.
+# Rule 19.15.
 case_trace_no_room()
 {
     trap '' XFSZ
@@ -162,6 +173,7 @@ case_trace_no_room()
 }
 
 # The library alone, without the command.
+# Rules 19.1, 19.12.
 case_trace_variable()
 {
     ZETA_TRACE=$work/t.json
@@ -207,6 +219,7 @@ case_trace_from()
     expect 2 zeta trace --from "$work/t.json" -- true
 }
 
+# Rule 19.16.
 case_trace_environment()
 {
     ZETA_TRACE=$work/own.json
@@ -221,6 +234,7 @@ case_trace_environment()
     out_has "libzeta"
 }
 
+# Rule 19.16.
 case_trace_through_loader()
 {
     [ -x "$build/tests/matmul_loader" ] || exit 77

@@ -1,4 +1,4 @@
-/* Any bytes given as an index of module images. */
+/* Any bytes given as an index of module images. Rule 20.11. */
 #include <stdlib.h>
 #include <string.h>
 

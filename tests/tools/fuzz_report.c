@@ -2,6 +2,8 @@
  * Chunks of any content in a recording that is whole: all forms of a report are written.
  *
  * The input is a row of pieces: type, number, two bytes of size, payload.
+ *
+ * Rule 16.26.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -52,6 +52,7 @@ static zet_typed_value_t f32(float value)
     return (zet_typed_value_t){.type = ZET_VALUE_TYPE_FLOAT32, .value.fp32 = value};
 }
 
+/* Rule 20.8. */
 static void set__value__is_taken_over(void **state)
 {
     const struct zeta_metric_value value = {
@@ -75,6 +76,7 @@ static void set__value__is_taken_over(void **state)
     assert_cmp(zeta_account_total(&account).f64, ==, 96.5);
 }
 
+/* Rule 20.8. */
 static void set__no_value__is_none_and_not_zero(void **state)
 {
     struct zeta_metric_value value = {.value = f32(0.0F), .min = f32(0.0F)};

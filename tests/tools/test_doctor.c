@@ -29,6 +29,7 @@ static enum zeta_doctor_link link_of(const char *path, size_t cut)
     return zeta_doctor_read_link(bytes, size - (cut < size ? cut : size));
 }
 
+/* Rule 20.17. */
 static void link__of_small_programs__is_read(void **state)
 {
     (void)state;
@@ -53,6 +54,7 @@ static void link__of_a_cut_program__is_an_answer(void **state)
                         ZETA_DOCTOR_LINK_FOREIGN);
 }
 
+/* Rule 20.17. */
 static void program__zeta__is_linked_to_libzeta(void **state)
 {
     struct zeta_doctor_program program = {0};

@@ -79,6 +79,7 @@ static char *print(struct fixture *fixture, const char *device_class)
     return text;
 }
 
+/* Rule 20.12. */
 static void rows__at_address_0__are_of_an_address_as_any(void **state)
 {
     struct fixture *fixture = *state;
@@ -94,6 +95,7 @@ static void rows__at_address_0__are_of_an_address_as_any(void **state)
     assert_int_equal(fixture->profile.lines[1].address, 128);
 }
 
+/* Rule 20.12. */
 static void print__of_hardware_without_code__tells_addresses_and_reasons(void **state)
 {
     struct fixture *fixture = *state;
@@ -113,6 +115,7 @@ static void print__of_hardware_without_code__tells_addresses_and_reasons(void **
     free(text);
 }
 
+/* Rule 20.12. */
 static void print__of_software__tells_modelled_time(void **state)
 {
     struct fixture *fixture = *state;

@@ -42,6 +42,7 @@ static void line__of_a_module__has_all_of_it(void **state)
     zeta_module_index_finish(&index);
 }
 
+/* Rule 20.11. */
 static void find__addresses_used_again__is_who_lies_there_now(void **state)
 {
     struct zeta_module_index index;

@@ -25,6 +25,7 @@
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
+/* Rule 16.28. */
 static void clean__control_characters_and_no_utf8__become_question_marks(void **state)
 {
     static const struct {
@@ -73,6 +74,7 @@ static void expect_written(void (*write)(FILE *file, const char *text), const ch
     free(got);
 }
 
+/* Rule 16.28. */
 static void csv__any_name__stays_one_field_and_no_formula(void **state)
 {
     (void)state;
@@ -91,6 +93,7 @@ static void write_in_html(FILE *file, const char *text)
     (void)json_object_put(string);
 }
 
+/* Rule 16.28. */
 static void json__any_name__ends_neither_string_nor_element(void **state)
 {
     (void)state;
@@ -110,6 +113,7 @@ static void take(struct zeta_report_clock *clock, uint64_t ticks, uint64_t host_
     assert_true(zeta_report_clock_take(clock, payload, sizeof(payload)));
 }
 
+/* Rule 16.23. */
 static void clock__chunk__places_instants_before_and_behind_it(void **state)
 {
     struct zeta_report_clock clock;
@@ -122,6 +126,7 @@ static void clock__chunk__places_instants_before_and_behind_it(void **state)
     assert_int_equal(zeta_report_clock_host(&clock, 999999960), 4999999960);
 }
 
+/* Rule 16.23. */
 static void clock__wrap_of_the_timer__is_no_jump(void **state)
 {
     const uint64_t wrap_ns = (UINT64_C(1) << 32) * 40;
@@ -135,6 +140,7 @@ static void clock__wrap_of_the_timer__is_no_jump(void **state)
     assert_int_equal(zeta_report_clock_host(&clock, wrap_ns - 60), 1999999999900);
 }
 
+/* Rule 16.23. */
 static void clock__no_chunk__follows_the_device(void **state)
 {
     const uint64_t wrap_ns = (UINT64_C(1) << 32) * 40;
@@ -182,6 +188,7 @@ static void line__times_without_sense__has_none(void **state)
     assert_false(zeta_report_trace_time(&report, &line, &begin_ns, &end_ns));
 }
 
+/* Rule 16.23. */
 static void clock__bad_chunk_or_timer__is_refused(void **state)
 {
     const unsigned char payload[ZETA_CHUNK_NUMBERS_BYTES] = {0};
@@ -198,6 +205,7 @@ static void clock__bad_chunk_or_timer__is_refused(void **state)
 
 /* ---- envelope ------------------------------------------------------------------------------ */
 
+/* Rule 16.27. */
 static void envelope__more_times_than_points__keeps_their_number(void **state)
 {
     const uint64_t count = 100000;
@@ -215,6 +223,7 @@ static void envelope__more_times_than_points__keeps_their_number(void **state)
     zeta_envelope_finish(&line);
 }
 
+/* Rule 16.27. */
 static void envelope__holes_and_odd_times__stay_empty(void **state)
 {
     struct zeta_envelope line = {0};
@@ -252,6 +261,7 @@ static void expect_owner(const struct zeta_report_runs *runs, int64_t begin_ns, 
         assert_string_equal(runs->names.names[name], wanted);
 }
 
+/* Rule 16.24. */
 static void runs__row__belongs_to_the_run_that_it_lies_inside(void **state)
 {
     struct zeta_report_runs runs = {0};
@@ -275,6 +285,7 @@ static void runs__row__belongs_to_the_run_that_it_lies_inside(void **state)
     zeta_report_runs_finish(&runs);
 }
 
+/* Rule 16.24. */
 static void runs__several_at_once__share_what_they_overlap(void **state)
 {
     struct zeta_report_runs runs = {0};
@@ -292,7 +303,7 @@ static void runs__several_at_once__share_what_they_overlap(void **state)
     zeta_report_runs_finish(&runs);
 }
 
-/* The answer of looking at every run. */
+/* The answer of looking at every run. Rule 16.24. */
 static void runs__random__agree_with_looking_at_each(void **state)
 {
     struct zeta_report_runs runs = {0};

@@ -55,6 +55,7 @@ static void rows__in_sequence__are_counted(void **state)
     assert_cmp(group->losses.lost_ns, ==, 0);
 }
 
+/* Rule 20.8. */
 static void lost_time__gap_between_rows__is_counted(void **state)
 {
     struct fixture *fixture = *state;
@@ -89,7 +90,8 @@ static void lost_time__clock_wraps__goes_on(void **state)
     assert_cmp(group->losses.lost_ns, ==, 2000);
 }
 
-/* Reports at 6000 and 7000 are missing in the first gap; the second is less than a period. */
+/* Reports at 6000 and 7000 are missing in the first gap; the second is less than a period.
+ * Rule 20.9. */
 static void lost__nobody_counted__is_reckoned_from_gap_and_period(void **state)
 {
     struct fixture *fixture = *state;
@@ -175,7 +177,7 @@ static void rows__passed_over__keep_losses_and_count_in_no_figure(void **state)
     assert_cmp(zeta_sampled_group_lost(group), ==, 1);
 }
 
-/* A record says how often a thread was seen at its instruction, for each reason. */
+/* A record says how often a thread was seen at its instruction, for each reason. Rule 20.10. */
 static void rows__of_stall_records__count_their_samples(void **state)
 {
     enum { VALUES = 4 };

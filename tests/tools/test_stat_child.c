@@ -80,6 +80,7 @@ static void start__not_executable__is_126(void **state)
     assert_int_equal(zeta_child_start(*state, arguments, environ), ZETA_EXIT_NOT_EXECUTABLE);
 }
 
+/* Rule 16.17. */
 static void start__any__gives_the_program_signals_as_they_were(void **state)
 {
     /* A blocked or ignored signal would leave the shell alive, to exit with 9. */
@@ -105,6 +106,7 @@ static void interrupt__sent_to_us_alone__is_passed_on(void **state)
     assert_int_equal(zeta_child_exit_code(child), 128 + SIGINT);
 }
 
+/* Rule 20.7. */
 static void interrupt__program_does_not_listen__is_forced_at_last(void **state)
 {
     struct zeta_child *child = *state;
@@ -173,6 +175,7 @@ static void environment__shared__keeps_the_instance(void **state)
     zeta_environment_finish(&environment);
 }
 
+/* Rule 20.2. */
 static void environment__device_of_others__is_untouched(void **state)
 {
     struct zeta_environment environment;
@@ -187,6 +190,7 @@ static void environment__device_of_others__is_untouched(void **state)
     zeta_environment_finish(&environment);
 }
 
+/* Rule 20.2. */
 static void environment__driver_chosen_already__is_left_alone(void **state)
 {
     struct zeta_environment environment;
@@ -201,6 +205,7 @@ static void environment__driver_chosen_already__is_left_alone(void **state)
     (void)unsetenv("ZE_ENABLE_ALT_DRIVERS");
 }
 
+/* Rule 20.3. */
 static void environment__comma_or_blank_in_path__cannot_be_named(void **state)
 {
     (void)state;

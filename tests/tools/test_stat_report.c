@@ -117,6 +117,7 @@ static void table__narrow_terminal__leaves_time_lines_out(void **state)
     free(text);
 }
 
+/* Rule 20.9. */
 static void table__losses__are_said(void **state)
 {
     struct fixture *fixture = *state;
@@ -212,7 +213,7 @@ static void json__any__follows_the_schema(void **state)
     assert_int_equal(json_object_put(document), 1);
 }
 
-/* Who looks at this figure alone has to see that something is missing. */
+/* Who looks at this figure alone has to see that something is missing. Rule 20.9. */
 static void json__interrupted_stream__has_lost_at_least_one(void **state)
 {
     struct fixture *fixture = *state;

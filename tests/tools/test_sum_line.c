@@ -94,6 +94,7 @@ static uint64_t value_of_piece(const struct zeta_sum_line *line, uint32_t piece,
     return value.value.value.ui64;
 }
 
+/* Rule 20.8. */
 static void settle__rows__gives_values_and_lines(void **state)
 {
     struct fixture *fixture = *state;
@@ -127,6 +128,7 @@ static void settle__no_rows__gives_no_values(void **state)
     }
 }
 
+/* Rule 16.27. */
 static void line__more_rows_than_pieces__joins_neighbours(void **state)
 {
     struct fixture *fixture = *state;
@@ -147,6 +149,7 @@ static void line__more_rows_than_pieces__joins_neighbours(void **state)
     assert_int_equal(all, 500500);
 }
 
+/* Rule 16.27. */
 static void line__hole__stays_empty(void **state)
 {
     struct fixture *fixture = *state;

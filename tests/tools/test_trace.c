@@ -59,7 +59,7 @@ static void line__call__has_its_members(void **state)
     zeta_trace_line_finish(&line);
 }
 
-/* A line may be cut anywhere; no part of it is a whole one. */
+/* A line may be cut anywhere; no part of it is a whole one. Rule 19.14. */
 static void line__every_part_of_it__is_refused(void **state)
 {
     const char *whole = strstr(small_trace, "{\"ph\":\"X\"");
@@ -130,6 +130,7 @@ static void line__times__are_exact(void **state)
     zeta_trace_line_finish(&line);
 }
 
+/* Rule 19.14. */
 static void reader__damaged_lines__are_counted_and_left_out(void **state)
 {
     static const char text[] = "[\n{\"ph\":\"X\",\"name\":\"a\"},\n{\"ph\":\"X\",\"na\n"

@@ -53,6 +53,7 @@ static void set(zet_core_callbacks_t *table, size_t offset, any_callback callbac
     memcpy((char *)table + offset, &callback, sizeof(callback));
 }
 
+/* Rule 18.5. */
 static void callbacks__each_set_alone__hears_of_its_function_only(void **state)
 {
     const struct harness *h = *state;
@@ -93,7 +94,7 @@ static void callbacks__each_set_alone__hears_of_its_function_only(void **state)
     assert_int_equal(callbacks * sizeof(any_callback), sizeof(zet_core_callbacks_t));
 }
 
-/* Later functions and the Tools API have no place in the table, and work as ever. */
+/* Later functions and the Tools API have no place in the table, and work as ever. Rule 18.5. */
 static void functions__without_a_place__are_not_traced(void **state)
 {
     const struct harness *h = *state;

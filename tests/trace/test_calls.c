@@ -97,7 +97,7 @@ static bool reads_a_handle(const struct traced_call *one)
     return false;
 }
 
-/* The checks come after the listeners and see what they made of the arguments. */
+/* The checks come after the listeners and see what they made of the arguments. Rule 18.7. */
 static void every_function__uses_the_arguments_that_a_listener_left(void **state)
 {
     unsigned with_handles = 0;

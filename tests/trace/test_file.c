@@ -83,6 +83,7 @@ static bool write_line(uint32_t *hint, const char *line)
     return true;
 }
 
+/* Rule 19.1. */
 static void file__one_line__is_a_document(void **state)
 {
     struct zeta_trace_counts counts;
@@ -102,6 +103,7 @@ static void file__one_line__is_a_document(void **state)
     assert_false(write_line(&hint, "{\"n\":1},\n"));
 }
 
+/* Rule 19.1. */
 static void file__existing__is_refused(void **state)
 {
     FILE *file = fopen(path, "w");
@@ -123,6 +125,7 @@ static void file__second_open__is_refused(void **state)
     zeta_trace_file_close();
 }
 
+/* Rule 19.7. */
 static void file__limit__loses_and_counts(void **state)
 {
     struct zeta_trace_counts counts;
@@ -157,6 +160,7 @@ static void file__limit__loses_and_counts(void **state)
     (void)json_object_put(document);
 }
 
+/* Rule 19.7. */
 static void file__limit_of_the_process__is_no_signal(void **state)
 {
     struct rlimit before;
@@ -204,6 +208,7 @@ static void file__slots_in_use__are_not_given_twice(void **state)
     zeta_trace_file_close();
 }
 
+/* Rule 19.6. */
 static void file__call_in_flight_at_the_end__stays_visible(void **state)
 {
     static const char open_line[] = "{\"n\":1,\"ph\":\"B\"},\n";
@@ -285,7 +290,7 @@ static void file__closed_under_writers__is_a_document_each_time(void **state)
     assert_false(zeta_trace_file_is_open());
 }
 
-/* A process that daemonises closes descriptors it does not know, and opens its own. */
+/* A process that daemonises closes descriptors it does not know, and opens its own. Rule 19.8. */
 static void file__descriptor_taken_away__writes_to_nobody(void **state)
 {
     uint32_t hint = 0;
@@ -310,6 +315,7 @@ static void file__descriptor_taken_away__writes_to_nobody(void **state)
     (void)unlink(other);
 }
 
+/* Rule 19.6. */
 static void file__killed_writer__leaves_whole_lines(void **state)
 {
     pid_t child = fork();
@@ -338,6 +344,7 @@ static void file__killed_writer__leaves_whole_lines(void **state)
     assert_int_equal(lines, 100);
 }
 
+/* Rule 19.11. */
 static void file__forked_child__has_a_file_of_its_own(void **state)
 {
     uint32_t hint = 0;

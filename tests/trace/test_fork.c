@@ -60,6 +60,7 @@ static int status_of(pid_t child)
     return status;
 }
 
+/* Rule 18.17. */
 static void fork__traced_process__child_has_no_tracer(void **state)
 {
     const struct harness *h = *state;
@@ -92,6 +93,7 @@ static void *toggle(void *tracer)
     return NULL;
 }
 
+/* Rule 18.17. */
 static void fork__while_others_trace__child_starts_anew(void **state)
 {
     const struct harness *h = *state;
@@ -154,7 +156,7 @@ static void after_fork(ze_event_query_status_params_t *params, ze_result_t resul
     forker->witness.epilogues++;
 }
 
-/* Both processes come back from the callback; the pair is kept in both. */
+/* Both processes come back from the callback; the pair is kept in both. Rule 18.17. */
 static void fork__inside_a_prologue__ends_the_call_in_both_processes(void **state)
 {
     const struct harness *h = *state;

@@ -330,7 +330,8 @@ static void assert_held_no_more(const void *list)
     assert_false(zeta_hazard_protects(list));
 }
 
-/* A thread that ends inside a callback never comes back to its call: nobody waits for it. */
+/* A thread that ends inside a callback never comes back to its call: nobody waits for it.
+ * Rule 18.18. */
 static void holder__thread_ended_inside_a_call__holds_nothing(void **state)
 {
     static char list;
@@ -345,7 +346,7 @@ static void holder__thread_ended_inside_a_call__holds_nothing(void **state)
 }
 
 /* Also when there were so many that their hazard pointers were freed, and nobody has taken them
- * again. */
+ * again. Rule 18.18. */
 static void holders__many_threads_ended_inside_calls__hold_nothing(void **state)
 {
     enum { THREADS = 200 };

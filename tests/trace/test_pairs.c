@@ -2,6 +2,8 @@
  * API tracers and threads: pairs of callbacks, and who waits for whom. Calls are held inside
  * zeEventHostSynchronize() while another thread changes the tracer. A rule that is broken shows as
  * a failed check, or as a wait without end, which the alarm in main() ends.
+ *
+ * Rule 18.19.
  */
 #include "support.h"
 
@@ -15,6 +17,7 @@
 
 /* ---- a call that is under way -------------------------------------------------------------- */
 
+/* Rule 18.2. */
 static void enable__while_a_call_is_under_way__gives_no_epilogue(void **state)
 {
     const struct harness *h = *state;
@@ -46,6 +49,7 @@ static void enable__while_a_call_is_under_way__gives_no_epilogue(void **state)
     signal_destroy(&signal);
 }
 
+/* Rules 18.2, 18.11. */
 static void disable__while_a_call_is_under_way__the_epilogue_still_comes(void **state)
 {
     const struct harness *h = *state;
@@ -78,6 +82,7 @@ static void wrong_epilogue(ze_event_host_synchronize_params_t *params, ze_result
     atomic_fetch_add(&((struct witness *)user)->strangers, 1);
 }
 
+/* Rule 18.3. */
 static void callbacks__changed_while_a_call_is_under_way__it_ends_with_its_own(void **state)
 {
     const struct harness *h = *state;
@@ -121,6 +126,7 @@ static void *destroy_tracer(void *argument)
     return NULL;
 }
 
+/* Rule 18.12. */
 static void destroy__while_a_call_is_under_way__waits_for_its_epilogue(void **state)
 {
     const struct harness *h = *state;
@@ -196,6 +202,7 @@ static void callers_go_on(struct callers *callers, uint64_t calls)
         pause_ms(1);
 }
 
+/* Rule 18.12. */
 static void tracer__destroyed_during_calls__is_not_used_afterwards(void **state)
 {
     const struct harness *h = *state;
@@ -247,6 +254,7 @@ static void *toggle(void *argument)
     return NULL;
 }
 
+/* Rule 18.2. */
 static void tracers__toggled_by_threads_during_calls__always_pair(void **state)
 {
     enum { TOGGLERS = 3 };
@@ -283,7 +291,7 @@ static void *query_once(void *event)
     return NULL;
 }
 
-/* Threads of the process that came after the tracer, and their ends. */
+/* Threads of the process that came after the tracer, and their ends. Rule 18.4. */
 static void tracer__sees_the_calls_of_every_thread(void **state)
 {
     enum { THREADS = 300 };
@@ -324,6 +332,7 @@ static void query_inside(ze_event_query_status_params_t *params, ze_result_t res
     (void)zeEventHostSynchronize(asker->event, 0);
 }
 
+/* Rule 18.6. */
 static void callbacks__that_call_the_api_in_threads__are_never_nested(void **state)
 {
     const struct harness *h = *state;

@@ -80,6 +80,7 @@ static void render__counted_handles__are_a_list(void **state)
     forget(&shown);
 }
 
+/* Rule 19.4. */
 static void render__output__waits_for_the_end(void **state)
 {
     ze_event_handle_t event = (void *)0x77;
@@ -233,6 +234,7 @@ static void render__enumerators__have_their_names(void **state)
     forget(&shown);
 }
 
+/* Rule 19.4. */
 static void render__in_and_out_desc__is_shown_twice(void **state)
 {
     zet_metric_streamer_desc_t desc = {.notifyEveryNReports = 7, .samplingPeriod = 1000};
@@ -293,6 +295,7 @@ static void render__properties__come_after(void **state)
     forget(&shown);
 }
 
+/* Rule 19.4. */
 static void render__memory_of_the_device__is_an_address(void **state)
 {
     uint64_t *target = (uint64_t *)(uintptr_t)0x40;
@@ -385,6 +388,7 @@ static void fill(struct garbage *garbage, uint64_t value)
         memcpy(garbage->arguments + i * sizeof(value), &value, sizeof(value));
 }
 
+/* Rule 19.5. */
 static void render__same_garbage_everywhere__never_crashes(void **state)
 {
     struct garbage *garbage = *state;
@@ -407,6 +411,7 @@ static void render__same_garbage_everywhere__never_crashes(void **state)
     }
 }
 
+/* Rule 19.5. */
 static void render__end_of_memory__never_crashes(void **state)
 {
     struct garbage *garbage = *state;
@@ -417,6 +422,7 @@ static void render__end_of_memory__never_crashes(void **state)
     }
 }
 
+/* Rule 19.5. */
 static void render__random_arguments__never_crash(void **state)
 {
     struct garbage *garbage = *state;
@@ -438,6 +444,7 @@ static void render__random_arguments__never_crash(void **state)
     }
 }
 
+/* Rule 19.2. */
 static void describe__every_function__has_a_name_in_order(void **state)
 {
     (void)state;

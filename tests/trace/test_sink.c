@@ -15,6 +15,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
+/* Rule 19.2. */
 static void sink__started__records_calls_until_stopped(void **state)
 {
     const struct harness *h = *state;
@@ -54,7 +55,7 @@ static void reset_event(ze_event_query_status_params_t *params, ze_result_t resu
     assert_success(zeEventHostReset(event));
 }
 
-/* They are the tool's and not the program's, and no listener hears of them. */
+/* They are the tool's and not the program's, and no listener hears of them. Rule 19.3. */
 static void sink__calls_of_callbacks__are_not_recorded(void **state)
 {
     const struct harness *h = *state;
@@ -74,6 +75,7 @@ static void sink__calls_of_callbacks__are_not_recorded(void **state)
     signal_destroy(&signal);
 }
 
+/* Rule 19.13. */
 static void sink__filter__records_only_what_matches(void **state)
 {
     const struct harness *h = *state;
@@ -93,6 +95,7 @@ static void sink__filter__records_only_what_matches(void **state)
     signal_destroy(&signal);
 }
 
+/* Rule 19.2. */
 static void sink__failing_call__has_its_own_sentence(void **state)
 {
     const struct harness *h = *state;
@@ -116,6 +119,7 @@ static void sink__failing_call__has_its_own_sentence(void **state)
     signal_destroy(&signal);
 }
 
+/* Rule 19.12. */
 static void start__wrong_requests__are_refused(void **state)
 {
     struct recording recording;
@@ -147,6 +151,7 @@ static void start__wrong_requests__are_refused(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_SIZE, zetaTraceGetInfo(&info));
 }
 
+/* Rule 19.7. */
 static void info__while_recording__counts(void **state)
 {
     const struct harness *h = *state;
@@ -179,6 +184,7 @@ static void info__while_recording__counts(void **state)
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
+/* Rule 19.9. */
 static void sink__kernels_and_copies__are_on_the_track_of_their_queue(void **state)
 {
     const struct harness *h = *state;
@@ -236,6 +242,7 @@ static void sink__kernels_and_copies__are_on_the_track_of_their_queue(void **sta
     recording_finish(&recording);
 }
 
+/* Rule 19.9. */
 static void sink__immediate_lists__have_tracks_of_their_own(void **state)
 {
     const struct harness *h = *state;
@@ -260,7 +267,7 @@ static void sink__immediate_lists__have_tracks_of_their_own(void **state)
     recording_finish(&recording);
 }
 
-/* Work that started under one trace may end under none or another one. */
+/* Work that started under one trace may end under none or another one. Rule 19.10. */
 static void sink__stopped_under_a_kernel__work_goes_on(void **state)
 {
     const struct harness *h = *state;
@@ -286,6 +293,7 @@ static void sink__stopped_under_a_kernel__work_goes_on(void **state)
     recording_finish(&recording);
 }
 
+/* Rule 19.9. */
 static void sink__lost_work__loses_the_events_of_the_application(void **state)
 {
     const struct harness *h = *state;
@@ -337,6 +345,7 @@ static void sink__many_threads__every_call_is_there(void **state)
     signal_destroy(&signal);
 }
 
+/* Rule 19.10. */
 static void sink__started_and_stopped_under_calls__is_a_document_each_time(void **state)
 {
     const struct harness *h = *state;
@@ -358,6 +367,7 @@ static void sink__started_and_stopped_under_calls__is_a_document_each_time(void 
     signal_destroy(&signal);
 }
 
+/* Rule 19.10. */
 static void sink__stopped_under_a_blocked_call__shows_it_unfinished(void **state)
 {
     const struct harness *h = *state;
@@ -404,6 +414,7 @@ static int check_child(void)
     return 0;
 }
 
+/* Rule 19.11. */
 static void sink__forked_child__records_nothing_of_its_own_accord(void **state)
 {
     const struct harness *h = *state;
@@ -452,7 +463,7 @@ static void *record_unwatched(void *nothing)
 /*
  * The process has one thread when it forks, but what another one did last nobody waited for: no
  * step of the child's beginning may depend on that, and the thread sanitizer sees each.
- */
+ Rule 19.11. */
 static void sink__started_by_a_thread_that_ended__forked_child_starts_anew(void **state)
 {
     pthread_t thread;

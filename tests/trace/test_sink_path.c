@@ -19,6 +19,7 @@ static const char *name(const char *pattern, unsigned attempt)
     return zeta_sink_path(pattern, 42, attempt, path, sizeof(path)) ? path : "refused";
 }
 
+/* Rule 19.1. */
 static void path__plain__gets_the_pid_when_it_exists(void **state)
 {
     (void)state;
@@ -27,6 +28,7 @@ static void path__plain__gets_the_pid_when_it_exists(void **state)
     assert_string_equal(name("t.json", 2), "t.json.42.2");
 }
 
+/* Rule 19.1. */
 static void path__with_pid__gets_a_number_when_it_exists(void **state)
 {
     (void)state;

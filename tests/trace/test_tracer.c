@@ -1,4 +1,4 @@
-/* API tracers on one thread: order, arguments, what is traced, and what is refused. */
+/* API tracers on one thread: order, arguments, what is traced, and what is refused. Rule 18.19. */
 #include "support.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
@@ -50,7 +50,7 @@ static void tracer__enabled__brackets_each_call_until_disabled(void **state)
     signal_destroy(&signal);
 }
 
-/* Epilogues too run in the order of enabling; they are not turned round. */
+/* Epilogues too run in the order of enabling; they are not turned round. Rule 18.1. */
 static void tracers__several__run_in_the_order_of_enabling(void **state)
 {
     const struct harness *h = *state;
@@ -89,7 +89,7 @@ static void tracers__several__run_in_the_order_of_enabling(void **state)
     signal_destroy(&signal);
 }
 
-/* More than a call has room for on the stack. */
+/* More than a call has room for on the stack. Rule 18.10. */
 static void tracers__twenty__each_has_instance_data_of_its_own(void **state)
 {
     enum { MANY = 20 };
@@ -115,6 +115,7 @@ static void tracers__twenty__each_has_instance_data_of_its_own(void **state)
     signal_destroy(&signal);
 }
 
+/* Rule 18.10. */
 static void tracer__one_side_only__gets_that_side(void **state)
 {
     const struct harness *h = *state;
@@ -162,6 +163,7 @@ static void append_again(ze_command_list_append_barrier_params_t *params, ze_res
         caller->appended++;
 }
 
+/* Rule 18.6. */
 static void callback__calls_the_api_on_the_same_list__is_not_traced_itself(void **state)
 {
     const struct harness *h = *state;
@@ -225,6 +227,7 @@ static void expect_signal_event(ze_command_list_append_launch_kernel_params_t *p
         swap->seen++;
 }
 
+/* Rule 18.7. */
 static void prologue__replaces_the_signal_event_of_a_launch__signals_it(void **state)
 {
     const struct harness *h = *state;
@@ -254,7 +257,8 @@ static void prologue__replaces_the_signal_event_of_a_launch__signals_it(void **s
     assert_success(zeMemFree(h->context, sum));
 }
 
-/* Callbacks are below such a loader: handles of the program are wrappers that only it knows. */
+/* Callbacks are below such a loader: handles of the program are wrappers that only it knows.
+ * Rule 18.19. */
 static void prologue__puts_in_a_handle_of_a_wrapping_loader__is_refused(void **state)
 {
     const struct harness *h = *state;
@@ -303,6 +307,7 @@ static void note_created_pool(ze_event_pool_create_params_t *params, ze_result_t
         swap->seen++;
 }
 
+/* Rule 18.7. */
 static void prologue__replaces_the_descriptor_of_a_pool__creates_that_one(void **state)
 {
     const struct harness *h = *state;
@@ -348,6 +353,7 @@ static void note_result(ze_event_query_status_params_t *params, ze_result_t resu
     ((struct swap *)user)->result = result;
 }
 
+/* Rule 18.8. */
 static void tracing__comes_before_validation(void **state)
 {
     const struct harness *h = *state;
@@ -382,6 +388,7 @@ static void forge_result(ze_event_query_status_params_t *params, ze_result_t res
     (void)result;
 }
 
+/* Rule 18.9. */
 static void result__is_passed_by_value(void **state)
 {
     const struct harness *h = *state;
@@ -428,6 +435,7 @@ static void count_device_get(ze_device_get_params_t *params, ze_result_t result,
         ((struct swap *)user)->seen += 100;
 }
 
+/* Rule 18.5. */
 static void first_functions__after_enabling__are_traced(void **state)
 {
     const struct harness *h = *state;
@@ -475,6 +483,7 @@ static void functions__without_a_callback__are_not_told(void **state)
 
 /* ---- states and refusals ------------------------------------------------------------------- */
 
+/* Rule 18.14. */
 static void set_callbacks__while_enabled__is_an_invalid_argument(void **state)
 {
     const struct harness *h = *state;
@@ -500,6 +509,7 @@ static void set_callbacks__while_enabled__is_an_invalid_argument(void **state)
     signal_destroy(&signal);
 }
 
+/* Rule 18.14. */
 static void set_callbacks__table_changed_afterwards__keeps_its_copy(void **state)
 {
     const struct harness *h = *state;
@@ -516,6 +526,7 @@ static void set_callbacks__table_changed_afterwards__keeps_its_copy(void **state
     signal_destroy(&signal);
 }
 
+/* Rule 18.12. */
 static void destroy__while_enabled__ends_the_callbacks(void **state)
 {
     const struct harness *h = *state;
@@ -550,6 +561,7 @@ static void destroy_tracers(ze_event_query_status_params_t *params, ze_result_t 
     destroyer->disabled = zetTracerExpSetEnabled(destroyer->own, 0);
 }
 
+/* Rules 18.11, 18.13. */
 static void destroy__inside_a_callback__is_refused(void **state)
 {
     const struct harness *h = *state;
@@ -574,7 +586,7 @@ static void destroy__inside_a_callback__is_refused(void **state)
     signal_destroy(&signal);
 }
 
-/* Programs leave stype and pNext of the descriptor as they find the stack. */
+/* Programs leave stype and pNext of the descriptor as they find the stack. Rule 18.15. */
 static void create__garbage_in_the_descriptor__is_not_looked_at(void **state)
 {
     const struct harness *h = *state;
@@ -588,6 +600,7 @@ static void create__garbage_in_the_descriptor__is_not_looked_at(void **state)
     assert_success(zetTracerExpDestroy(tracer));
 }
 
+/* Rule 18.15. */
 static void arguments__bad__are_refused(void **state)
 {
     const struct harness *h = *state;
@@ -619,6 +632,7 @@ static void arguments__bad__are_refused(void **state)
     assert_result(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zetTracerExpDestroy(tracer));
 }
 
+/* Rule 18.4. */
 static void context__destroyed__leaves_its_tracers(void **state)
 {
     const struct harness *h = *state;
@@ -638,6 +652,7 @@ static void context__destroyed__leaves_its_tracers(void **state)
     signal_destroy(&signal);
 }
 
+/* Rule 18.16. */
 static void variable_of_api_tracing__any_value__changes_nothing(void **state)
 {
     static const char *const values[] = {"1", "0", "", "maybe"};

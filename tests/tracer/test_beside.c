@@ -74,6 +74,7 @@ static pid_t start(const char *word, int output)
     return pid;
 }
 
+/* Rule 22.4. */
 static void work__of_another_process__is_traced_exactly(void **state)
 {
     const struct bed *bed = *state;
@@ -129,6 +130,7 @@ static uint64_t last_value(zet_metric_streamer_handle_t streamer, zet_metric_gro
     return last;
 }
 
+/* Rule 22.8. */
 static void status_group__tracer_of_another_process__counts_its_events(void **state)
 {
     const struct bed *bed = *state;

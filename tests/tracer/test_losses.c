@@ -4,6 +4,7 @@
 
 #define RING 1000u /* small_ring.yaml */
 
+/* Rule 22.7. */
 static void events__never_read__oldest_go_with_a_warning(void **state)
 {
     enum { GROUPS = 2000 };

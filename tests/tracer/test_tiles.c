@@ -20,6 +20,7 @@ static void copy_on_tiles(const struct bed *bed, ze_device_handle_t tiles[2], ui
     }
 }
 
+/* Rule 22.13. */
 static void copies__on_both_tiles__root_has_a_set_for_each(void **state)
 {
     const struct bed *bed = *state;

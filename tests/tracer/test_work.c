@@ -74,6 +74,7 @@ static void expect_within(const struct tracing *tracing, const char *first, cons
     assert_true(tracing_in_order(time_of(tracing, last), end));
 }
 
+/* Rules 22.2, 22.3. */
 static void product__all_events__closed_formulas_and_times_hold(void **state)
 {
     enum { N = 64, GROUPS = N / 16 * (N / 16) };
@@ -124,6 +125,7 @@ static void product__all_events__closed_formulas_and_times_hold(void **state)
     tracing_end(&tracing);
 }
 
+/* Rule 22.11. */
 static void markers__between_kernels__lie_where_they_were_set(void **state)
 {
     static const uint32_t values[] = {1, UINT32_MAX, 0x9abcdef0};
@@ -161,6 +163,7 @@ static void markers__between_kernels__lie_where_they_were_set(void **state)
     tracing_end(&tracing);
 }
 
+/* Rule 22.12. */
 static void fault__wild_kernel__is_an_event_with_address_and_reason(void **state)
 {
     const struct bed *bed = *state;
@@ -191,6 +194,7 @@ static void fault__wild_kernel__is_an_event_with_address_and_reason(void **state
     tracing_end(&tracing);
 }
 
+/* Rule 22.5. */
 static void kernel__tracer_off_in_its_middle__no_event_of_its_rest(void **state)
 {
     const struct bed *bed = *state;
@@ -226,6 +230,7 @@ static void kernel__tracer_off_in_its_middle__no_event_of_its_rest(void **state)
     tracing_end(&tracing);
 }
 
+/* Rule 22.1. */
 static void groups__of_a_source__first_is_time_based_and_events_are_listed(void **state)
 {
     const struct bed *bed = *state;

@@ -1,6 +1,8 @@
 /*
  * The sentence of the last failure: the same as printf makes in the locale "C", safe for any
  * length, one per thread.
+ *
+ * Rule 1.22.
  */
 #include "core/util/error.h"
 #include "tests/support/compare.h"
@@ -145,6 +147,7 @@ static void *fail_in_thread(void *context)
     return strcmp(zeta_error_describe(), "thread two") == 0 ? context : NULL;
 }
 
+/* Rule 3.12. */
 static void describe__two_threads__have_their_own(void **state)
 {
     static char two[] = "two";

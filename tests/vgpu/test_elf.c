@@ -120,6 +120,7 @@ static void good_file__loads__has_all_kernels(void **state)
     assert_false(zeta_vgpu_space_covers(files->space, begin, 4, ZETA_VGPU_ACCESS_READ));
 }
 
+/* Rule 6.29. */
 static void good_file__low_addresses_taken__has_others(void **state)
 {
     /* Of 4 GiB of low addresses, code that lies somewhere else, and never runs, left an eighth. */

@@ -220,6 +220,7 @@ static void run_all(uint32_t workers, uint32_t slice, struct totals *out_matmul,
     rig_close(&rig);
 }
 
+/* Rule 21.11. */
 static void counters__one_to_four_workers__are_equal(void **state)
 {
     struct totals matmul, mixed;
@@ -282,6 +283,7 @@ static struct observer run_at_pace(uint64_t slice_ns, uint64_t clock_mhz, struct
     return observer;
 }
 
+/* Rule 21.10. */
 static void publish__while_running__epochs_are_whole_and_end_complete(void **state)
 {
     struct totals end;
@@ -300,7 +302,8 @@ static double eu_active(const struct totals *end)
            (double)added(&nothing, end, ZETA_VGPU_GPU_CORE_CLOCKS) / SUBSLICES / 32;
 }
 
-/* No epoch is as short as that, so the shortest are taken: 1024 instructions instead of 16384. */
+/* No epoch is as short as that, so the shortest are taken: 1024 instructions instead of 16384.
+ * Rule 21.10. */
 static void pace__short_epochs__more_of_them_and_the_same_shares(void **state)
 {
     struct totals usual, brief;
@@ -318,7 +321,7 @@ static void pace__short_epochs__more_of_them_and_the_same_shares(void **state)
 /*
  * An epoch takes some 500 clocks: half a millisecond at this clock, if the host is faster. It is
  * told in slices, of which a busy host may let only the first and the last happen.
- */
+ Rule 21.10. */
 static void pace__slow_clock__counts_come_in_slices_of_its_time(void **state)
 {
     struct totals end;
@@ -343,6 +346,7 @@ static void pace_behind_others(void *user, const struct zeta_vgpu_epoch *epoch,
     observer->paced++;
 }
 
+/* Rule 21.10. */
 static void pace__wait_before_a_launch__counts_of_the_last_one_stay(void **state)
 {
     struct observer observer = {0};

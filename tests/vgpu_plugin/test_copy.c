@@ -216,7 +216,8 @@ static void copy__wild_address__fault_and_recovery(void **state)
     munmap(closed, 4096);
 }
 
-/* Two queues that wait for each other's events, handed over in the wrong and in the right order. */
+/* Two queues that wait for each other's events, handed over in the wrong and in the right order.
+ * Rule 7.11. */
 static void queues__wait_for_each_other__any_order_of_submission(void **state)
 {
     struct host *host = *state;
@@ -290,6 +291,7 @@ static void count_call(void *context)
     ++*(unsigned *)context;
 }
 
+/* Rule 7.4. */
 static void commands__empty_ones__have_a_length_and_an_order(void **state)
 {
     struct host *host = *state;

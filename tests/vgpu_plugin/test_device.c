@@ -256,6 +256,7 @@ static void symbols__few_eus__the_rate_is_that_of_copies(void **state)
     host_close(&host);
 }
 
+/* Rule 4.6. */
 static void settings__bad_values__refused_with_name_and_range(void **state)
 {
     static const char *const bad[][3] = {
@@ -435,6 +436,7 @@ static void finish__queues_and_streams_left__stops_them(void **state)
     alarm(0);
 }
 
+/* Rule 1.6. */
 static void fork__with_queue_and_stream__child_begins_anew(void **state)
 {
     struct host host;

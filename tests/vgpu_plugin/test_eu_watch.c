@@ -59,6 +59,7 @@ static uint64_t shown(struct zeta_vgpu_tile *tile, uint64_t number, uint64_t now
     return values[0];
 }
 
+/* Rule 21.10. */
 static void epoch__that_lasts__shows_the_part_that_is_over(void **state)
 {
     const struct zeta_vgpu_instance_desc desc = {

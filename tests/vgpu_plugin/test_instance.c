@@ -149,6 +149,7 @@ static void child_launches(const struct child *parent)
     }
 }
 
+/* Rule 21.1. */
 static void two_processes__child_runs__parent_counts_exactly(void **state)
 {
     struct child children[2] = {child_start(child_launches), child_start(child_launches)};
@@ -198,6 +199,7 @@ static void child_launches_on(const struct child *parent)
         run_spin(&host, kernel, queue, out, 50);
 }
 
+/* Rule 21.2. */
 static void killed_processes__any_moment__totals_never_fall(void **state)
 {
     enum { CHILDREN = 12 };
@@ -261,6 +263,7 @@ static void child_holds_unit(const struct child *parent)
     (void)child_hear(parent->from);
 }
 
+/* Rule 21.3. */
 static void unit__held_by_another__named_and_taken_over_after_its_death(void **state)
 {
     struct child child = child_start(child_holds_unit);
@@ -377,6 +380,7 @@ static uint32_t attach(char *out_error, size_t bytes)
     return result;
 }
 
+/* Rule 21.4. */
 static void file__link_or_open_to_others__refused(void **state)
 {
     char path[256], target[256], error[1024];
@@ -428,7 +432,8 @@ static void file__rubbish__begun_anew(void **state)
     }
 }
 
-/* Rubbish that another process of ours writes while we use the file costs right numbers only. */
+/* Rubbish that another process of ours writes while we use the file costs right numbers only.
+ * Rule 21.4. */
 static void file__rubbish_while_in_use__no_crash(void **state)
 {
     struct zeta_plugin_stream *stream;
@@ -528,7 +533,8 @@ static void file__lock_of_nobody__unusable_after_a_while(void **state)
     expect_unusable(&owner, sizeof(owner), 24);
 }
 
-/* Whatever becomes of the file with a name, who is attached goes on; nobody new finds them. */
+/* Whatever becomes of the file with a name, who is attached goes on; nobody new finds them.
+ * Rule 21.5. */
 static void file__cut_or_gone_while_in_use__costs_nobody_anything(void **state)
 {
     struct child child = child_start(child_waits_attached);
@@ -570,7 +576,7 @@ static void file__cut_or_gone_while_in_use__costs_nobody_anything(void **state)
     assert_int_equal(attach(error, sizeof(error)), ZETA_PLUGIN_SUCCESS);
 }
 
-/* Who began it may end: others are found as well. */
+/* Who began it may end: others are found as well. Rule 21.5. */
 static void memory__of_an_ended_maker__is_found_at_others(void **state)
 {
     struct child first = child_start(child_waits_attached);
@@ -684,24 +690,28 @@ static void run_with_own_mounts(int (*steps)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Rule 21.7. */
 static void file_system__without_room__said_and_no_crash(void **state)
 {
     (void)state;
     run_with_own_mounts(attach_without_room);
 }
 
+/* Rule 21.6. */
 static void directory__none_named__is_one_of_this_user_alone(void **state)
 {
     (void)state;
     run_with_own_mounts(attach_without_a_name);
 }
 
+/* Rule 21.6. */
 static void directory__name_taken_by_another_user__home_or_said_what_to_do(void **state)
 {
     (void)state;
     run_with_own_mounts(attach_where_names_are_taken);
 }
 
+/* Rule 21.4. */
 static void files_of_dead_processes__next_attach__removed(void **state)
 {
     struct child child;

@@ -312,6 +312,7 @@ static void launch__endless__interrupted_by_destroy(void **state)
     f->host.compute->kernel_destroy(f->host.self, count);
 }
 
+/* Rule 7.12. */
 static void process__exits_with_an_endless_kernel__ends(void **state)
 {
     const pid_t child = fork_child();

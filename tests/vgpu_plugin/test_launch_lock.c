@@ -104,6 +104,7 @@ static void release(struct bed *bed)
     pthread_mutex_unlock(&bed->lock);
 }
 
+/* Rule 7.23. */
 static void launches__several_wait__the_best_priority_comes_first(void **state)
 {
     static const enum zeta_vgpu_priority ranks[LAUNCHES] = {
@@ -124,6 +125,7 @@ static void launches__several_wait__the_best_priority_comes_first(void **state)
         assert_int_equal(bed->ran[i]->priority, ranks[LAUNCHES - 1 - i]);
 }
 
+/* Rule 7.23. */
 static void launches__the_best_is_interrupted__the_others_go_on(void **state)
 {
     struct bed *bed = *state;

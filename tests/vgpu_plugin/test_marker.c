@@ -101,7 +101,8 @@ static uint64_t grew(uint64_t i, uint32_t counter)
     return report_counter(reports[i], counter) - report_counter(reports[i - 1], counter);
 }
 
-/* Kernels of different sizes between markers: each row has exactly what ran before its end. */
+/* Kernels of different sizes between markers: each row has exactly what ran before its end.
+ * Rule 12.23. */
 static void kernels__between_markers__exact_counts_per_row(void **state)
 {
     static const char *const units[] = {"oa", "dispatch"};
@@ -144,7 +145,8 @@ static void kernels__between_markers__exact_counts_per_row(void **state)
     }
 }
 
-/* With timer reports between: what lies between two markers adds up to the work between them. */
+/* With timer reports between: what lies between two markers adds up to the work between them.
+ * Rule 12.23. */
 static void timers__at_a_short_period__markers_keep_their_place(void **state)
 {
     const uint64_t period_ns = NO_MEMORY_FIGURES ? 1000000 : 81920;
@@ -236,6 +238,7 @@ static void eu__selected__row_ends_at_the_marker(void **state)
     close_stream(&bench->host, stream);
 }
 
+/* Rule 12.23. */
 static void switches__and_markers__merged_in_the_order_of_time(void **state)
 {
     static const uint32_t reasons[] = {SWITCH_BIT, SWITCH_BIT, MARKER_BIT,
@@ -342,7 +345,8 @@ static struct zeta_plugin_command *many_markers(struct bench *bench, uint32_t nu
     return commands;
 }
 
-/* Far more than the log holds, in one submission: who sets them waits for the sampler. */
+/* Far more than the log holds, in one submission: who sets them waits for the sampler.
+ * Rule 12.24. */
 static void thousands__at_once__none_lost(void **state)
 {
     enum { NUMBER = 5000 };
@@ -414,7 +418,8 @@ static void *hold_processor(void *argument)
     return NULL;
 }
 
-/* A sampler that is late is not a stopped one: on a busy machine nothing is lost either. */
+/* A sampler that is late is not a stopped one: on a busy machine nothing is lost either.
+ * Rule 12.24. */
 static void thousands__sampler_gets_no_time__none_lost(void **state)
 {
     enum { NUMBER = 5000 };
@@ -437,6 +442,7 @@ static void thousands__sampler_gets_no_time__none_lost(void **state)
     free(commands);
 }
 
+/* Rule 12.24. */
 static void ring__too_small__loss_is_told_and_counted(void **state)
 {
     static const struct host_setting settings[] = {
@@ -571,6 +577,7 @@ static void mark_for_ever(const struct child *parent)
     }
 }
 
+/* Rule 12.23. */
 static void process__killed_while_it_marks__others_go_on(void **state)
 {
     enum { CHILDREN = 4 };
@@ -639,6 +646,7 @@ static void collect(const struct child *parent)
     bench_close(&bench);
 }
 
+/* Rule 12.24. */
 static void holder__stopped__markers_wait_once_and_the_loss_is_counted(void **state)
 {
     enum { NUMBER = 3000 };

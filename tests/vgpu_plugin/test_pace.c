@@ -55,6 +55,7 @@ static void child_samples(const struct child *parent)
     (void)child_hear(parent->from);
 }
 
+/* Rule 21.10. */
 static void period__of_several_and_of_the_dead__the_shortest_alive(void **state)
 {
     struct child child = child_start(child_samples);
@@ -75,7 +76,8 @@ static void period__of_several_and_of_the_dead__the_shortest_alive(void **state)
     zeta_vgpu_instance_detach(instance);
 }
 
-/* Time that one took is not there for another. What lies far ahead was written by none of us. */
+/* Time that one took is not there for another. What lies far ahead was written by none of us.
+ * Rule 21.9. */
 static void time__taken_by_several__follows_each_other(void **state)
 {
     struct zeta_vgpu_instance *instance = attach(), *other = attach();

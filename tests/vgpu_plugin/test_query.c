@@ -133,7 +133,7 @@ static void nothing__between_begin_and_end__only_time_passed(void **state)
 }
 
 /* One thread is executed faster than a thread of the device runs, so the launch waits for the
- * clock. */
+ * clock. Rule 21.9. */
 static void one_thread__any_clock__no_faster_than_the_nominal_one(void **state)
 {
     static const struct host_setting settings[2][2] = {{{"clock", "wall"}, {NULL, NULL}},
@@ -168,6 +168,7 @@ static void one_thread__any_clock__no_faster_than_the_nominal_one(void **state)
     }
 }
 
+/* Rule 12.19. */
 static void copies__of_each_kind__counted_by_the_byte(void **state)
 {
     struct bench *bench = *state;
@@ -195,6 +196,7 @@ static void copies__of_each_kind__counted_by_the_byte(void **state)
     assert_int_equal(record.fields[COPIED], 102);
 }
 
+/* Rule 12.19. */
 static void overlapping__one_for_each_launch__add_up_to_the_one_around_all(void **state)
 {
     enum { LAUNCHES = 20 };
@@ -461,6 +463,7 @@ static void fault__between_begin_and_end__device_lost_until_reset(void **state)
     host->compute->kernel_destroy(host->self, wild);
 }
 
+/* Rule 12.20. */
 static void queue__destroyed_under_an_open_query__device_lost(void **state)
 {
     struct bench *bench = *state;

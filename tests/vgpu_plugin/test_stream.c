@@ -132,6 +132,7 @@ static void open__any_period__nearest_power_of_two_ticks(void **state)
     }
 }
 
+/* Rule 21.8. */
 static void idle__timer_reports__exact_times_and_no_clocks(void **state)
 {
     struct host *host = *state;
@@ -219,7 +220,7 @@ static uint64_t row_ticks(uint64_t i)
 /*
  * One thread, which is executed faster than a thread of the device runs; copies, which come in
  * large pieces; and many threads. All of it counts, and no row has more clocks than its time has.
- */
+ Rule 21.9. */
 static void frequency__any_work_and_period__never_above_the_nominal_one(void **state)
 {
     static const struct host_setting settings[2][2] = {{{"clock", "wall"}, {NULL, NULL}},
@@ -337,7 +338,7 @@ static bool sample_products(struct host *host, struct zeta_plugin_module *module
 /*
  * Rows hold what was executed in their time, so a machine that does other things meanwhile decides
  * what they hold. Means that a fault pulls apart are apart in each of several undisturbed runs.
- */
+ Rule 21.10. */
 static void shares__at_short_and_long_periods__any_mean_is_the_same(void **state)
 {
     static const uint64_t periods_ns[] = {100000, 1000000, 10000000};
@@ -718,6 +719,7 @@ static uint64_t run_virtual(const struct host_setting *settings, uint8_t *out_by
     return count;
 }
 
+/* Rule 21.12. */
 static void virtual_time__any_number_of_workers__same_bytes(void **state)
 {
     static const struct host_setting settings[2][3] = {

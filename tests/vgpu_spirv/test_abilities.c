@@ -15,6 +15,7 @@ static ze_device_module_properties_t module_properties(const struct rig *rig, vo
     return p;
 }
 
+/* Rule 6.26. */
 static void arguments__as_many_bytes_as_reported__arrive(void **state)
 {
     const struct rig *rig = *state;
@@ -35,6 +36,7 @@ static void arguments__as_many_bytes_as_reported__arrive(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
+/* Rule 6.26. */
 static void halves__reported__are_computed_with(void **state)
 {
     /* 1, -0.5, the largest, the smallest */
@@ -62,6 +64,7 @@ static void halves__reported__are_computed_with(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
+/* Rule 6.26. */
 static void atomics__of_floating_point__are_those_reported(void **state)
 {
     const ze_device_fp_atomic_ext_flags_t all =
@@ -96,7 +99,7 @@ static void atomics__of_floating_point__are_those_reported(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
-/* What is printed goes to the standard output of the process, which is a file here. */
+/* What is printed goes to the standard output of the process, which is a file here. Rule 6.26. */
 static void printf__more_than_the_reported_buffer__is_complete(void **state)
 {
     const struct rig *rig = *state;

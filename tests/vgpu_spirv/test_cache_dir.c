@@ -162,6 +162,7 @@ static void change_byte(const char *path, off_t at)
     close(file);
 }
 
+/* Rule 6.6. */
 static void file__any_byte_changed__is_not_used_and_goes(void **state)
 {
     char path[ZETA_VGPU_CACHE_PATH_BYTES + 80];
@@ -224,6 +225,7 @@ static void file__link_pipe_or_folder__is_not_followed(void **state)
     assert_int_equal(check(2, 50), 1);
 }
 
+/* Rule 6.7. */
 static void folder__of_others_or_open__is_not_used(void **state)
 {
     uint64_t bytes;
@@ -244,6 +246,7 @@ static void folder__of_others_or_open__is_not_used(void **state)
     assert_int_equal(measure(&bytes), 1);
 }
 
+/* Rule 6.6. */
 static void limit__many_files__least_recently_used_go(void **state)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
@@ -350,6 +353,7 @@ static int run_in_child(int (*function)(void))
     return WEXITSTATUS(status);
 }
 
+/* Rule 6.6. */
 static void process__may_not_write_so_much__goes_on(void **state)
 {
     uint64_t bytes;
@@ -379,6 +383,7 @@ static int store_without_room(void)
     return check(3, 5000) == 1 ? 0 : 3;
 }
 
+/* Rule 6.6. */
 static void disk__full__goes_on_without(void **state)
 {
     int result = run_in_child(store_without_room);
@@ -403,6 +408,7 @@ static void churn(uint32_t seed)
     }
 }
 
+/* Rule 6.6. */
 static void processes__killed_at_any_moment__leave_nothing_wrong(void **state)
 {
     pid_t children[2];
@@ -472,6 +478,7 @@ static void expect_default(bool secure, const char *xdg, const char *home, const
     assert_string_equal(path, wanted);
 }
 
+/* Rule 6.7. */
 static void default__environment__decides(void **state)
 {
     char huge[2000];

@@ -63,6 +63,7 @@ static void expect_failure(struct host *host, const char *options, const char *w
     assert_non_null(strstr(host_error(host), "SPIR-V"));
 }
 
+/* Rule 6.1. */
 static void answer__whole__is_the_module_whatever_the_end(void **state)
 {
     static const char *const requests[] = {"", "slow", "status"};
@@ -86,6 +87,7 @@ static void answer__program_stays__is_ended(void **state)
     expect_kernels(*state, &build);
 }
 
+/* Rule 6.1. */
 static void answer__wrong__fails_and_says_what(void **state)
 {
     expect_failure(*state, "garbage", "not one of this version");
@@ -111,6 +113,7 @@ static void answer__failed_build__has_the_log_of_the_compiler(void **state)
     expect_failure(*state, "tool", "built by ");
 }
 
+/* Rule 6.1. */
 static void program__crashes__log_has_signal_and_last_words(void **state)
 {
     struct build build;
@@ -137,6 +140,7 @@ static bool is_alive(long pid)
     return text[0] && !strstr(text, ") Z ");
 }
 
+/* Rule 6.1. */
 static void program__hangs__is_ended_with_all_it_started(void **state)
 {
     struct host host;
@@ -160,6 +164,7 @@ static void program__hangs__is_ended_with_all_it_started(void **state)
     host_close(&host);
 }
 
+/* Rule 6.3. */
 static void program__does_not_listen__no_sigpipe(void **state)
 {
     size_t size = 2 << 20;
@@ -199,6 +204,7 @@ static void collect_all(int number)
     errno = saved;
 }
 
+/* Rule 6.3. */
 static void application__collects_children__changes_nothing(void **state)
 {
     const struct sigaction ours = {.sa_handler = collect_all, .sa_flags = SA_RESTART};
@@ -212,6 +218,7 @@ static void application__collects_children__changes_nothing(void **state)
     assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
 }
 
+/* Rule 6.3. */
 static void application__ignores_sigchld__changes_nothing(void **state)
 {
     struct build build;
@@ -234,6 +241,7 @@ static unsigned long long signals_of(const struct build *build, const char *key)
     return strtoull(at + strlen(key), NULL, 16) & ~0x180000000ull;
 }
 
+/* Rule 6.3. */
 static void application__own_state__does_not_show_in_the_program(void **state)
 {
     sigset_t some, before;
@@ -287,6 +295,7 @@ static int build_without_streams(struct host *host)
     return is_open(0) || is_open(1) || is_open(2) ? 3 : 0;
 }
 
+/* Rule 6.3. */
 static void application__standard_streams_closed__stay_closed(void **state)
 {
     int status = 0;
@@ -379,6 +388,7 @@ static uint32_t spirv_version(struct host *host)
     return p.spirv_version;
 }
 
+/* Rule 6.4. */
 static void program__absent__named_with_its_package(void **state)
 {
     static const struct host_setting absent[] = {{"compiler", "/nonexistent/zeta-vgpu-cc"},

@@ -90,6 +90,7 @@ static unsigned count_files(const char *path)
     return count;
 }
 
+/* Rule 6.5. */
 static void build__same_again__is_taken_from_the_cache(void **state)
 {
     struct fixture *f = *state;
@@ -103,6 +104,7 @@ static void build__same_again__is_taken_from_the_cache(void **state)
     assert_int_equal(built_by(&f->host, ""), first);
 }
 
+/* Rule 6.5. */
 static void build__other_options_or_image__is_built(void **state)
 {
     struct fixture *f = *state;
@@ -135,6 +137,7 @@ static void build__failed__is_not_kept(void **state)
     assert_int_equal(count_files(f->cache), 0);
 }
 
+/* Rule 6.5. */
 static void compiler__changed__is_asked_again(void **state)
 {
     struct fixture *f = *state;
@@ -186,6 +189,7 @@ static void cache__switched_off__is_not_used(void **state)
     expect_no_cache(*state, "cache_size_bytes", "0");
 }
 
+/* Rule 6.6. */
 static void cache__cannot_be_made__modules_are_built_all_the_same(void **state)
 {
     expect_no_cache(*state, "cache_dir", "/proc/zeta/cache");
@@ -197,6 +201,7 @@ static char *copy_of(const char *text)
     return text ? strdup(text) : NULL;
 }
 
+/* Rule 6.6. */
 static void cache__without_home__modules_are_built_all_the_same(void **state)
 {
     struct fixture *f = *state;
@@ -252,6 +257,7 @@ static int build_some(struct fixture *f, unsigned first)
     return 0;
 }
 
+/* Rule 6.5. */
 static void processes__same_modules_at_once__all_are_right(void **state)
 {
     struct fixture *f = *state;

@@ -27,6 +27,7 @@ static void expect_use(const struct rig *rig, ze_module_handle_t module, int var
     assert_success(zeKernelDestroy(kernel));
 }
 
+/* Rule 6.12. */
 static void link__modules_that_need_each_other__run(void **state)
 {
     const struct rig *rig = *state;
@@ -63,6 +64,7 @@ static void link__modules_that_need_each_other__run(void **state)
     assert_success(zeModuleDestroy(modules[0]));
 }
 
+/* Rule 6.13. */
 static void link__something_missing__is_named_and_changes_nothing(void **state)
 {
     const struct rig *rig = *state;
@@ -94,6 +96,7 @@ static void link__something_missing__is_named_and_changes_nothing(void **state)
     assert_success(zeModuleDestroy(modules[2]));
 }
 
+/* Rule 6.14. */
 static void link__one_giver_for_several__outlives_them(void **state)
 {
     const struct rig *rig = *state;
@@ -112,6 +115,7 @@ static void link__one_giver_for_several__outlives_them(void **state)
     assert_success(zeModuleDestroy(second));
 }
 
+/* Rule 6.19. */
 static void link__native_images_of_compiled_modules__works_too(void **state)
 {
     static const char *const names[2] = {"imports", "exports"};
@@ -175,6 +179,7 @@ static void inspect__imports_and_exports__are_listed(void **state)
 
 /* ---------------------------------------------------------------- symbols */
 
+/* Rule 6.18. */
 static void globals__of_the_source__are_shared_with_the_host(void **state)
 {
     static const int32_t primes[5] = {2, 3, 5, 7, 11};
@@ -227,6 +232,7 @@ static ze_module_handle_t native_module(const struct rig *rig)
     return module;
 }
 
+/* Rule 6.17. */
 static void functions__by_address__are_called_across_modules(void **state)
 {
     const struct rig *rig = *state;
@@ -266,7 +272,7 @@ static void functions__by_address__are_called_across_modules(void **state)
     assert_success(zeModuleDestroy(spirv));
 }
 
-/* A function of a module that is gone: the device faults, the process does not. */
+/* A function of a module that is gone: the device faults, the process does not. Rule 6.17. */
 static void functions__of_a_destroyed_module__are_a_fault(void **state)
 {
     const struct rig *rig = *state;

@@ -51,6 +51,7 @@ static void constants__of_all_types__are_specialized(void **state)
     expect_constants(*state, 1, ids, values, some);
 }
 
+/* Rule 6.10. */
 static void constants__unknown_or_absent__fail_with_their_id(void **state)
 {
     const struct rig *rig = *state;
@@ -91,6 +92,7 @@ static ze_module_desc_t ignored_image(ze_module_format_t format,
                               .pInputModule = nothing};
 }
 
+/* Rule 6.11. */
 static void program__of_two_images__is_one_module(void **state)
 {
     const struct rig *rig = *state;
@@ -141,6 +143,7 @@ static void program__of_two_images__is_one_module(void **state)
         rig_file_free(&files[i]);
 }
 
+/* Rule 6.11. */
 static void program__bad_descriptors__are_refused(void **state)
 {
     const struct rig *rig = *state;
@@ -203,6 +206,7 @@ static void program__of_native_images__is_refused_with_advice(void **state)
 
 /* ---------------------------------------------------------------- images */
 
+/* Rule 6.19. */
 static void native_binary__of_a_compiled_module__makes_the_same(void **state)
 {
     const struct rig *rig = *state;
@@ -265,6 +269,7 @@ static uint8_t *debug_info(ze_module_handle_t module, size_t *out_size)
     return file;
 }
 
+/* Rule 6.20. */
 static void debug_info__of_a_module_built_with_g__has_dwarf(void **state)
 {
     const struct rig *rig = *state;
@@ -304,7 +309,7 @@ static char *dump_dwarf(const uint8_t *file, size_t size)
     return text;
 }
 
-/* Two repairs, without which the distribution's gdb crashes or shows no variables. */
+/* Two repairs, without which the distribution's gdb crashes or shows no variables. Rule 6.20. */
 static void debug_info__of_spirv__is_what_gdb_reads(void **state)
 {
     const struct rig *rig = *state;
@@ -346,6 +351,7 @@ static void expect_profile(const struct rig *rig, const char *flags, uint32_t wa
     assert_success(zeModuleDestroy(module));
 }
 
+/* Rule 6.21. */
 static void profile_flags__given__are_echoed(void **state)
 {
     expect_profile(*state, "-zet-profile-flags 0x1", 1);
@@ -356,6 +362,7 @@ static void profile_flags__given__are_echoed(void **state)
     expect_profile(*state, NULL, 0);
 }
 
+/* Rule 6.21. */
 static void profile_flags__missing_or_garbage__are_none_and_the_module_builds(void **state)
 {
     expect_profile(*state, "-zet-profile-flags", 0);
@@ -416,6 +423,7 @@ static void properties__of_compiled_kernels__are_those_of_the_source(void **stat
     assert_success(zeModuleDestroy(module));
 }
 
+/* Rule 6.23. */
 static void allocations__of_arguments__are_listed(void **state)
 {
     const struct rig *rig = *state;

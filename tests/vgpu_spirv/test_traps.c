@@ -28,7 +28,8 @@ struct mixed {
     double last;
 };
 
-/* Behind this is the layout of the argument block: 0, 40, 48, 56, 64, 80, 96, 104; 112 bytes. */
+/* Behind this is the layout of the argument block: 0, 40, 48, 56, 64, 80, 96, 104; 112 bytes.
+ * Rule 6.22. */
 static void arguments__of_all_kinds__arrive(void **state)
 {
     const struct rig *rig = *state;
@@ -66,6 +67,7 @@ static void arguments__of_all_kinds__arrive(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
+/* Rule 6.22. */
 static void arguments__wrong_sizes_and_indices__are_refused(void **state)
 {
     const struct rig *rig = *state;
@@ -115,6 +117,7 @@ static unsigned count_messages(FILE *file, int console, const char *word)
     return count;
 }
 
+/* Rule 6.22. */
 static void arguments__plain_values_of_other_sizes__are_used_as_far_as_they_fit(void **state)
 {
     const struct rig *rig = *state;
@@ -338,6 +341,7 @@ static void expect_failure(const struct rig *rig, const char *name, const char *
     rig_file_free(&file);
 }
 
+/* Rule 6.9. */
 static void images__in_a_kernel__are_named_in_the_log(void **state)
 {
     expect_failure(*state, "image", "image2d_t");
@@ -376,6 +380,7 @@ static void module__damaged__has_a_log(void **state)
     rig_file_free(&file);
 }
 
+/* Rule 6.8. */
 static void flags__unknown__are_ignored_with_a_warning(void **state)
 {
     const struct rig *rig = *state;

@@ -80,6 +80,7 @@ static void check_groups(const struct bed_events *events, uint32_t columns,
         assert_int_equal(seen[i], 1);
 }
 
+/* Rule 22.2. */
 static void matmul__kernel_and_groups__closed_formulas_hold(void **state)
 {
     enum { SIZE = 64, COLUMNS = SIZE / 16 };
@@ -126,6 +127,7 @@ static void matmul__kernel_and_groups__closed_formulas_hold(void **state)
     bed_end(&host, &work, tracer, &events);
 }
 
+/* Rule 22.2. */
 static void matmul__barriers__one_for_each_release_of_a_group(void **state)
 {
     enum { SIZE = 64, GROUPS = SIZE / 16 * (SIZE / 16) };
@@ -159,6 +161,7 @@ static void matmul__barriers__one_for_each_release_of_a_group(void **state)
     bed_end(&host, &work, tracer, &events);
 }
 
+/* Rule 22.2. */
 static void copies__of_each_kind__have_begin_end_and_bytes(void **state)
 {
     static const uint32_t details[] = {0, 2, 1};
@@ -222,6 +225,7 @@ static struct zeta_plugin_command marker(struct host *host, const char *unit, ui
     return command;
 }
 
+/* Rule 22.11. */
 static void markers__of_all_units__are_events_with_their_values(void **state)
 {
     struct bed_events events = {.items = NULL};
@@ -254,6 +258,7 @@ static void markers__of_all_units__are_events_with_their_values(void **state)
     bed_end(&host, &work, tracer, &events);
 }
 
+/* Rule 22.12. */
 static void faults__kernel_and_copy__say_where(void **state)
 {
     struct bed_events events = {.items = NULL};
@@ -303,6 +308,7 @@ static void faults__kernel_and_copy__say_where(void **state)
     host_close(&host);
 }
 
+/* Rule 22.7. */
 static void ring__too_small__losses_and_events_make_all(void **state)
 {
     static const struct host_setting settings[] = {{"fault.full_ring", "100"}, {NULL, NULL}};
@@ -327,6 +333,7 @@ static void ring__too_small__losses_and_events_make_all(void **state)
     bed_end(&host, &work, tracer, &events);
 }
 
+/* Rule 22.7. */
 static void fault_lost_reports__every_nth__break_where_it_was(void **state)
 {
     static const struct host_setting settings[] = {{"fault.lost_reports", "5"}, {NULL, NULL}};
@@ -385,6 +392,7 @@ static void run_virtual(const char *workers, struct bed_events *events)
     bed_end(&host, &work, tracer, NULL);
 }
 
+/* Rule 22.14. */
 static void virtual_clock__any_number_of_workers__same_events(void **state)
 {
     enum { GROUPS = 96 / 16 * (96 / 16) };
@@ -409,7 +417,7 @@ static void virtual_clock__any_number_of_workers__same_events(void **state)
     bed_forget(&four);
 }
 
-/* A device of two tiles: the root sees both, a tile only itself. */
+/* A device of two tiles: the root sees both, a tile only itself. Rule 22.13. */
 static void tiles__root_and_tile__see_their_own(void **state)
 {
     static const struct host_setting settings[] = {{"tiles", "2"}, {NULL, NULL}};

@@ -35,6 +35,7 @@ static void child_works(const struct child *parent)
     }
 }
 
+/* Rule 22.4. */
 static void two_processes__both_work__events_of_both_in_order(void **state)
 {
     struct child children[2] = {child_start(child_works), child_start(child_works)};
@@ -85,6 +86,7 @@ static void child_works_on(const struct child *parent)
         bed_matmul(&work, 32);
 }
 
+/* Rule 22.9. */
 static void writers__killed_at_any_moment__others_go_on(void **state)
 {
     enum { CHILDREN = 8 };
@@ -150,6 +152,7 @@ static void child_traces(const struct child *parent)
     (void)child_hear(parent->from);
 }
 
+/* Rule 22.9. */
 static void holder__killed__named_before_and_replaced_after(void **state)
 {
     struct child child = child_start(child_traces);
@@ -203,6 +206,7 @@ static void child_counts(const struct child *parent)
     _exit(events.lost == 0 ? 1 : events.count + events.lost == 2 + 2 + 2 * 100000 ? 0 : 2);
 }
 
+/* Rule 22.7. */
 static void reader__stopped_too_long__losses_are_counted(void **state)
 {
     struct child child = child_start(child_counts);
@@ -235,6 +239,7 @@ static void read_status(struct host *host, struct zeta_plugin_stream *stream, ui
         out[i] = report_u32(reports[count - 1], 192 + 4 * i);
 }
 
+/* Rule 22.8. */
 static void status__tracer_of_another_process__is_counted(void **state)
 {
     static const char *const program[] = {"B0=events:written@work", "B1=events:lost@work",
@@ -281,6 +286,7 @@ static void status__tracer_of_another_process__is_counted(void **state)
     host_close(&host);
 }
 
+/* Rule 22.10. */
 static void fork__tracer_open__child_begins_anew_and_parent_goes_on(void **state)
 {
     struct bed_events events = {.items = NULL};
@@ -338,6 +344,7 @@ static int find_file(void)
     return found;
 }
 
+/* Rule 22.9. */
 static void file__overwritten_while_in_use__no_crash_and_the_next_is_whole(void **state)
 {
     struct bed_events events = {.items = NULL};

@@ -36,7 +36,7 @@ static void tracer__new__is_off_and_empty(void **state)
     bed_end(&host, &work, tracer, &events);
 }
 
-/* Each time on has its own work and nothing else, whatever ran in between. */
+/* Each time on has its own work and nothing else, whatever ran in between. Rule 22.6. */
 static void tracer__on_and_off_many_times__exact_each_time(void **state)
 {
     enum { ROUNDS = 20 };
@@ -104,6 +104,7 @@ static void endless_end(struct bed_work *work, struct endless *endless)
     work->host->compute->kernel_destroy(work->host->self, endless->kernel);
 }
 
+/* Rule 22.5. */
 static void tracer__enabled_while_a_kernel_runs__sees_its_rest(void **state)
 {
     struct bed_events events = {.items = NULL};
@@ -170,6 +171,7 @@ static void disable__not_synchronous_then_enable__both_marks_and_on(void **state
     bed_end(&host, &work, tracer, &events);
 }
 
+/* Rule 22.6. */
 static void read__while_on__has_what_ended_before_it(void **state)
 {
     struct bed_events events = {.items = NULL};
@@ -335,7 +337,7 @@ static void *switch_on_and_off(void *argument)
     return NULL;
 }
 
-/* Order and marks hold, whoever switches while whoever works and reads. */
+/* Order and marks hold, whoever switches while whoever works and reads. Rule 22.5. */
 static void tracer__switched_during_work__events_only_between_marks(void **state)
 {
     struct bed_events events = {.items = NULL};

@@ -118,6 +118,7 @@ static int open_driver(void **state)
     return 0;
 }
 
+/* Rule 2.1. */
 static void getters__all_that_old_loaders_demand__succeed(void **state)
 {
     assert_int_equal(sizeof(required) / sizeof(required[0]), 46);
@@ -136,6 +137,7 @@ static void getters__all_that_old_loaders_demand__succeed(void **state)
     }
 }
 
+/* Rule 2.5. */
 static void sort__right_after_init__every_function_it_calls_works(void **state)
 {
     const struct driver *d = *state;
@@ -217,6 +219,7 @@ static void structs__unknown_ones_in_chains__are_stepped_over(void **state)
     assert_int_equal(handles.flags, ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED);
 }
 
+/* Rule 2.4. */
 static void tables__newest_version__have_no_hole(void **state)
 {
     const struct driver *d = *state;
@@ -269,6 +272,7 @@ static uint32_t count_bound(const struct link_map *map, ElfW(Sxword) table, ElfW
     return found;
 }
 
+/* Rule 2.3. */
 static void symbols__of_the_api__are_bound_inside_the_library(void **state)
 {
     const struct driver *d = *state;
@@ -279,6 +283,7 @@ static void symbols__of_the_api__are_bound_inside_the_library(void **state)
     assert_int_equal(count_bound(map, DT_JMPREL, DT_PLTRELSZ), 0);
 }
 
+/* Rule 2.6. */
 static void function_addresses__are_the_entries_of_tables(void **state)
 {
     const struct driver *d = *state;
@@ -292,7 +297,7 @@ static void function_addresses__are_the_entries_of_tables(void **state)
     assert_memory_equal(&address, &d->global.pfnInitDrivers, sizeof(address));
 }
 
-/* Last: from here on the process has seen an old loader. */
+/* Last: from here on the process has seen an old loader. Rule 2.2. */
 static void version__old_loader__members_and_extension_are_withheld(void **state)
 {
     const struct driver *d = *state;

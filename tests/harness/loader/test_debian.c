@@ -21,6 +21,7 @@
         "ZE_ENABLE_HANDLE_LIFETIME", "1"
 #define TRACING "ZE_ENABLE_TRACING_LAYER", "1"
 
+/* Rule 2.2. */
 static void init__twice_and_by_many_threads__gives_the_same_handles(void **state)
 {
     (void)state;
@@ -42,6 +43,7 @@ static void list__no_driver_that_works__init_says_so(void **state)
     RUN_CLIENT("refused", OLD_LOADER, DRIVERS, "/no/such/driver.so", "CLIENT_RESULT", "78000001");
 }
 
+/* Rule 2.7. */
 static void work__two_copies_of_the_driver__is_done_by_both(void **state)
 {
     (void)state;
@@ -57,12 +59,14 @@ static void work__layers_between__is_done(void **state)
     RUN_CLIENT("use", OLD_LOADER, DRIVERS, libzeta, INTERCEPT, TRACING, CHECKS);
 }
 
+/* Rule 2.10. */
 static void fork__any_mode__child_begins_anew(void **state)
 {
     (void)state;
     RUN_CLIENT("fork", OLD_LOADER, DRIVERS, libzeta);
 }
 
+/* Rule 2.9. */
 static void exit__threads_in_calls__ends_quietly(void **state)
 {
     (void)state;
@@ -70,6 +74,7 @@ static void exit__threads_in_calls__ends_quietly(void **state)
         RUN_CLIENT("teardown", OLD_LOADER, DRIVERS, libzeta);
 }
 
+/* Rule 2.9. */
 static void dlclose__of_the_loader__leaves_threads_of_the_driver_alone(void **state)
 {
     const char *const variables[] = {DRIVERS, libzeta, NULL};

@@ -105,6 +105,7 @@ static void handles__through_any_loader__are_the_same_each_time(void **state)
     }
 }
 
+/* Rule 2.3. */
 static void driver__own_getters__are_never_called_by_name(void **state)
 {
     const struct standin_counters *c = counters();
@@ -117,6 +118,7 @@ static void driver__own_getters__are_never_called_by_name(void **state)
     assert_int_equal(c->own_getters_called, 0);
 }
 
+/* Rule 2.4. */
 static void unsupported_function__any_mode__has_one_answer(void **state)
 {
     const struct harness *h = *state;

@@ -23,6 +23,7 @@ static void init__twice_and_by_many_threads__gives_the_same_handles(void **state
     RUN_CLIENT("init_threads", DRIVERS, libzeta, INTERCEPT);
 }
 
+/* Rule 2.5. */
 static void init_drivers__all_flag_bits__gives_what_driver_get_gives(void **state)
 {
     (void)state;
@@ -57,6 +58,7 @@ static void list__no_driver_that_works__init_says_why(void **state)
     RUN_CLIENT("use", DRIVERS, other_driver_and_libzeta, "OTHER_DRIVER_FAILS", "1");
 }
 
+/* Rule 2.7. */
 static void two_drivers__copies_of_the_library__work_side_by_side(void **state)
 {
     (void)state;
@@ -64,6 +66,7 @@ static void two_drivers__copies_of_the_library__work_side_by_side(void **state)
     RUN_CLIENT("use", DRIVERS, libzeta_and_copy, "CLIENT_DRIVERS", "2", WRAP);
 }
 
+/* Rule 2.7. */
 static void two_drivers__another_without_dispatch__work_side_by_side(void **state)
 {
     (void)state;
@@ -78,6 +81,7 @@ static void dispatch__validity_and_version__are_obeyed(void **state)
     RUN_CLIENT("validity", DRIVERS, libzeta, INTERCEPT);
 }
 
+/* Rule 2.8. */
 static void wrapping__arrays_that_are_not_exchanged__are_refused(void **state)
 {
     (void)state;
@@ -90,6 +94,7 @@ static void wrapping__objects__live_as_long_as_what_they_stand_for(void **state)
     RUN_CLIENT("objects", DRIVERS, libzeta, INTERCEPT, WRAP);
 }
 
+/* Rule 2.10. */
 static void fork__any_mode__child_begins_anew(void **state)
 {
     (void)state;
@@ -97,6 +102,7 @@ static void fork__any_mode__child_begins_anew(void **state)
     RUN_CLIENT("fork", DRIVERS, libzeta, INTERCEPT);
 }
 
+/* Rule 2.9. */
 static void exit__threads_in_calls__ends_quietly(void **state)
 {
     (void)state;
@@ -107,6 +113,7 @@ static void exit__threads_in_calls__ends_quietly(void **state)
     RUN_CLIENT("teardown", DRIVERS, libzeta_and_copy, "CLIENT_DRIVERS", "2");
 }
 
+/* Rule 2.9. */
 static void dlclose__of_the_loader__leaves_threads_of_the_driver_alone(void **state)
 {
     const char *const variables[] = {DRIVERS, libzeta, NULL};

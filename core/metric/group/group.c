@@ -72,13 +72,18 @@ void zeta_metric_entry_discard(struct zeta_metric_entry *entry)
         zeta_object_unpin(entry);
 }
 
+static void discard_entries(struct zeta_metric_entry **entries, uint32_t count)
+{
+    for (uint32_t i = 0; entries && i < count; i++)
+        zeta_metric_entry_discard(entries[i]);
+    free(entries);
+}
+
 void zeta_metric_group_discard(struct zeta_metric_group *group)
 {
     if (!group)
         return;
-    for (uint32_t i = 0; i < group->metric_count; i++)
-        zeta_metric_entry_discard(group->entries[i]);
-    free(group->entries);
+    discard_entries(atomic_load(&group->entries), group->metric_count);
     free((void *)(uintptr_t)group->compiled);
     free((void *)(uintptr_t)group->origin);
     free((void *)(uintptr_t)group->properties);
@@ -107,23 +112,44 @@ ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t add_entries(struct zeta_metric_group *group)
+static ze_result_t make_entries(struct zeta_metric_group *group,
+                                struct zeta_metric_entry ***out_entries)
 {
-    const struct zeta_compiled *compiled = group->compiled[0];
-    uint32_t count = zeta_compiled_metric_count(compiled);
+    struct zeta_metric_entry **entries = calloc(group->metric_count, sizeof(*entries));
 
-    group->entries = calloc(count, sizeof(struct zeta_metric_entry *));
-    if (!group->entries)
+    if (!entries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < count; i++) {
-        struct zeta_metric_entry *entry = NULL;
-        ze_result_t result = zeta_metric_entry_create(zeta_compiled_metric(compiled, i), &entry);
+    for (uint32_t i = 0; i < group->metric_count; i++) {
+        const struct zeta_metric *metric = zeta_compiled_metric(group->compiled[0], i);
+        ze_result_t result = zeta_metric_entry_create(metric, &entries[i]);
 
-        if (result != ZE_RESULT_SUCCESS)
+        if (result != ZE_RESULT_SUCCESS) {
+            discard_entries(entries, i);
             return result;
-        entry->group = group;
-        group->entries[group->metric_count++] = entry;
+        }
+        entries[i]->group = group;
     }
+    *out_entries = entries;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
+                                      struct zeta_metric_entry ***out_entries)
+{
+    /* No lock, which a child of fork() could find taken: of two threads one made them in vain. */
+    struct zeta_metric_entry **made = NULL;
+    ze_result_t result;
+
+    *out_entries = atomic_load(&group->entries);
+    if (*out_entries || group->metric_count == 0)
+        return ZE_RESULT_SUCCESS;
+    result = make_entries(group, &made);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (atomic_compare_exchange_strong(&group->entries, out_entries, made))
+        *out_entries = made;
+    else
+        discard_entries(made, group->metric_count);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -159,14 +185,10 @@ ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
     group->compiled = compiled;
     group->compiled_count = plan->compiled_count;
     group->source_id = plan->source_id;
+    group->metric_count = zeta_compiled_metric_count(compiled[0]);
     group->closed = true;
     group->properties = properties;
     group->origin = origin;
-    result = add_entries(group);
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_metric_group_discard(group);
-        return result;
-    }
     *out_group = group;
     return ZE_RESULT_SUCCESS;
 }

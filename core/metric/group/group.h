@@ -4,6 +4,7 @@
 #ifndef ZETA_CORE_METRIC_GROUP_GROUP_H
 #define ZETA_CORE_METRIC_GROUP_GROUP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,8 +39,9 @@ struct zeta_metric_group {
     const char *origin;                    /**< "file:line" of the set */
     struct zeta_compiled *const *compiled; /**< one per tile, or one */
     uint32_t compiled_count;
-    uint32_t source_id;                 /**< number of the counting unit on the device */
-    struct zeta_metric_entry **entries; /**< metrics in the order of values */
+    uint32_t source_id; /**< number of the counting unit on the device */
+    /** Metrics in the order of values; NULL until zeta_metric_group_entries() makes them. */
+    struct zeta_metric_entry **_Atomic entries;
     uint32_t metric_count;
     struct zeta_user_group *user; /**< of a group that an application made, else NULL */
     bool closed;                  /**< may be activated: an application changes it no more */
@@ -66,10 +68,18 @@ struct zeta_group_plan {
     uint32_t source_id;
 };
 
-/** Makes a group and its metrics. Errors: OUT_OF_HOST_MEMORY; nothing is left behind then. */
+/** Makes a group. Errors: OUT_OF_HOST_MEMORY; nothing is left behind then. */
 ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
                                      const struct zeta_group_plan *plan,
                                      struct zeta_metric_group **out_group);
+
+/**
+ * The metrics of a group, made when first asked for: thousands of groups are listed to find one.
+ * Any thread; of a group that an application made with the root's lock held.
+ * Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
+                                      struct zeta_metric_entry ***out_entries);
 
 /** Frees a group that nobody has seen yet. NULL is allowed. */
 void zeta_metric_group_discard(struct zeta_metric_group *group);

@@ -137,15 +137,19 @@ ze_result_t ZE_APICALL impl_zetMetricGet(zet_metric_group_handle_t hMetricGroup,
                                          zet_metric_handle_t *phMetrics)
 {
     struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
+    struct zeta_metric_entry **entries = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t count;
 
     if (!lock_group(group))
         return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGet", "hMetricGroup");
     count = zeta_count_clip(pCount, group->metric_count, phMetrics);
-    for (uint32_t i = 0; i < count; i++)
-        phMetrics[i] = (zet_metric_handle_t)group->entries[i];
+    if (count > 0)
+        result = zeta_metric_group_entries(group, &entries);
+    for (uint32_t i = 0; entries && i < count; i++)
+        phMetrics[i] = (zet_metric_handle_t)entries[i];
     unlock_group(group);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,

@@ -210,6 +210,7 @@ static void format_1__parts_of_format_2__unknown(void **state)
 }
 
 #define METRIC(text) KINDS "metrics:\n  M: {kind: raw, " text "}\n"
+#define LONG_BANK "AccumulatorsOfTheWholeGraphicsEngine"
 #define USE(metric, use) METRIC(metric) "sets:\n  - {kind: set, name: s, metrics: [\"" use "\"]}\n"
 #define PROGRAM(text) KINDS "programs:\n  " UUID "1: " text "\n"
 #define SET(text) KINDS "sets:\n  - {kind: set, metrics: [], " text "}\n"
@@ -256,6 +257,9 @@ static void faulty__each_mistake__file_line_and_sentence(void **state)
         {USE("index: n, value: \"{0}\"", "M B0 1"),
          "b.yaml:8:36: '1' is neither an index (4, 0..15) nor, behind all of those, counters (B3, "
          "C7..C0)\n"},
+        {USE("value: \"{0}\"", "M " LONG_BANK "1"),
+         "b.yaml:6:25: layout wide has no counters " LONG_BANK "\n"
+         "b.yaml:8:36: set s cannot use the shared metric M: see b.yaml:6\n"},
         {USE("index: n, value: \"{n}\"", "M 70000"),
          "b.yaml:8:36: '70000' is neither an index (4, 0..15) nor, behind all of those, counters "
          "(B3, C7..C0)\n"},

@@ -4,7 +4,6 @@
  * "XVE_LOAD_XECORE{core}": the value of an expression over the index, in decimal. "{0} + {1}": the
  * counters that a use of a shared metric gives, as expressions write them: "B[3] + B[4]".
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,31 +120,57 @@ bool zeta_pattern_read(struct zeta_set_reader *reader, const struct zeta_yaml_no
     return true;
 }
 
+/** A text that is being made, with room for the zero byte behind it. */
+struct filled {
+    char *text;
+    size_t size_bytes, used;
+};
+
+static bool put(struct filled *filled, const char *text, size_t length)
+{
+    if (length >= filled->size_bytes - filled->used)
+        return false;
+    memcpy(filled->text + filled->used, text, length);
+    filled->used += length;
+    return true;
+}
+
+static bool put_number(struct filled *filled, uint64_t value)
+{
+    char digits[20];
+    size_t first = sizeof(digits);
+
+    do {
+        digits[--first] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return put(filled, digits + first, sizeof(digits) - first);
+}
+
+static bool put_counter(struct filled *filled, const struct zeta_counter_name *counter)
+{
+    return put(filled, counter->bank, strlen(counter->bank)) && put(filled, "[", 1) &&
+           put_number(filled, counter->number) && put(filled, "]", 1);
+}
+
 bool zeta_pattern_fill(const struct zeta_pattern *pattern, uint32_t index,
                        const struct zeta_counter_name *counters, char *out_text, size_t size_bytes,
                        size_t *out_length)
 {
-    size_t used = 0;
+    struct filled filled = {.text = out_text, .size_bytes = size_bytes};
+    bool fits = true;
 
-    for (uint32_t i = 0; i < pattern->count; i++) {
+    for (uint32_t i = 0; i < pattern->count && fits; i++) {
         const struct zeta_pattern_piece *piece = &pattern->pieces[i];
-        char made[32];
-        const char *text = piece->text ? piece->text : made;
-        size_t length = piece->length;
 
         if (piece->counter > 0)
-            length =
-                (size_t)snprintf(made, sizeof(made), "%s[%u]", counters[piece->counter - 1].bank,
-                                 counters[piece->counter - 1].number);
+            fits = put_counter(&filled, &counters[piece->counter - 1]);
         else if (piece->expr)
-            length = (size_t)snprintf(made, sizeof(made), "%llu",
-                                      (unsigned long long)evaluate(piece->expr, index));
-        if (length >= size_bytes - used)
-            return false;
-        memcpy(out_text + used, text, length);
-        used += length;
+            fits = put_number(&filled, evaluate(piece->expr, index));
+        else
+            fits = put(&filled, piece->text, piece->length);
     }
-    out_text[used] = '\0';
-    *out_length = used;
-    return true;
+    out_text[filled.used] = '\0';
+    *out_length = filled.used;
+    return fits;
 }

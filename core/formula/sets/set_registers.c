@@ -36,15 +36,26 @@ static bool refuse_token(struct register_text *text, const char *token, size_t l
     return false;
 }
 
+/** The value of a hexadecimal digit; 16 and more: it is none. */
+static uint32_t digit_of(char c)
+{
+    const uint32_t letter = (uint32_t)((c | 0x20) - 'a');
+
+    return c >= '0' && c <= '9' ? (uint32_t)(c - '0') : letter < 6 ? letter + 10 : 16;
+}
+
 /** Reads 1 to 8 hexadecimal digits; what follows them, NULL: they are none. */
 static const char *read_hex(const char *text, uint32_t *out_value)
 {
-    const size_t digits = strspn(text, "0123456789abcdefABCDEF");
+    const char *end = text;
+    uint32_t value = 0;
 
-    if (digits == 0 || digits > 8)
+    for (; digit_of(*end) < 16; end++)
+        value = value << 4 | digit_of(*end);
+    if (end == text || end - text > 8)
         return NULL;
-    *out_value = (uint32_t)strtoul(text, NULL, 16);
-    return text + digits;
+    *out_value = value;
+    return end;
 }
 
 static bool add_block(struct register_text *text, const char *name, size_t length)

@@ -10,13 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <zeta/yaml.h>
+
 #include "core/plugin/entry.h"
 #include "core/settings/paths.h"
 #include "core/settings/search.h"
 #include "core/util/cleanup.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"
-#include "core/util/yaml.h"
 
 #define MANIFESTS "plugins.d"
 #define SETS "metrics.d"
@@ -103,15 +104,14 @@ static enum zeta_manifest_kind read_manifest(struct zeta_plugin_host *entry, int
         .max_bytes = ZETA_MANIFEST_BYTES_MAX, .max_depth = 16, .max_nodes = 20000};
     struct findings findings = {.strict = strict};
     struct zeta_diagnostics sink = {.report = report, .context = &findings};
-    struct zeta_yaml_document *document = NULL;
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document = zeta_yaml_read_fd(fd, entry->path, &limits, &error);
     enum zeta_manifest_kind kind = ZETA_MANIFEST_BAD;
-    ze_result_t result;
 
-    result = zeta_yaml_read_fd(fd, entry->path, &limits, &sink, &document);
-    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-        return ZETA_MANIFEST_NO_MEMORY;
-    if (result == ZE_RESULT_SUCCESS)
+    if (document)
         kind = zeta_manifest_read(document, &sink, &entry->manifest);
+    else if (zeta_diagnose_yaml(&sink, entry->path, &error) == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return ZETA_MANIFEST_NO_MEMORY;
     zeta_yaml_free(document);
     if (kind == ZETA_MANIFEST_FOREIGN && strict)
         (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/util/yaml.h"
+#include <zeta/yaml.h>
 
 #define VALUE_ID_CHARACTERS "letters, digits, '-', '_' and '.'"
 

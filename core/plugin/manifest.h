@@ -11,8 +11,9 @@
 
 #include <level_zero/ze_api.h>
 
+#include <zeta/arena.h>
+
 #include "core/plugin/backend.h"
-#include "core/util/arena.h"
 #include "core/util/diagnostic.h"
 
 struct zeta_yaml_document;

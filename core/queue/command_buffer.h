@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include <level_zero/ze_api.h>
+#include <zeta/arena.h>
 #include <zeta/plugin.h>
 
 #include "core/object/object.h"
 #include "core/queue/use.h"
-#include "core/util/arena.h"
 
 /** A command uses an object; taken back with the pins that came before it. */
 struct zeta_buffer_use {

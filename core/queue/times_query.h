@@ -9,9 +9,8 @@
 #include <stdint.h>
 
 #include <level_zero/ze_api.h>
+#include <zeta/arena.h>
 #include <zeta/plugin.h>
-
-#include "core/util/arena.h"
 
 /**
  * What the command needs when it runs. Only copies touch the application's memory, so that a wild

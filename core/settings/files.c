@@ -10,13 +10,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <zeta/yaml.h>
+
 #include "core/settings/paths.h"
 #include "core/settings/settings_priv.h"
 #include "core/util/cleanup.h"
+#include "core/util/diagnostic.h"
 #include "core/util/list.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"
-#include "core/util/yaml.h"
 
 #define NAME_BYTES 256
 
@@ -133,14 +135,15 @@ static void read_members(struct reading *reading, const struct zeta_yaml_node *m
 static void read_document(struct reading *reading, int fd)
 {
     const struct zeta_yaml_limits limits = {.max_bytes = 65536, .max_depth = 16};
-    struct zeta_yaml_document *document = NULL;
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document = zeta_yaml_read_fd(fd, reading->file, &limits, &error);
     const struct zeta_yaml_node *top;
-    ze_result_t result = zeta_yaml_read_fd(fd, reading->file, &limits, reading->sink, &document);
 
-    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-        reading->out_of_memory = true;
-    if (result != ZE_RESULT_SUCCESS)
+    if (!document) {
+        reading->out_of_memory |= error.no_memory;
+        (void)zeta_diagnose_yaml(reading->sink, reading->file, &error);
         return;
+    }
     top = zeta_yaml_root(document);
     if (top && top->kind == ZETA_YAML_MAPPING)
         read_members(reading, top, "");

@@ -9,7 +9,7 @@
 
 #include <level_zero/ze_api.h>
 
-#include "core/util/arena.h"
+#include <zeta/arena.h>
 
 /** A directory that may hold plugins.d and metrics.d. Strings belong to the arena of the list. */
 struct zeta_base_dir {

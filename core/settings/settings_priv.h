@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <zeta/arena.h>
+
 #include "core/settings/settings.h"
-#include "core/util/arena.h"
 
 /** A setting that Zeta itself knows. */
 struct zeta_known_setting {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <zeta/c_locale.h>
+#include <zeta/yaml.h>
 
 void zeta_diagnostic_print(const struct zeta_diagnostic *diagnostic, char *buffer,
                            size_t size_bytes)
@@ -39,4 +40,13 @@ void zeta_diagnose(struct zeta_diagnostics *sink, enum zeta_severity severity, c
     va_start(arguments, format);
     zeta_diagnose_list(sink, severity, file, line, column, format, arguments);
     va_end(arguments);
+}
+
+ze_result_t zeta_diagnose_yaml(struct zeta_diagnostics *sink, const char *file,
+                               const struct zeta_yaml_error *error)
+{
+    if (error->no_memory)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zeta_diagnose(sink, ZETA_SEVERITY_ERROR, file, error->line, error->column, "%s", error->text);
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }

@@ -14,6 +14,8 @@
 
 #include "core/util/error.h"
 
+struct zeta_yaml_error;
+
 enum zeta_severity {
     ZETA_SEVERITY_ERROR,   /**< the file, or the part that the text names, cannot be used */
     ZETA_SEVERITY_WARNING, /**< usable, but probably not what its author meant */
@@ -55,6 +57,12 @@ void zeta_diagnose(struct zeta_diagnostics *sink, enum zeta_severity severity, c
 void zeta_diagnose_list(struct zeta_diagnostics *sink, enum zeta_severity severity,
                         const char *file, uint32_t line, uint32_t column, const char *format,
                         va_list arguments) ZETA_PRINTF(6, 0);
+
+/**
+ * Reports why a YAML text was refused. INVALID_ARGUMENT; OUT_OF_HOST_MEMORY, which is no finding.
+ */
+ze_result_t zeta_diagnose_yaml(struct zeta_diagnostics *sink, const char *file,
+                               const struct zeta_yaml_error *error);
 
 /** Writes "file:line:column: text" of a finding; always terminated. */
 void zeta_diagnostic_print(const struct zeta_diagnostic *diagnostic, char *buffer,

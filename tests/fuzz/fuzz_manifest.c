@@ -2,10 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/yaml.h>
+
 #include "core/plugin/manifest.h"
 #include "core/plugin/match.h"
 #include "core/settings/paths.h"
-#include "core/util/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,14 +33,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct zeta_yaml_limits limits = {
         .max_bytes = ZETA_MANIFEST_BYTES_MAX, .max_depth = 16, .max_nodes = 20000};
-    struct zeta_yaml_document *document = NULL;
+    struct zeta_yaml_document *document;
+    struct zeta_yaml_error error;
     struct zeta_diagnostics sink = {0};
     struct zeta_manifest manifest;
     enum zeta_manifest_kind kind;
 
     zeta_paths_set_root("/nonexistent");
-    if (zeta_yaml_parse((const char *)data, size, "fuzz", &limits, &sink, &document) !=
-        ZE_RESULT_SUCCESS)
+    document = zeta_yaml_parse((const char *)data, size, "fuzz", &limits, &error);
+    if (!document)
         return 0;
     kind = zeta_manifest_read(document, &sink, &manifest);
     if (kind == ZETA_MANIFEST_GOOD)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/yaml.h"
+#include <zeta/yaml.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,12 +26,12 @@ static void check_node(const struct zeta_yaml_node *node, unsigned depth)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct zeta_yaml_document *document = NULL;
-    struct zeta_diagnostics sink = {0};
+    struct zeta_yaml_error error = {0};
+    struct zeta_yaml_document *document =
+        zeta_yaml_parse((const char *)data, size, "fuzz", NULL, &error);
 
-    if (zeta_yaml_parse((const char *)data, size, "fuzz", NULL, &sink, &document) !=
-        ZE_RESULT_SUCCESS) {
-        if (sink.count[ZETA_SEVERITY_ERROR] != 1)
+    if (!document) {
+        if (error.text[0] == '\0')
             abort();
         return 0;
     }

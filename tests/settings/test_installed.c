@@ -11,9 +11,10 @@
 
 #include <cmocka.h>
 
+#include <zeta/yaml.h>
+
 #include "core/settings/settings.h"
 #include "core/settings/settings_priv.h"
-#include "core/util/yaml.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
@@ -103,12 +104,12 @@ static const struct zeta_yaml_node *descend(const struct zeta_yaml_node *node, c
 
 static void schema__of_settings__names_every_setting(void **state)
 {
-    struct zeta_yaml_document *document = NULL;
+    struct zeta_yaml_document *document;
+    struct zeta_yaml_error error;
 
     (void)state;
-    assert_int_equal(
-        zeta_yaml_read_file(ZETA_SOURCE_DIR "/config/schema/settings.yaml", NULL, NULL, &document),
-        ZE_RESULT_SUCCESS);
+    document = zeta_yaml_read_file(ZETA_SOURCE_DIR "/config/schema/settings.yaml", NULL, &error);
+    assert_non_null(document);
     for (const struct zeta_known_setting *known = zeta_known_settings; known->name; known++) {
         const char *dot = strchr(known->name, '.');
         char group[64];
@@ -125,12 +126,12 @@ static void schema__of_manifests__names_every_key(void **state)
     static const char *const keys[] = {"format", "id",      "class",   "library",  "arch",
                                        "abi",    "version", "license", "provides", "matches",
                                        "needs",  "metrics", "settings"};
-    struct zeta_yaml_document *document = NULL;
+    struct zeta_yaml_document *document;
+    struct zeta_yaml_error error;
 
     (void)state;
-    assert_int_equal(
-        zeta_yaml_read_file(ZETA_SOURCE_DIR "/config/schema/manifest.yaml", NULL, NULL, &document),
-        ZE_RESULT_SUCCESS);
+    document = zeta_yaml_read_file(ZETA_SOURCE_DIR "/config/schema/manifest.yaml", NULL, &error);
+    assert_non_null(document);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         assert_non_null(
             zeta_yaml_member(zeta_yaml_member(zeta_yaml_root(document), "properties"), keys[i]));

@@ -16,12 +16,12 @@
 
 #include <cmocka.h>
 
-#include "core/util/arena.h"
 #include "core/util/descriptor.h"
 #include "core/util/list.h"
 #include "core/util/trust.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
+#include <zeta/arena.h>
 #include <zeta/thread.h>
 
 static void list__many_items__keeps_their_order(void **state)

@@ -11,18 +11,20 @@
 
 #include <cmocka.h>
 
-#include "core/util/yaml.h"
+#include <zeta/yaml.h>
+
+#include "core/util/diagnostic.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static struct zeta_yaml_document *parse(const char *text)
 {
-    struct zeta_diagnostics sink = {0};
-    struct zeta_yaml_document *document = NULL;
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document =
+        zeta_yaml_parse(text, strlen(text), "t.yaml", NULL, &error);
 
-    if (zeta_yaml_parse(text, strlen(text), "t.yaml", NULL, &sink, &document) != ZE_RESULT_SUCCESS)
-        fail_msg("%s", sink.first_error);
-    assert_int_equal(sink.count[ZETA_SEVERITY_ERROR], 0);
+    if (!document)
+        fail_msg("%s", error.text);
     return document;
 }
 
@@ -31,11 +33,10 @@ static void refuse_bytes(const char *text, size_t length, const struct zeta_yaml
                          const char *expected)
 {
     struct zeta_diagnostics sink = {0};
-    struct zeta_yaml_document *document = NULL;
+    struct zeta_yaml_error error;
 
-    assert_int_equal(zeta_yaml_parse(text, length, "t.yaml", limits, &sink, &document),
-                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_null(document);
+    assert_null(zeta_yaml_parse(text, length, "t.yaml", limits, &error));
+    assert_int_equal(zeta_diagnose_yaml(&sink, "t.yaml", &error), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(sink.count[ZETA_SEVERITY_ERROR], 1);
     if (strncmp(sink.first_error, expected, strlen(expected)) != 0)
         fail_msg("expected \"%s\", got \"%s\"", expected, sink.first_error);
@@ -185,32 +186,29 @@ static void scalars__conversions__only_exact_forms(void **state)
 
 static void read_file__not_a_file__says_why(void **state)
 {
-    struct zeta_yaml_document *document = NULL;
-    struct zeta_diagnostics sink = {0};
-    struct zeta_diagnostics second = {0};
+    struct zeta_yaml_error error;
     char path[] = "/tmp/zeta-yaml-XXXXXX";
     char fifo[64];
 
     (void)state;
     assert_non_null(mkdtemp(path));
-    assert_int_equal(zeta_yaml_read_file(path, NULL, &sink, &document),
-                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_non_null(strstr(sink.first_error, "not a regular file"));
+    assert_null(zeta_yaml_read_file(path, NULL, &error));
+    assert_non_null(strstr(error.text, "not a regular file"));
     (void)snprintf(fifo, sizeof(fifo), "%s/fifo", path);
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    assert_int_equal(zeta_yaml_read_file(fifo, NULL, &sink, &document),
-                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_null(zeta_yaml_read_file(fifo, NULL, &error));
+    assert_non_null(strstr(error.text, "not a regular file"));
     assert_int_equal(unlink(fifo), 0);
-    assert_int_equal(zeta_yaml_read_file(fifo, NULL, &second, &document),
-                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_non_null(strstr(second.first_error, "No such file"));
+    assert_null(zeta_yaml_read_file(fifo, NULL, &error));
+    assert_false(error.no_memory);
+    assert_non_null(strstr(error.text, "No such file"));
     assert_int_equal(rmdir(path), 0);
 }
 
 static void read_file__regular__same_as_text(void **state)
 {
-    struct zeta_yaml_document *document = NULL;
-    struct zeta_diagnostics sink = {0};
+    struct zeta_yaml_document *document;
+    struct zeta_yaml_error error;
     char path[] = "/tmp/zeta-yaml-XXXXXX";
     int fd = mkstemp(path);
     uint64_t value = 0;
@@ -219,7 +217,8 @@ static void read_file__regular__same_as_text(void **state)
     assert_cmp(fd, >=, 0);
     assert_int_equal(write(fd, "a: 42\n", 6), 6);
     assert_int_equal(close(fd), 0);
-    assert_int_equal(zeta_yaml_read_file(path, NULL, &sink, &document), ZE_RESULT_SUCCESS);
+    document = zeta_yaml_read_file(path, NULL, &error);
+    assert_non_null(document);
     assert_true(zeta_yaml_u64(zeta_yaml_member(zeta_yaml_root(document), "a"), &value));
     assert_int_equal(value, 42);
     assert_string_equal(zeta_yaml_name(document), path);

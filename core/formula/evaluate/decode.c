@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/arena.h>
+
 #include "core/formula/compile/compile.h"
 #include "core/formula/compile/program.h"
 #include "core/formula/evaluate/block.h"
 #include "core/formula/expr/expr.h"
 #include "core/formula/record/layout.h"
 #include "core/formula/record/slot.h"
-#include "core/util/arena.h"
 #include "core/util/error.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)

@@ -24,7 +24,7 @@
 
 #include <level_zero/zet_api.h>
 
-#include "core/util/arena.h"
+#include <zeta/arena.h>
 
 struct zeta_block;
 struct zeta_compiled;

@@ -14,7 +14,8 @@
 
 #include <level_zero/ze_api.h>
 
-#include "core/util/arena.h"
+#include <zeta/arena.h>
+
 #include "core/util/diagnostic.h"
 
 /** Deepest nesting of parentheses, choices and signs in the text of one expression. */

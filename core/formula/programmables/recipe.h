@@ -13,9 +13,10 @@
 
 #include <level_zero/zet_api.h>
 
+#include <zeta/arena.h>
+
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/programmables.h"
-#include "core/util/arena.h"
 
 /** A recipe that counts on every tile. */
 #define ZETA_RECIPE_ALL_TILES UINT32_MAX

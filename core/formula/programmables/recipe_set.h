@@ -8,9 +8,10 @@
 
 #include <level_zero/ze_api.h>
 
+#include <zeta/arena.h>
+
 #include "core/formula/programmables/recipe.h"
 #include "core/formula/sets/set.h"
-#include "core/util/arena.h"
 #include "core/util/diagnostic.h"
 
 /** What a set is made of. */

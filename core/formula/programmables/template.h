@@ -8,8 +8,9 @@
 
 #include <level_zero/ze_api.h>
 
+#include <zeta/arena.h>
+
 #include "core/formula/sets/programmables.h"
-#include "core/util/arena.h"
 
 /** Names and their texts. The last one of a name counts. */
 struct zeta_names {

@@ -4,8 +4,9 @@
 #ifndef ZETA_CORE_FORMULA_SETS_CATALOG_PRIV_H
 #define ZETA_CORE_FORMULA_SETS_CATALOG_PRIV_H
 
+#include <zeta/yaml.h>
+
 #include "core/formula/sets/set.h"
-#include "core/util/yaml.h"
 
 /** Bounds of names and texts, those of the API with their terminator. */
 #define ZETA_SET_NAME_BYTES 256u

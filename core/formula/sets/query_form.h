@@ -20,8 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <zeta/arena.h>
+
 #include "core/formula/sets/set.h"
-#include "core/util/arena.h"
 
 /** True if a linked set has a query form; else the first finding is the reason. */
 bool zeta_query_form_check(const struct zeta_set *set, struct zeta_diagnostics *sink);

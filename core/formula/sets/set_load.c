@@ -506,11 +506,12 @@ static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_
 ze_result_t zeta_catalog_add_text(struct zeta_catalog *catalog, const char *text, size_t length,
                                   const char *name, struct zeta_diagnostics *sink)
 {
-    struct zeta_yaml_document *document = NULL;
-    ze_result_t result = zeta_yaml_parse(text, length, name, NULL, sink, &document);
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document = zeta_yaml_parse(text, length, name, NULL, &error);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = read_document(catalog, document, sink);
+    result =
+        document ? read_document(catalog, document, sink) : zeta_diagnose_yaml(sink, name, &error);
     zeta_yaml_free(document);
     return result;
 }
@@ -518,11 +519,12 @@ ze_result_t zeta_catalog_add_text(struct zeta_catalog *catalog, const char *text
 ze_result_t zeta_catalog_add_file(struct zeta_catalog *catalog, const char *path,
                                   struct zeta_diagnostics *sink)
 {
-    struct zeta_yaml_document *document = NULL;
-    ze_result_t result = zeta_yaml_read_file(path, NULL, sink, &document);
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document = zeta_yaml_read_file(path, NULL, &error);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = read_document(catalog, document, sink);
+    result =
+        document ? read_document(catalog, document, sink) : zeta_diagnose_yaml(sink, path, &error);
     zeta_yaml_free(document);
     return result;
 }

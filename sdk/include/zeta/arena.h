@@ -1,14 +1,18 @@
 /*
- * Memory that is given back all at once.
+ * Memory that is given back all at once. Static helper: no part of the plugin interface.
  *
  * Parsers build trees of small parts that live and die together. They take the parts from an arena:
  * allocation is a pointer increment, and one call frees everything, also on the error path.
  */
-#ifndef ZETA_CORE_UTIL_ARENA_H
-#define ZETA_CORE_UTIL_ARENA_H
+#ifndef ZETA_ARENA_H
+#define ZETA_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct zeta_arena_chunk;
 
@@ -51,5 +55,9 @@ void zeta_arena_rewind(struct zeta_arena *arena);
 
 /** Frees everything that came from the arena and leaves it empty. */
 void zeta_arena_finish(struct zeta_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

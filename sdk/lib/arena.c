@@ -1,4 +1,4 @@
-#include "core/util/arena.h"
+#include <zeta/arena.h>
 
 #include <stdalign.h>
 #include <stdint.h>

@@ -1,21 +1,21 @@
 /*
- * Reading YAML into a small tree with positions.
+ * Reading YAML into a small tree with positions. Static helper: no part of the plugin interface.
  *
  * The subset is what hand-written configuration needs: mappings with text keys, sequences, scalars,
  * block and flow style. Anchors, aliases, tags and several documents in one file are refused, as
  * are duplicate keys, text that is not UTF-8 and zero bytes: none of them is needed and all of them
  * have been used to hide things. Size, depth and number of nodes are bounded.
  */
-#ifndef ZETA_CORE_UTIL_YAML_H
-#define ZETA_CORE_UTIL_YAML_H
+#ifndef ZETA_YAML_H
+#define ZETA_YAML_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <level_zero/ze_api.h>
-
-#include "core/util/diagnostic.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum zeta_yaml_kind {
     ZETA_YAML_SCALAR,
@@ -52,34 +52,38 @@ struct zeta_yaml_limits {
 
 struct zeta_yaml_document;
 
+/** Why a text was refused; the first mistake stops the reading. */
+struct zeta_yaml_error {
+    bool no_memory;  /**< the text may be good; there is no sentence */
+    uint32_t line;   /**< from 1; 0 if the error is about the file as a whole */
+    uint32_t column; /**< from 1, in characters; 0 as line */
+    char text[384];  /**< one sentence, cut at the end, without the name of the file */
+};
+
 /**
- * Parses a text.
+ * Parses a text. NULL with *out_error if it is refused.
  *
  * @name    of the text in messages, for example its path; copied
  * @limits  may be NULL for the defaults
- * @sink    receives the error, with line and column; may be NULL
  *
- * Ownership: *out_document is freed with zeta_yaml_free(). It keeps nothing of text.
- * Errors: INVALID_ARGUMENT for a text that is refused (one error is reported; the first stops the
- * reading), OUT_OF_HOST_MEMORY.
+ * Ownership: the document is freed with zeta_yaml_free(). It keeps nothing of text.
  */
-ze_result_t zeta_yaml_parse(const char *text, size_t length, const char *name,
-                            const struct zeta_yaml_limits *limits, struct zeta_diagnostics *sink,
-                            struct zeta_yaml_document **out_document);
+struct zeta_yaml_document *zeta_yaml_parse(const char *text, size_t length, const char *name,
+                                           const struct zeta_yaml_limits *limits,
+                                           struct zeta_yaml_error *out_error);
 
 /**
  * Reads what an open descriptor gives, from its current position to its end, and parses it.
- * The descriptor stays open. Parameters and errors as zeta_yaml_parse(), and INVALID_ARGUMENT with
- * the reason when reading fails.
+ * The descriptor stays open. Parameters and errors as zeta_yaml_parse().
  */
-ze_result_t zeta_yaml_read_fd(int fd, const char *name, const struct zeta_yaml_limits *limits,
-                              struct zeta_diagnostics *sink,
-                              struct zeta_yaml_document **out_document);
+struct zeta_yaml_document *zeta_yaml_read_fd(int fd, const char *name,
+                                             const struct zeta_yaml_limits *limits,
+                                             struct zeta_yaml_error *out_error);
 
-/** Opens a regular file, reads and parses it. Parameters and errors as zeta_yaml_read_fd(). */
-ze_result_t zeta_yaml_read_file(const char *path, const struct zeta_yaml_limits *limits,
-                                struct zeta_diagnostics *sink,
-                                struct zeta_yaml_document **out_document);
+/** Opens a regular file, reads and parses it. Parameters and errors as zeta_yaml_parse(). */
+struct zeta_yaml_document *zeta_yaml_read_file(const char *path,
+                                               const struct zeta_yaml_limits *limits,
+                                               struct zeta_yaml_error *out_error);
 
 /** Frees a document with all its nodes and texts. NULL is allowed. */
 void zeta_yaml_free(struct zeta_yaml_document *document);
@@ -108,5 +112,9 @@ bool zeta_yaml_bool(const struct zeta_yaml_node *node, bool *out_value);
 
 /** "a scalar", "a sequence", "a mapping", for messages. */
 const char *zeta_yaml_kind_name(enum zeta_yaml_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

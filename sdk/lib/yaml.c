@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -454,6 +455,18 @@ struct zeta_yaml_document *zeta_yaml_read_file(const char *path,
     if (fd >= 0)
         (void)close(fd);
     return document;
+}
+
+void zeta_yaml_print_error(const struct zeta_yaml_error *error, const char *name, char *buffer,
+                           size_t size_bytes)
+{
+    if (error->no_memory)
+        (void)snprintf(buffer, size_bytes, "%s: there is no memory to read it", name);
+    else if (error->line == 0)
+        (void)snprintf(buffer, size_bytes, "%s: %s", name, error->text);
+    else
+        (void)snprintf(buffer, size_bytes, "%s:%u:%u: %s", name, error->line, error->column,
+                       error->text);
 }
 
 void zeta_yaml_free(struct zeta_yaml_document *document)

@@ -85,6 +85,10 @@ struct zeta_yaml_document *zeta_yaml_read_file(const char *path,
                                                const struct zeta_yaml_limits *limits,
                                                struct zeta_yaml_error *out_error);
 
+/** Writes "name:line:column: sentence" of an error; always terminated. */
+void zeta_yaml_print_error(const struct zeta_yaml_error *error, const char *name, char *buffer,
+                           size_t size_bytes);
+
 /** Frees a document with all its nodes and texts. NULL is allowed. */
 void zeta_yaml_free(struct zeta_yaml_document *document);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yaml.h>
 #include <zeta/file.h>
+#include <zeta/yaml.h>
 
 /* How a value is read. */
 enum key_type {
@@ -313,101 +313,48 @@ struct reader {
     zeta_vgpu_unknown_key_fn unknown;
     void *context;
     struct zeta_vgpu_message *message;
-
-    unsigned depth;   /* of mappings */
-    char section[64]; /* with its dot, or empty */
-    char key[64];     /* waiting for its value */
-    bool has_key;
 };
 
-static bool refuse(struct reader *reader, const yaml_mark_t *mark, const char *reason)
+static bool refuse(struct reader *reader, const struct zeta_yaml_node *node, const char *reason)
 {
-    snprintf(reader->message->text, sizeof(reader->message->text), "%.200s:%zu:%zu: %.250s",
-             reader->path, mark->line + 1, mark->column + 1, reason);
-    return false;
+    return zeta_vgpu_reject(reader->message, "%.200s:%u:%u: %.250s", reader->path, node->line,
+                            node->column, reason);
 }
 
-static bool on_value(struct reader *reader, const yaml_event_t *event)
+static bool read_member(struct reader *reader, const struct zeta_yaml_node *node, const char *name)
 {
-    const char *value = (const char *)event->data.scalar.value;
-    char name[128];
     struct zeta_vgpu_message why;
     bool known;
 
-    reader->has_key = false;
-    snprintf(name, sizeof(name), "%s%s", reader->section, reader->key);
-    if (strcmp(name, "format") == 0) {
-        return strncmp(value, "1.", 2) == 0 ||
-               refuse(reader, &event->start_mark, "only format 1 is known");
-    }
-    if (zeta_vgpu_description_set(reader->description, name, value, &known, &why) == ZETA_VGPU_OK)
+    if (strcmp(name, "format") == 0)
+        return strncmp(node->text, "1.", 2) == 0 || refuse(reader, node, "only format 1 is known");
+    if (zeta_vgpu_description_set(reader->description, name, node->text, &known, &why) ==
+        ZETA_VGPU_OK)
         return true;
     if (known)
-        return refuse(reader, &event->start_mark, why.text);
+        return refuse(reader, node, why.text);
     if (reader->unknown)
-        reader->unknown(reader->context, reader->path, (unsigned)event->start_mark.line + 1, name);
+        reader->unknown(reader->context, reader->path, node->line, name);
     return true;
 }
 
-static bool on_scalar(struct reader *reader, const yaml_event_t *event)
+/* section: with its dot; empty for the top of the file. */
+static bool read_members(struct reader *reader, const struct zeta_yaml_node *mapping,
+                         const char *section)
 {
-    if (event->data.scalar.length >= sizeof(reader->key) && !reader->has_key)
-        return refuse(reader, &event->start_mark, "this key is too long");
-    if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
-        return refuse(reader, &event->start_mark, "texts hold no NUL character");
-    if (reader->depth == 0)
-        return refuse(reader, &event->start_mark, "a mapping of names to values is expected");
-    if (reader->has_key)
-        return on_value(reader, event);
-    snprintf(reader->key, sizeof(reader->key), "%s", (const char *)event->data.scalar.value);
-    reader->has_key = true;
-    return true;
-}
+    for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
+        char name[128];
 
-static bool on_mapping(struct reader *reader, const yaml_event_t *event)
-{
-    if (reader->depth == 2 || (reader->depth == 1 && !reader->has_key))
-        return refuse(reader, &event->start_mark, "a mapping cannot be here");
-    if (reader->depth == 1)
-        snprintf(reader->section, sizeof(reader->section), "%.62s.", reader->key);
-    reader->has_key = false;
-    reader->depth++;
-    return true;
-}
-
-static bool on_event(struct reader *reader, const yaml_event_t *event)
-{
-    switch (event->type) {
-    case YAML_SCALAR_EVENT:
-        return on_scalar(reader, event);
-    case YAML_MAPPING_START_EVENT:
-        return on_mapping(reader, event);
-    case YAML_MAPPING_END_EVENT:
-        reader->depth--;
-        reader->section[0] = '\0';
-        return true;
-    case YAML_SEQUENCE_START_EVENT:
-        return refuse(reader, &event->start_mark, "a list cannot be here");
-    case YAML_ALIAS_EVENT:
-        return refuse(reader, &event->start_mark, "aliases are not allowed");
-    default:
-        return true;
-    }
-}
-
-static bool read_events(struct reader *reader, yaml_parser_t *parser)
-{
-    for (bool done = false; !done;) {
-        yaml_event_t event;
-        bool good;
-
-        if (!yaml_parser_parse(parser, &event))
-            return refuse(reader, &parser->problem_mark,
-                          parser->problem ? parser->problem : "this is no YAML");
-        done = event.type == YAML_STREAM_END_EVENT;
-        good = on_event(reader, &event);
-        yaml_event_delete(&event);
-        if (!good)
+        if (strlen(node->key) >= 64)
+            return refuse(reader, node, "this key is too long");
+        if (node->kind == ZETA_YAML_SEQUENCE)
+            return refuse(reader, node, "a list cannot be here");
+        if (node->kind == ZETA_YAML_MAPPING && *section)
+            return refuse(reader, node, "a mapping cannot be here");
+        (void)snprintf(name, sizeof(name), "%s%s%s", section, node->key,
+                       node->kind == ZETA_YAML_MAPPING ? "." : "");
+        if (!(node->kind == ZETA_YAML_MAPPING ? read_members(reader, node, name)
+                                              : read_member(reader, node, name)))
             return false;
     }
     return true;
@@ -423,14 +370,24 @@ enum zeta_vgpu_result zeta_vgpu_description_parse(struct zeta_vgpu_description *
                             .unknown = unknown,
                             .context = context,
                             .message = out_message};
-    yaml_parser_t parser;
-    bool good;
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document = zeta_yaml_parse(text, length, name, NULL, &error);
+    const struct zeta_yaml_node *root;
+    bool good = true;
 
-    if (!yaml_parser_initialize(&parser))
-        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "%.300s: no memory", name);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    good = read_events(&reader, &parser);
-    yaml_parser_delete(&parser);
+    if (!document) {
+        zeta_yaml_print_error(&error, name, out_message->text, sizeof(out_message->text));
+        return error.no_memory ? ZETA_VGPU_OUT_OF_MEMORY : ZETA_VGPU_INVALID_ARGUMENT;
+    }
+    root = zeta_yaml_root(document);
+    if (root && root->kind == ZETA_YAML_MAPPING)
+        good = read_members(&reader, root, "");
+    else if (root)
+        good =
+            refuse(&reader, root,
+                   root->kind == ZETA_YAML_SEQUENCE ? "a list cannot be here"
+                                                    : "a mapping of names to values is expected");
+    zeta_yaml_free(document);
     return good ? ZETA_VGPU_OK : ZETA_VGPU_INVALID_ARGUMENT;
 }
 

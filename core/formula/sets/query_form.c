@@ -144,7 +144,8 @@ static void fill_fields(const struct zeta_layout *from, struct zeta_field *field
     uint32_t slot = 0;
     uint32_t bits = 64;
 
-    memcpy(fields, from->fields, from->field_count * sizeof(*fields));
+    for (uint32_t i = 0; i < from->field_count; i++)
+        fields[i] = from->fields[i];
     for (uint32_t i = 0; i < from->field_count; i++) {
         const uint32_t whole = from->fields[i].part_of;
 

@@ -178,7 +178,7 @@ static bool on_scalar(struct builder *builder, const yaml_event_t *event)
     return true;
 }
 
-static bool on_start(struct builder *builder, enum zeta_yaml_kind kind, bool decorated,
+static bool on_start(struct builder *builder, enum zeta_yaml_kind kind, bool decorated, bool flow,
                      const yaml_mark_t *mark)
 {
     struct zeta_yaml_node *node;
@@ -195,6 +195,7 @@ static bool on_start(struct builder *builder, enum zeta_yaml_kind kind, bool dec
     node = new_node(builder, kind, mark);
     if (!node)
         return false;
+    node->flow = flow;
     add_node(builder, node);
     builder->open[builder->depth++] = (struct open_node){.node = node};
     return true;
@@ -274,10 +275,12 @@ static bool on_event(struct builder *builder, const yaml_event_t *event)
         return on_scalar(builder, event);
     case YAML_SEQUENCE_START_EVENT:
         return on_start(builder, ZETA_YAML_SEQUENCE,
-                        event->data.sequence_start.anchor || event->data.sequence_start.tag, mark);
+                        event->data.sequence_start.anchor || event->data.sequence_start.tag,
+                        event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE, mark);
     case YAML_MAPPING_START_EVENT:
         return on_start(builder, ZETA_YAML_MAPPING,
-                        event->data.mapping_start.anchor || event->data.mapping_start.tag, mark);
+                        event->data.mapping_start.anchor || event->data.mapping_start.tag,
+                        event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE, mark);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         return on_end(builder);

@@ -8,70 +8,48 @@
 #include <string.h>
 #include <strings.h>
 
-#include <zeta/file.h>
-
 #include "plugins/replay/recording/yaml_part.h"
-
-/* No file of the data is as large. */
-#define MAX_FILE_BYTES (8 << 20)
 
 #define MANIFESTS "plugins.d/*-intel-*.yaml"
 
-/* A whole file as a document; false if it cannot be read. */
-static bool read_document(const char *path, yaml_document_t *out_document)
-{
-    uint64_t bytes = 0;
-    char *text = zeta_file_read(path, MAX_FILE_BYTES, &bytes);
-    const bool good = text && zeta_replay_document_parse(text, (size_t)bytes, out_document);
-
-    free(text);
-    return good;
-}
-
 /* ---- which generation --------------------------------------------------------------------- */
 
-static uint32_t length_of(const yaml_node_t *sequence)
-{
-    return (uint32_t)(sequence->data.sequence.items.top - sequence->data.sequence.items.start);
-}
-
 /* The shared files that a manifest names. False without memory. */
-static bool read_files(struct zeta_replay_intel *intel, yaml_document_t *manifest)
+static bool read_files(struct zeta_replay_intel *intel, const struct zeta_yaml_node *list)
 {
-    const yaml_node_t *list =
-        zeta_replay_node_member(manifest, yaml_document_get_root_node(manifest), "metrics");
-    const uint32_t count = list && list->type == YAML_SEQUENCE_NODE ? length_of(list) : 0;
+    const bool is_list = list && list->kind == ZETA_YAML_SEQUENCE;
 
-    intel->files = calloc((size_t)count + 1, sizeof(char *));
-    for (uint32_t i = 0; intel->files && i < count; i++) {
-        const char *name = zeta_replay_node_scalar(
-            yaml_document_get_node(manifest, list->data.sequence.items.start[i]));
-
-        if (name && asprintf(&intel->files[intel->file_count], "%s/%s", intel->share, name) < 0)
+    intel->files = calloc(is_list ? (size_t)list->child_count + 1 : 1, sizeof(char *));
+    if (!intel->files)
+        return false;
+    for (const struct zeta_yaml_node *item = is_list ? list->first_child : NULL; item;
+         item = item->next) {
+        if (!item->text)
+            continue;
+        if (asprintf(&intel->files[intel->file_count], "%s/%s", intel->share, item->text) < 0)
             return false;
-        intel->file_count += name ? 1 : 0;
+        intel->file_count++;
     }
-    return intel->files != NULL;
+    return true;
 }
 
 /* True if the GPU is of the generation of a manifest. */
 static bool read_manifest(struct zeta_replay_intel *intel, const char *path, uint32_t pci_id)
 {
     char file[PATH_MAX + 160], problem[512];
-    yaml_document_t manifest;
-    const char *id;
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *manifest = zeta_yaml_read_file(path, NULL, &error);
+    const struct zeta_yaml_node *root = manifest ? zeta_yaml_root(manifest) : NULL;
+    const char *id = zeta_replay_node_text(root, "id");
     bool found = false;
 
-    if (!read_document(path, &manifest))
-        return false;
-    id = zeta_replay_node_text(&manifest, yaml_document_get_root_node(&manifest), "id");
     if (id && asprintf(&intel->folder, "%s/%s", intel->share, id) > 0) {
         (void)snprintf(file, sizeof(file), "%.4000s/platforms.yaml", intel->folder);
         if (zeta_intel_platforms_read(file, &intel->platforms, problem, sizeof(problem)))
             intel->platform = zeta_intel_platform_find(&intel->platforms, pci_id);
-        found = intel->platform && read_files(intel, &manifest);
+        found = intel->platform && read_files(intel, zeta_yaml_member(root, "metrics"));
     }
-    yaml_document_delete(&manifest);
+    zeta_yaml_free(manifest);
     return found;
 }
 
@@ -130,158 +108,113 @@ static const char *const part_names[PARTS] = {"symbols", "units", "layouts", "me
 struct merging {
     struct zeta_replay_copying copying;
     int parts[PARTS];
-    int set;                  /* 0: not found yet */
-    const char *uuid, *name;  /* of the set, as the file says */
-    const yaml_node_t *kinds; /* of the file that is read; members that its definitions share */
+    int set;                 /* 0: not found yet */
+    const char *uuid, *name; /* of the set, as the file says */
+    const struct zeta_yaml_node
+        *kinds; /* of the file that is read; members that its definitions share */
 };
-
-static bool append_pair(struct zeta_replay_copying *copying, int mapping, int key, int value)
-{
-    if (!key || !value || !yaml_document_append_mapping_pair(&copying->to, mapping, key, value))
-        copying->failed = true;
-    return !copying->failed;
-}
-
-static int add_scalar(struct zeta_replay_copying *copying, const char *text)
-{
-    return yaml_document_add_scalar(&copying->to, NULL, (const yaml_char_t *)text,
-                                    (int)strlen(text), YAML_PLAIN_SCALAR_STYLE);
-}
 
 static int list_of_one(struct zeta_replay_copying *copying, const char *text)
 {
     const int list = yaml_document_add_sequence(&copying->to, NULL, YAML_FLOW_SEQUENCE_STYLE);
-    const int item = add_scalar(copying, text);
 
-    if (!list || !item || !yaml_document_append_sequence_item(&copying->to, list, item))
-        copying->failed = true;
+    zeta_replay_append_item(copying, list, zeta_replay_add_scalar(copying, text));
     return list;
 }
 
 /* The members of a definition's kind that it does not have itself. */
-static void append_kind(struct merging *merging, const yaml_node_t *definition, int made)
+static void append_kind(struct merging *merging, const struct zeta_yaml_node *definition, int made)
 {
     struct zeta_replay_copying *copying = &merging->copying;
-    const char *name = zeta_replay_node_text(copying->from, definition, "kind");
-    const yaml_node_t *kind =
-        name ? zeta_replay_node_member(copying->from, merging->kinds, name) : NULL;
+    const char *name = zeta_replay_node_text(definition, "kind");
+    const struct zeta_yaml_node *kind = name ? zeta_yaml_member(merging->kinds, name) : NULL;
 
-    if (!kind || kind->type != YAML_MAPPING_NODE)
+    if (!kind || kind->kind != ZETA_YAML_MAPPING)
         return;
-    for (const yaml_node_pair_t *pair = kind->data.mapping.pairs.start;
-         pair < kind->data.mapping.pairs.top && !copying->failed; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(copying->from, pair->key);
-        const char *text = zeta_replay_node_scalar(key);
-
-        if (text && !zeta_replay_node_member(copying->from, definition, text))
-            (void)append_pair(copying, made, zeta_replay_node_copy(copying, key, 1),
-                              zeta_replay_node_copy(
-                                  copying, yaml_document_get_node(copying->from, pair->value), 1));
+    for (const struct zeta_yaml_node *node = kind->first_child; node && !copying->failed;
+         node = node->next) {
+        if (!zeta_yaml_member(definition, node->key))
+            zeta_replay_append_pair(copying, made, node->key, zeta_replay_node_copy(copying, node));
     }
 }
 
 /* A copy of a metric's definition without its kind, which only its own file knows. */
-static int copy_metric(struct merging *merging, const yaml_node_t *metric)
+static int copy_metric(struct merging *merging, const struct zeta_yaml_node *metric)
 {
     struct zeta_replay_copying *copying = &merging->copying;
     int made;
 
-    if (!metric || metric->type != YAML_MAPPING_NODE)
-        return zeta_replay_node_copy(copying, metric, 1);
+    if (metric->kind != ZETA_YAML_MAPPING)
+        return zeta_replay_node_copy(copying, metric);
     made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
-    for (const yaml_node_pair_t *pair = metric->data.mapping.pairs.start;
-         made && pair < metric->data.mapping.pairs.top && !copying->failed; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(copying->from, pair->key);
-        const char *text = zeta_replay_node_scalar(key);
-
-        if (!text || strcmp(text, "kind") != 0)
-            (void)append_pair(copying, made, zeta_replay_node_copy(copying, key, 1),
-                              zeta_replay_node_copy(
-                                  copying, yaml_document_get_node(copying->from, pair->value), 1));
+    for (const struct zeta_yaml_node *node = metric->first_child; made && node && !copying->failed;
+         node = node->next) {
+        if (strcmp(node->key, "kind") != 0)
+            zeta_replay_append_pair(copying, made, node->key, zeta_replay_node_copy(copying, node));
     }
     if (made)
         append_kind(merging, metric, made);
     return made;
 }
 
-static int copy_metrics(struct merging *merging, const yaml_node_t *metrics)
+static int copy_metrics(struct merging *merging, const struct zeta_yaml_node *metrics)
 {
     struct zeta_replay_copying *copying = &merging->copying;
     const int made = yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
 
-    for (uint32_t i = 0; made && i < length_of(metrics) && !copying->failed; i++) {
-        const int metric = copy_metric(
-            merging, yaml_document_get_node(copying->from, metrics->data.sequence.items.start[i]));
-
-        if (!metric || !yaml_document_append_sequence_item(&copying->to, made, metric))
-            copying->failed = true;
-    }
+    for (const struct zeta_yaml_node *metric = metrics->first_child;
+         made && metric && !copying->failed; metric = metric->next)
+        zeta_replay_append_item(copying, made, copy_metric(merging, metric));
     return made;
 }
 
 /* Appends one part of a file to the same part of the files before. */
-static void merge_part(struct merging *merging, const yaml_node_t *part, int target)
+static void merge_part(struct merging *merging, const struct zeta_yaml_node *part, int target)
 {
     struct zeta_replay_copying *copying = &merging->copying;
-    const bool is_mapping = part->type == YAML_MAPPING_NODE;
-    const size_t count =
-        is_mapping ? (size_t)(part->data.mapping.pairs.top - part->data.mapping.pairs.start)
-                   : length_of(part);
 
-    for (size_t i = 0; i < count && !copying->failed; i++) {
-        const int first =
-            is_mapping ? part->data.mapping.pairs.start[i].key : part->data.sequence.items.start[i];
-        const int key =
-            zeta_replay_node_copy(copying, yaml_document_get_node(copying->from, first), 1);
-        int value = 0;
-
-        if (is_mapping)
-            value = copy_metric(
-                merging,
-                yaml_document_get_node(copying->from, part->data.mapping.pairs.start[i].value));
-        if (is_mapping ? !yaml_document_append_mapping_pair(&copying->to, target, key, value)
-                       : !yaml_document_append_sequence_item(&copying->to, target, key))
-            copying->failed = true;
+    for (const struct zeta_yaml_node *node = part->first_child; node && !copying->failed;
+         node = node->next) {
+        if (part->kind == ZETA_YAML_MAPPING)
+            zeta_replay_append_pair(copying, target, node->key, copy_metric(merging, node));
+        else
+            zeta_replay_append_item(copying, target, zeta_replay_node_copy(copying, node));
     }
 }
 
 /* The values of an index: "A..B", "A..B by S", or a list. False: value `at` cannot be read. */
-static bool index_value(yaml_document_t *document, const yaml_node_t *values, uint32_t at,
-                        char *out_text, size_t size)
+static bool index_value(const struct zeta_yaml_node *values, uint32_t at, char *out_text,
+                        size_t size)
 {
-    const char *text = zeta_replay_node_scalar(values);
     int first, last, step = 1;
 
-    if (values->type == YAML_SEQUENCE_NODE) {
-        text = at < length_of(values) ? zeta_replay_node_scalar(yaml_document_get_node(
-                                            document, values->data.sequence.items.start[at]))
-                                      : NULL;
-        return text && snprintf(out_text, size, "%s", text) < (int)size;
+    if (values->kind == ZETA_YAML_SEQUENCE) {
+        const struct zeta_yaml_node *item = values->first_child;
+
+        for (uint32_t i = 0; item && i < at; i++)
+            item = item->next;
+        return item && item->text && snprintf(out_text, size, "%s", item->text) < (int)size;
     }
-    if (!text || sscanf(text, "%d..%d by %d", &first, &last, &step) < 2)
+    if (!values->text || sscanf(values->text, "%d..%d by %d", &first, &last, &step) < 2)
         return false;
     (void)snprintf(out_text, size, "%d", first + (last < first ? -step : step) * (int)at);
     return true;
 }
 
 /* "for" of a set over an index: with the one value that the uuid is of. */
-static int copy_index(struct merging *merging, const yaml_node_t *over, uint32_t at)
+static int copy_index(struct merging *merging, const struct zeta_yaml_node *over, uint32_t at)
 {
     struct zeta_replay_copying *copying = &merging->copying;
     const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
-    const yaml_node_pair_t *pair = over->data.mapping.pairs.start;
+    const struct zeta_yaml_node *values = over->first_child;
     char value[16];
 
-    if (!made || over->type != YAML_MAPPING_NODE || pair == over->data.mapping.pairs.top ||
-        !index_value(copying->from, yaml_document_get_node(copying->from, pair->value), at, value,
-                     sizeof(value))) {
+    if (!made || over->kind != ZETA_YAML_MAPPING || !values ||
+        !index_value(values, at, value, sizeof(value))) {
         copying->failed = true;
         return 0;
     }
-    (void)append_pair(
-        copying, made,
-        zeta_replay_node_copy(copying, yaml_document_get_node(copying->from, pair->key), 1),
-        list_of_one(copying, value));
+    zeta_replay_append_pair(copying, made, values->key, list_of_one(copying, value));
     return made;
 }
 
@@ -290,123 +223,101 @@ static int copy_index(struct merging *merging, const yaml_node_t *over, uint32_t
  * unit, and no register is written. Of a set over an index it is the one with the uuid at a place
  * of its list.
  */
-static void merge_set(struct merging *merging, const yaml_node_t *set, uint32_t at)
+static void merge_set(struct merging *merging, const struct zeta_yaml_node *set, uint32_t at)
 {
     struct zeta_replay_copying *copying = &merging->copying;
-    const bool is_one_of_many = zeta_replay_node_member(copying->from, set, "for") != NULL;
+    const bool is_one_of_many = zeta_yaml_member(set, "for") != NULL;
     const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
 
-    for (const yaml_node_pair_t *pair = set->data.mapping.pairs.start;
-         made && pair < set->data.mapping.pairs.top && !copying->failed; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(copying->from, pair->key);
-        const yaml_node_t *value = yaml_document_get_node(copying->from, pair->value);
-        const char *name = zeta_replay_node_scalar(key);
+    for (const struct zeta_yaml_node *node = set->first_child; made && node && !copying->failed;
+         node = node->next) {
+        const char *name = node->key;
         int copy;
 
-        if (!name || strcmp(name, "also") == 0 || strcmp(name, "kind") == 0 ||
-            strcmp(name, "program") == 0)
+        if (strcmp(name, "also") == 0 || strcmp(name, "kind") == 0 || strcmp(name, "program") == 0)
             continue;
-        if (strcmp(name, "metrics") == 0 && value->type == YAML_SEQUENCE_NODE)
-            copy = copy_metrics(merging, value);
+        if (strcmp(name, "metrics") == 0 && node->kind == ZETA_YAML_SEQUENCE)
+            copy = copy_metrics(merging, node);
         else if (strcmp(name, "for") == 0)
-            copy = copy_index(merging, value, at);
+            copy = copy_index(merging, node, at);
         else if (is_one_of_many && strcmp(name, "uuid") == 0)
             copy = list_of_one(copying, merging->uuid);
         else if (is_one_of_many && strcmp(name, "name") == 0)
-            copy = add_scalar(copying, merging->name);
+            copy = zeta_replay_add_scalar(copying, merging->name);
         else
-            copy = zeta_replay_node_copy(copying, value, 1);
-        (void)append_pair(copying, made, zeta_replay_node_copy(copying, key, 1), copy);
+            copy = zeta_replay_node_copy(copying, node);
+        zeta_replay_append_pair(copying, made, name, copy);
     }
     if (made)
         append_kind(merging, set, made);
-    (void)append_pair(copying, made, add_scalar(copying, "program"),
-                      yaml_document_add_sequence(&copying->to, NULL, YAML_FLOW_SEQUENCE_STYLE));
+    zeta_replay_append_pair(
+        copying, made, "program",
+        yaml_document_add_sequence(&copying->to, NULL, YAML_FLOW_SEQUENCE_STYLE));
     merging->set = made;
 }
 
 /* Where a set has the uuid: 0, or the place in its list; UINT32_MAX: nowhere. */
-static uint32_t place_of_uuid(yaml_document_t *document, const yaml_node_t *uuid,
-                              const char *wanted)
+static uint32_t place_of_uuid(const struct zeta_yaml_node *uuid, const char *wanted)
 {
-    const char *text = zeta_replay_node_scalar(uuid);
+    uint32_t place = 0;
 
-    if (text)
-        return strcasecmp(text, wanted) == 0 ? 0 : UINT32_MAX;
-    for (uint32_t i = 0; uuid && uuid->type == YAML_SEQUENCE_NODE && i < length_of(uuid); i++) {
-        text = zeta_replay_node_scalar(
-            yaml_document_get_node(document, uuid->data.sequence.items.start[i]));
-        if (text && strcasecmp(text, wanted) == 0)
-            return i;
+    if (uuid && uuid->text)
+        return strcasecmp(uuid->text, wanted) == 0 ? 0 : UINT32_MAX;
+    for (const struct zeta_yaml_node *item =
+             uuid && uuid->kind == ZETA_YAML_SEQUENCE ? uuid->first_child : NULL;
+         item; item = item->next, place++) {
+        if (item->text && strcasecmp(item->text, wanted) == 0)
+            return place;
     }
     return UINT32_MAX;
-}
-
-static void merge_sets(struct merging *merging, const yaml_node_t *sets)
-{
-    yaml_document_t *from = merging->copying.from;
-
-    for (uint32_t i = 0; merging->set == 0 && i < length_of(sets); i++) {
-        const yaml_node_t *set = yaml_document_get_node(from, sets->data.sequence.items.start[i]);
-        const uint32_t at =
-            place_of_uuid(from, zeta_replay_node_member(from, set, "uuid"), merging->uuid);
-
-        if (at != UINT32_MAX)
-            merge_set(merging, set, at);
-    }
 }
 
 /* Files that cannot be read are left out; what then is missing is found by who reads the text. */
 static void merge_file(struct merging *merging, const char *path)
 {
-    yaml_document_t document;
-    const yaml_node_t *root, *sets;
+    struct zeta_yaml_document *document;
+    const struct zeta_yaml_node *root, *sets;
+    struct zeta_yaml_error error;
 
-    if (merging->copying.failed || !read_document(path, &document))
+    document = merging->copying.failed ? NULL : zeta_yaml_read_file(path, NULL, &error);
+    if (!document)
         return;
-    merging->copying.from = &document;
-    root = yaml_document_get_root_node(&document);
-    merging->kinds = zeta_replay_node_member(&document, root, "kinds");
+    root = zeta_yaml_root(document);
+    merging->kinds = zeta_yaml_member(root, "kinds");
     for (uint32_t i = 0; i < PARTS; i++) {
-        const yaml_node_t *part = zeta_replay_node_member(&document, root, part_names[i]);
-        const yaml_node_type_t type = i == LAYOUTS ? YAML_SEQUENCE_NODE : YAML_MAPPING_NODE;
+        const struct zeta_yaml_node *part = zeta_yaml_member(root, part_names[i]);
 
-        if (part && part->type == type)
+        if (part && part->kind == (i == LAYOUTS ? ZETA_YAML_SEQUENCE : ZETA_YAML_MAPPING))
             merge_part(merging, part, merging->parts[i]);
     }
-    sets = zeta_replay_node_member(&document, root, "sets");
-    if (sets && sets->type == YAML_SEQUENCE_NODE)
-        merge_sets(merging, sets);
-    yaml_document_delete(&document);
-}
+    sets = zeta_yaml_member(root, "sets");
+    for (const struct zeta_yaml_node *set =
+             sets && sets->kind == ZETA_YAML_SEQUENCE ? sets->first_child : NULL;
+         set && merging->set == 0; set = set->next) {
+        const uint32_t at = place_of_uuid(zeta_yaml_member(set, "uuid"), merging->uuid);
 
-static bool put_pair(yaml_document_t *document, int root, const char *key, int value)
-{
-    const int name = yaml_document_add_scalar(document, NULL, (const yaml_char_t *)key,
-                                              (int)strlen(key), YAML_PLAIN_SCALAR_STYLE);
-
-    return name && value && yaml_document_append_mapping_pair(document, root, name, value);
+        if (at != UINT32_MAX)
+            merge_set(merging, set, at);
+    }
+    zeta_yaml_free(document);
 }
 
 /* The head of the text: its format, and places for its parts. */
 static bool begin_text(struct merging *merging, int *out_root)
 {
-    yaml_document_t *to = &merging->copying.to;
-    int format;
+    struct zeta_replay_copying *copying = &merging->copying;
 
-    *out_root = yaml_document_add_mapping(to, NULL, YAML_BLOCK_MAPPING_STYLE);
-    format =
-        yaml_document_add_scalar(to, NULL, (const yaml_char_t *)"2", 1, YAML_PLAIN_SCALAR_STYLE);
-    if (!*out_root || !put_pair(to, *out_root, "format", format))
+    *out_root = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
+    if (!*out_root)
         return false;
+    zeta_replay_append_pair(copying, *out_root, "format", zeta_replay_add_scalar(copying, "2"));
     for (uint32_t i = 0; i < PARTS; i++) {
-        merging->parts[i] = i == LAYOUTS
-                                ? yaml_document_add_sequence(to, NULL, YAML_BLOCK_SEQUENCE_STYLE)
-                                : yaml_document_add_mapping(to, NULL, YAML_BLOCK_MAPPING_STYLE);
-        if (!put_pair(to, *out_root, part_names[i], merging->parts[i]))
-            return false;
+        merging->parts[i] =
+            i == LAYOUTS ? yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE)
+                         : yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
+        zeta_replay_append_pair(copying, *out_root, part_names[i], merging->parts[i]);
     }
-    return true;
+    return !copying->failed;
 }
 
 static void merge_files(struct merging *merging, const struct zeta_replay_intel *intel)
@@ -426,16 +337,16 @@ static void merge_files(struct merging *merging, const struct zeta_replay_intel 
 /* Ends the text with the set. */
 static bool end_text(struct merging *merging, int root, struct zeta_replay_output *output)
 {
-    yaml_document_t *to = &merging->copying.to;
-    const int sets = yaml_document_add_sequence(to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
+    struct zeta_replay_copying *copying = &merging->copying;
+    const int sets = yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
 
-    if (merging->copying.failed || !sets ||
-        !yaml_document_append_sequence_item(to, sets, merging->set) ||
-        !put_pair(to, root, "sets", sets)) {
-        yaml_document_delete(to);
+    zeta_replay_append_item(copying, sets, merging->set);
+    zeta_replay_append_pair(copying, root, "sets", sets);
+    if (copying->failed) {
+        yaml_document_delete(&copying->to);
         return false;
     }
-    return zeta_replay_document_emit(to, output);
+    return zeta_replay_document_emit(&copying->to, output);
 }
 
 bool zeta_replay_intel_set(const struct zeta_replay_intel *intel, const char *name,

@@ -2,7 +2,7 @@
 #define ZETA_PLUGINS_REPLAY_RECORDING_YAML_PART_H
 
 /*
- * Parts of YAML documents: finding, copying and writing them.
+ * Parts of YAML files: finding them, and copying them into a document that is written.
  */
 
 #include <stdbool.h>
@@ -11,35 +11,31 @@
 
 #include <yaml.h>
 
-/** Parses a text without aliases, which could expand to a huge one. The caller deletes it. */
-bool zeta_replay_document_parse(const char *text, size_t bytes, yaml_document_t *out_document);
+#include <zeta/yaml.h>
 
-/** The text of a scalar; NULL for anything else. */
-const char *zeta_replay_node_scalar(const yaml_node_t *node);
-
-/** The value of a key of a mapping; NULL if there is none, or no mapping. */
-yaml_node_t *zeta_replay_node_member(yaml_document_t *document, const yaml_node_t *mapping,
-                                     const char *key);
-
-/** As zeta_replay_node_member(), of a scalar its text. */
-const char *zeta_replay_node_text(yaml_document_t *document, const yaml_node_t *mapping,
-                                  const char *key);
+/** The text of a member of a mapping; NULL if there is none, or if it is no scalar. */
+const char *zeta_replay_node_text(const struct zeta_yaml_node *mapping, const char *key);
 
 /** The first named element of a sequence of mappings, or the one of that name. */
-yaml_node_t *zeta_replay_node_element(yaml_document_t *document, const yaml_node_t *sequence,
-                                      const char *name);
+const struct zeta_yaml_node *zeta_replay_node_element(const struct zeta_yaml_node *sequence,
+                                                      const char *name);
 
-/** One copying from a document to another. */
+/** A document that is put together. Its parts are numbers; 0 is one that failed. */
 struct zeta_replay_copying {
-    yaml_document_t *from;
     yaml_document_t to;
     uint32_t nodes; /**< copied so far, which are bounded */
     bool failed;
 };
 
-/** Copies a node with its children; 0: it failed. depth: of the node in its document. */
-int zeta_replay_node_copy(struct zeta_replay_copying *copying, const yaml_node_t *node,
-                          uint32_t depth);
+int zeta_replay_add_scalar(struct zeta_replay_copying *copying, const char *text);
+
+/** Copies a node with its children. */
+int zeta_replay_node_copy(struct zeta_replay_copying *copying, const struct zeta_yaml_node *node);
+
+/** Append to a mapping or a sequence of the document; a part that failed makes the copying fail. */
+void zeta_replay_append_pair(struct zeta_replay_copying *copying, int mapping, const char *key,
+                             int value);
+void zeta_replay_append_item(struct zeta_replay_copying *copying, int sequence, int item);
 
 /** Text that was written; freed by the caller. Zero-initialised it is empty. */
 struct zeta_replay_output {

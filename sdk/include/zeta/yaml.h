@@ -38,6 +38,7 @@ struct zeta_yaml_node {
     size_t length;    /**< of text in bytes */
     bool plain;       /**< the scalar was written without quotes and not as a block */
 
+    bool flow; /**< the sequence or mapping was written in brackets */
     uint32_t child_count;
     struct zeta_yaml_node *first_child; /**< members in the order of the file */
     struct zeta_yaml_node *next;        /**< next member of the same parent */

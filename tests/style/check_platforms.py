@@ -7,11 +7,10 @@ for it ("as"). Tests and cases that tables name are there.
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 import yaml
-
-import check_semantics
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TEST = re.compile(r"`(?:api|unit|plugin|fuzz|intel|kmd|style)\.[\w.-]+`|`\w+__\w+`")
@@ -19,6 +18,33 @@ TEST = re.compile(r"`(?:api|unit|plugin|fuzz|intel|kmd|style)\.[\w.-]+`|`\w+__\w
 
 def load(path):
     return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
+
+
+def registered(ctest, build):
+    listing = subprocess.run([ctest, "--test-dir", build, "-N"], capture_output=True, text=True,
+                             check=True).stdout
+    return set(re.findall(r"Test\s+#\d+: (\S+)", listing))
+
+
+def cases_by_source(root):
+    cases = {}
+    for path in (root / "tests").rglob("test_*.c"):
+        for case in re.findall(r"^static void (\w+__\w+)\(void \*\*", path.read_text(), re.M):
+            cases.setdefault(case, set()).add(path.stem)
+    return cases
+
+
+def mistakes_of(cell, names, cases):
+    """Of names of tests, each followed by cases of it."""
+    test, sources = "", set()
+    for word in re.findall(r"`([^`]+)`", cell):
+        if "__" not in word:
+            test, parts = word, word.split(".")
+            sources = {"test_" + parts[-1], "test_" + "_".join(parts[-2:])}
+            if word not in names:
+                yield f"there is no test {word}"
+        elif not sources & cases.get(word, set()):
+            yield f"{test} has no case {word}"
 
 
 def formats(unit):
@@ -93,11 +119,11 @@ def mistakes_of_platforms(root, build, lines):
 
 
 def mistakes_of_tests(root, lines, names):
-    cases = check_semantics.cases_by_source(root)
+    cases = cases_by_source(root)
     for number, line in lines:
         for cell in line.split("|"):
             words = " ".join(TEST.findall(cell))
-            for mistake in check_semantics.mistakes_of(words, names, cases) if words else ():
+            for mistake in mistakes_of(words, names, cases) if words else ():
                 yield number, mistake
 
 
@@ -110,7 +136,7 @@ def main():
     start = next(number for number, line in text if line == "## Platforms")
     end = next(number for number, line in text if number > start and line.startswith("## "))
     platforms = [(number, line) for number, line in tables if start < number < end]
-    names = check_semantics.registered(sys.argv[3], sys.argv[2])
+    names = registered(sys.argv[3], sys.argv[2])
     mistakes = list(mistakes_of_platforms(root, pathlib.Path(sys.argv[2]), platforms))
     mistakes += mistakes_of_tests(root, [row for row in tables if row[0] > start], names)
     for number, mistake in mistakes:

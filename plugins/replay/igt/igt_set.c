@@ -22,18 +22,6 @@ static void put(FILE *out, const char *format, ...)
     va_end(arguments);
 }
 
-/* A text of the file as a YAML scalar: what is no plain letter becomes '_'. */
-static void put_foreign(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        const char c = *text;
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '-' || c == '_';
-
-        (void)fputc(plain ? c : '_', out);
-    }
-}
-
 static void put_head(FILE *out)
 {
     put(out, "format: 1\n"
@@ -155,17 +143,14 @@ static void put_set(FILE *out, const struct zeta_igt_format *format, const char 
              "  - name: RawCounters\n"
              "    description: Counters as they stand in the reports. What they count was chosen "
              "by the set ");
-    put_foreign(out, recorded_set);
-    put(out, " (");
-    put_foreign(out, recorded_uuid);
     put(out,
-        ").\n"
+        "%s (%s).\n"
         "    domain: 0\n"
         "    unit: oa\n"
         "    layout: oa-%s\n"
         "    sampling: [time]\n"
         "    metrics:\n",
-        format->name);
+        recorded_set, recorded_uuid, format->name);
     put_metric(out, "GpuTime", "duration", "u64", "ns",
                "muldiv(ticks, 1000000000, $GpuTimestampFrequency)",
                "Time between the two reports.");

@@ -108,10 +108,9 @@ static const char *const part_names[PARTS] = {"symbols", "units", "layouts", "me
 struct merging {
     struct zeta_replay_copying copying;
     int parts[PARTS];
-    int set;                 /* 0: not found yet */
-    const char *uuid, *name; /* of the set, as the file says */
-    const struct zeta_yaml_node
-        *kinds; /* of the file that is read; members that its definitions share */
+    int set;                            /* 0: not found yet */
+    const char *uuid, *name;            /* of the set, as the recorded file says */
+    const struct zeta_yaml_node *kinds; /* of the set file: members that definitions share */
 };
 
 static int list_of_one(struct zeta_replay_copying *copying, const char *text)
@@ -138,22 +137,22 @@ static void append_kind(struct merging *merging, const struct zeta_yaml_node *de
     }
 }
 
-/* A copy of a metric's definition without its kind, which only its own file knows. */
-static int copy_metric(struct merging *merging, const struct zeta_yaml_node *metric)
+/* A copy of a definition without its kind, which only its own file knows. */
+static int copy_definition(struct merging *merging, const struct zeta_yaml_node *definition)
 {
     struct zeta_replay_copying *copying = &merging->copying;
     int made;
 
-    if (metric->kind != ZETA_YAML_MAPPING)
-        return zeta_replay_node_copy(copying, metric);
+    if (definition->kind != ZETA_YAML_MAPPING)
+        return zeta_replay_node_copy(copying, definition);
     made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
-    for (const struct zeta_yaml_node *node = metric->first_child; made && node && !copying->failed;
-         node = node->next) {
+    for (const struct zeta_yaml_node *node = definition->first_child;
+         made && node && !copying->failed; node = node->next) {
         if (strcmp(node->key, "kind") != 0)
             zeta_replay_append_pair(copying, made, node->key, zeta_replay_node_copy(copying, node));
     }
     if (made)
-        append_kind(merging, metric, made);
+        append_kind(merging, definition, made);
     return made;
 }
 
@@ -164,7 +163,7 @@ static int copy_metrics(struct merging *merging, const struct zeta_yaml_node *me
 
     for (const struct zeta_yaml_node *metric = metrics->first_child;
          made && metric && !copying->failed; metric = metric->next)
-        zeta_replay_append_item(copying, made, copy_metric(merging, metric));
+        zeta_replay_append_item(copying, made, copy_definition(merging, metric));
     return made;
 }
 
@@ -176,7 +175,7 @@ static void merge_part(struct merging *merging, const struct zeta_yaml_node *par
     for (const struct zeta_yaml_node *node = part->first_child; node && !copying->failed;
          node = node->next) {
         if (part->kind == ZETA_YAML_MAPPING)
-            zeta_replay_append_pair(copying, target, node->key, copy_metric(merging, node));
+            zeta_replay_append_pair(copying, target, node->key, copy_definition(merging, node));
         else
             zeta_replay_append_item(copying, target, zeta_replay_node_copy(copying, node));
     }

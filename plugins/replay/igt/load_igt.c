@@ -27,7 +27,7 @@ struct device_info {
     uint32_t pci_id, revision;
     uint32_t min_hz, max_hz;
     uint32_t format;
-    char set[257];
+    char set[257]; /**< name and uuid of the set: plain, whatever the file says */
     char uuid[41];
 };
 
@@ -81,6 +81,15 @@ static bool take_version(const struct zeta_igt_record *record, struct zeta_repla
     return true;
 }
 
+/* Takes a text of the file, in which what is no letter, digit, '-' or '_' becomes '_'. */
+static void take_text(char *text, const unsigned char *bytes, size_t size)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+    for (size_t i = 0; i < size && bytes[i]; i++)
+        text[i] = strchr(plain, bytes[i]) ? (char)bytes[i] : '_';
+}
+
 static bool take_device_info(const struct zeta_igt_record *record, struct device_info *info,
                              struct zeta_replay_problem *problem)
 {
@@ -95,8 +104,8 @@ static bool take_device_info(const struct zeta_igt_record *record, struct device
     info->min_hz = (uint32_t)zeta_igt_get(body + 16, 4);
     info->max_hz = (uint32_t)zeta_igt_get(body + 20, 4);
     info->format = (uint32_t)zeta_igt_get(body + 32, 4);
-    memcpy(info->set, body + 36, 256);
-    memcpy(info->uuid, body + 292, 40);
+    take_text(info->set, body + 36, 256);
+    take_text(info->uuid, body + 292, 40);
     if (info->oa_hz < 1000 || info->oa_hz > 1000000000)
         return zeta_replay_fail(problem, "a clock of %" PRIu64 " Hz cannot be that of its reports",
                                 info->oa_hz);

@@ -332,54 +332,54 @@ static ze_result_t check_target(const struct zeta_command_list *list,
  * One execution at a time, from any thread: each waits for the value of a counter that the one
  * before reaches. Values are taken when the append is complete but for its submission.
  */
-struct turn {
+struct ticket {
     struct zeta_plugin_event before;
     struct zeta_plugin_event mine;
     struct zeta_plugin_event *waits[1];
     uint32_t waiter; /* the command that waits */
 };
 
-static ze_result_t make_turn(struct zeta_append *append, struct zeta_event *event,
-                             struct turn **out_turn)
+static ze_result_t make_ticket(struct zeta_append *append, struct zeta_event *event,
+                               struct ticket **out_ticket)
 {
     void *memory = NULL;
-    ze_result_t result = zeta_command_buffer_alloc(append->buffer, sizeof(struct turn), &memory);
+    ze_result_t result = zeta_command_buffer_alloc(append->buffer, sizeof(struct ticket), &memory);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct turn *turn = memory;
-    turn->before.event = event;
-    turn->mine.event = event;
-    turn->waits[0] = &turn->before;
-    *out_turn = turn;
+    struct ticket *ticket = memory;
+    ticket->before.event = event;
+    ticket->mine.event = event;
+    ticket->waits[0] = &ticket->before;
+    *out_ticket = ticket;
     return ZE_RESULT_SUCCESS;
 }
 
 /* Nobody waits for an execution that was lost, but for those before it. */
-static void take_turn(const struct zeta_append *append, struct turn *turn)
+static void take_ticket(const struct zeta_append *append, struct ticket *ticket)
 {
-    struct zeta_counter *counter = turn->mine.event->counter;
-    struct zeta_plugin_command *waiter = &append->buffer->commands[turn->waiter];
+    struct zeta_counter *counter = ticket->mine.event->counter;
+    struct zeta_plugin_command *waiter = &append->buffer->commands[ticket->waiter];
 
-    turn->mine.value = zeta_counter_take(counter);
-    turn->before.value = turn->mine.value - 1;
-    while (turn->before.value > 0 &&
-           zeta_counter_state(counter, turn->before.value) == ZETA_SIGNAL_LOST)
-        turn->before.value--;
-    if (turn->before.value == 0)
+    ticket->mine.value = zeta_counter_take(counter);
+    ticket->before.value = ticket->mine.value - 1;
+    while (ticket->before.value > 0 &&
+           zeta_counter_state(counter, ticket->before.value) == ZETA_SIGNAL_LOST)
+        ticket->before.value--;
+    if (ticket->before.value == 0)
         return;
-    waiter->wait_events = turn->waits;
+    waiter->wait_events = ticket->waits;
     waiter->wait_count = 1;
 }
 
 static ze_result_t add_graph(struct zeta_append *append, struct zeta_executable_graph *executable,
-                             struct turn *turn, ze_event_handle_t signal)
+                             struct ticket *ticket, ze_event_handle_t signal)
 {
     struct zeta_plugin_command *command = NULL;
     ze_result_t result =
         zeta_command_buffer_pin(append->buffer, executable, ZETA_KIND_EXECUTABLE_GRAPH);
 
-    turn->waiter = append->buffer->count;
+    ticket->waiter = append->buffer->count;
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
     if (result == ZE_RESULT_SUCCESS)
@@ -388,7 +388,7 @@ static ze_result_t add_graph(struct zeta_append *append, struct zeta_executable_
         result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    command->signal_event = &turn->mine;
+    command->signal_event = &ticket->mine;
     return zeta_append_barrier(append, signal, 0, NULL);
 }
 
@@ -397,8 +397,8 @@ static ze_result_t append_graph(struct zeta_append *append,
                                 uint32_t wait_count, ze_event_handle_t *waits)
 {
     struct zeta_plugin_event mine = {.event = executable->order};
-    struct turn *turn = NULL;
-    ze_result_t result = make_turn(append, executable->order, &turn);
+    struct ticket *ticket = NULL;
+    ze_result_t result = make_ticket(append, executable->order, &ticket);
 
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_barrier(append, NULL, wait_count, waits);
@@ -407,10 +407,10 @@ static ze_result_t append_graph(struct zeta_append *append,
                             "a graph that is appended cannot wait for an event of a graph that is "
                             "being recorded");
     if (result == ZE_RESULT_SUCCESS)
-        result = add_graph(append, executable, turn, signal);
+        result = add_graph(append, executable, ticket, signal);
     if (result == ZE_RESULT_SUCCESS) {
-        take_turn(append, turn);
-        mine = turn->mine;
+        take_ticket(append, ticket);
+        mine = ticket->mine;
     }
     result = zeta_append_end(append, result);
     /* Who waits for an execution that never began would wait for ever. */

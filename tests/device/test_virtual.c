@@ -22,10 +22,10 @@ static ze_physical_mem_handle_t make_physical(const struct gpu *gpu, size_t page
 static char *reserve(const struct gpu *gpu, size_t pages)
 {
     /* A place to begin at is optional, but the validation of old loaders wants one. */
-    const void *wish = (const void *)(UINT64_C(1) << 40);
+    const void *request = (const void *)(UINT64_C(1) << 40);
     void *address = NULL;
 
-    assert_success(zeVirtualMemReserve(gpu->context, wish, pages * PAGE, &address));
+    assert_success(zeVirtualMemReserve(gpu->context, request, pages * PAGE, &address));
     return address;
 }
 
@@ -354,7 +354,7 @@ static void arguments__that_do_not_fit__are_refused(void **state)
 }
 
 /* Rule 5.19. */
-static void reserve__with_a_wish__gets_it_or_another_place(void **state)
+static void reserve__with_a_hint__gets_it_or_another_place(void **state)
 {
     const struct gpu *gpu = *state;
     char *taken = reserve(gpu, 4);
@@ -403,7 +403,7 @@ SUITE(virtual)
         cmocka_unit_test(physical__of_the_host__needs_no_device),
         cmocka_unit_test(properties__of_mapped_addresses__are_those_of_the_memory),
         cmocka_unit_test(arguments__that_do_not_fit__are_refused),
-        cmocka_unit_test(reserve__with_a_wish__gets_it_or_another_place),
+        cmocka_unit_test(reserve__with_a_hint__gets_it_or_another_place),
         cmocka_unit_test(context__destroyed_with_mappings__gives_everything_back),
     };
 

@@ -45,29 +45,30 @@ static uint64_t min_period(const struct zeta_intel_unit *unit, bool as_everybody
     return as_everybody ? scripted.least_for_all_ns : scripted.least_ns;
 }
 
-static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+static uint32_t open_stream(struct zeta_intel_gpu *gpu,
+                            const struct zeta_intel_stream_request *request,
                             struct zeta_intel_kernel_stream **out_stream)
 {
-    struct scripted_source *source = &scripted.sources[wish->unit->tile];
+    struct scripted_source *source = &scripted.sources[request->unit->tile];
 
     if (scripted.refusals > 0) {
         scripted.refusals--;
         return zeta_host_fail(gpu->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS, "too fast");
     }
-    if (wish->config < scripted.oldest_config)
+    if (request->config < scripted.oldest_config)
         return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE, "no configuration");
     (void)pthread_mutex_lock(&scripted.lock);
     assert_false(source->is_open);
     scripted.opens++;
     source->is_open = true;
-    source->exponent = wish->exponent;
+    source->exponent = request->exponent;
     source->count = 0;
     source->failure = 0;
     source->broken = false;
     source->stream.tells_loss_once = false;
     source->stream.gpu = gpu;
     source->stream.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    source->stream.record_bytes = wish->record_bytes;
+    source->stream.record_bytes = request->record_bytes;
     (void)pthread_mutex_unlock(&scripted.lock);
     *out_stream = &source->stream;
     return ZETA_PLUGIN_SUCCESS;

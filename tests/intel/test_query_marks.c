@@ -31,7 +31,8 @@ static uint32_t tell_clock(struct zeta_intel_gpu *gpu, uint32_t tile, struct zet
 /* The standard output while it is closed; it comes back when the kernel is asked for a stream. */
 static int output = -1;
 
-static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+static uint32_t open_stream(struct zeta_intel_gpu *gpu,
+                            const struct zeta_intel_stream_request *request,
                             struct zeta_intel_kernel_stream **out_stream)
 {
     if (output >= 0) {
@@ -39,7 +40,7 @@ static uint32_t open_stream(struct zeta_intel_gpu *gpu, const struct zeta_intel_
         (void)close(output);
         output = -1;
     }
-    return scripted_kmd.stream_open(gpu, wish, out_stream);
+    return scripted_kmd.stream_open(gpu, request, out_stream);
 }
 
 static int setup(void **state)

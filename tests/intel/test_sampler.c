@@ -479,16 +479,16 @@ static void stream_and_pool__one_unit__exclude_each_other(void **state)
     struct sampler_bed *bed = *state;
     struct zeta_plugin_query_pool *pool = NULL;
     struct zeta_intel_kernel_stream *stream = NULL;
-    const struct zeta_intel_stream_wish wish = {.unit = &bed->gpu.units[0],
-                                                .record_bytes = SCRIPTED_REPORT_BYTES};
+    const struct zeta_intel_stream_request request = {.unit = &bed->gpu.units[0],
+                                                      .record_bytes = SCRIPTED_REPORT_BYTES};
 
-    assert_int_equal(zeta_intel_unit_open(&bed->gpu, &wish, "a stream of TestOa", &stream),
+    assert_int_equal(zeta_intel_unit_open(&bed->gpu, &request, "a stream of TestOa", &stream),
                      ZETA_PLUGIN_SUCCESS);
     assert_int_equal(sampler_bed_try_pool(bed, 1, "First", 1, &pool), ZETA_PLUGIN_NOT_AVAILABLE);
     assert_non_null(strstr(scripted.sentence, "a stream of TestOa"));
     zeta_intel_unit_close(stream);
     pool = sampler_bed_pool(bed, "First");
-    assert_int_equal(zeta_intel_unit_open(&bed->gpu, &wish, "a stream of TestOa", &stream),
+    assert_int_equal(zeta_intel_unit_open(&bed->gpu, &request, "a stream of TestOa", &stream),
                      ZETA_PLUGIN_HANDLE_OBJECT_IN_USE);
     assert_non_null(strstr(scripted.sentence, "query pools of First"));
     sampler_bed_drop(bed, pool);

@@ -175,7 +175,7 @@ static void rows__of_records__have_the_ten_metrics(void **state)
 }
 
 /* Rule 26.19. */
-static void period__any_wish__is_one_of_seven(void **state)
+static void period__any_request__is_one_of_seven(void **state)
 {
     static const uint32_t cases[][2] = {{0, 251}, {600, 502}, {1300, 1255}, {UINT32_MAX, 1757}};
 
@@ -256,7 +256,7 @@ SUITE(xe_stall)
         cmocka_unit_test(records__of_lunar_lake__are_those_of_every_core),
         cmocka_unit_test(records__of_each_tile_of_ponte_vecchio__have_its_layout),
         cmocka_unit_test(rows__of_records__have_the_ten_metrics),
-        cmocka_unit_test(period__any_wish__is_one_of_seven),
+        cmocka_unit_test(period__any_request__is_one_of_seven),
         cmocka_unit_test(loss__of_records__is_one_break),
         cmocka_unit_test(buffer__that_nobody_reads__loses_records_and_says_so),
         cmocka_unit_test(stream__of_stalls_and_of_counters__run_side_by_side),

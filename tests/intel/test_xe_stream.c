@@ -14,7 +14,7 @@
 #include "plugins/intel/stream/order.h"
 #include "tests/support/suite.h"
 
-static void buffer__any_wish__is_a_power_of_two_that_the_kernel_takes(void **state)
+static void buffer__any_request__is_a_power_of_two_that_the_kernel_takes(void **state)
 {
     (void)state;
     assert_int_equal(zeta_xe_buffer_bytes(1), 128 << 10);
@@ -147,7 +147,7 @@ static void order__several_reports_of_one_tick__follow_each_other(void **state)
 SUITE(xe_stream)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffer__any_wish__is_a_power_of_two_that_the_kernel_takes),
+        cmocka_unit_test(buffer__any_request__is_a_power_of_two_that_the_kernel_takes),
         cmocka_unit_test(status__each_bit__is_a_break_of_its_kind),
         cmocka_unit_test(properties__several__are_chained_in_order),
         cmocka_unit_test(stall_period__of_each_rate__is_cycles_at_the_highest_clock),

@@ -403,7 +403,7 @@ static void buffer__for_many_reports__is_as_large_as_they_need(void **state)
     bed_close(&source);
 }
 
-static void period__any_wish__is_the_nearest_exponent(void **state)
+static void period__any_request__is_the_nearest_exponent(void **state)
 {
     static const struct {
         uint32_t wanted_ns, used_ns;
@@ -630,7 +630,7 @@ SUITE(xe_streams)
         cmocka_unit_test(stream__of_a_root_with_tiles__has_the_reports_of_both),
         cmocka_unit_test(config__opened_again__is_not_uploaded_twice),
         cmocka_unit_test(buffer__for_many_reports__is_as_large_as_they_need),
-        cmocka_unit_test(period__any_wish__is_the_nearest_exponent),
+        cmocka_unit_test(period__any_request__is_the_nearest_exponent),
         cmocka_unit_test(losses__of_tiles__are_breaks_of_their_own),
         cmocka_unit_test(loss__of_reports__is_a_break),
         cmocka_unit_test(loss__of_the_buffer__is_a_break),

@@ -20,20 +20,20 @@
 enum { FIRST = 7, COUNTERS = 14, REPORT = 256 };
 
 /** A programmable with the value of its first parameter. */
-struct wish {
+struct pick {
     const char *name;
     uint32_t value;
 };
 
 /** What is in a set's counters from A7 on, in order; ends with a NULL name. */
-static const struct wish by_shader[] = {
+static const struct pick by_shader[] = {
     {"EuActive", 0},   {"EuStall", 0},      {"EuFpuBothActive", 0},
     {"Fpu0Active", 1}, {"Fpu1Active", 1},   {"EuSendActive", 1},
     {"EuActive", 1},   {"EuStall", 1},      {"Fpu0Active", 5},
     {"Fpu1Active", 5}, {"EuSendActive", 5}, {"EuFpuBothActive", 5},
     {"EuActive", 5},   {"EuStall", 5},      {NULL, 0},
 };
-static const struct wish by_instruction[] = {
+static const struct pick by_instruction[] = {
     {"EuActive", 0},
     {"EuStall", 0},
     {"EuFpuBothActive", 0},
@@ -50,16 +50,16 @@ static const struct wish by_instruction[] = {
     {"EuMoveInstructions", 1},
     {NULL, 0},
 };
-static const struct wish occupancy[] = {
+static const struct pick occupancy[] = {
     {"EuActive", 0}, {"EuStall", 0}, {"EuFpuBothActive", 0}, {"EuThreadOccupancy", 0}, {NULL, 0}};
-static const struct wish gen12_first[] = {
+static const struct pick gen12_first[] = {
     {"EuActive", 0}, {"EuStall", 0}, {"EuThreadOccupancy", 0}, {NULL, 0}};
-static const struct wish gen12_shaders[] = {
+static const struct pick gen12_shaders[] = {
     {"FpuActive", 2}, {"FpuActive", 3}, {"EuSendActive", 1}, {NULL, 0}};
-static const struct wish gen12_pipes[] = {
+static const struct pick gen12_pipes[] = {
     {"EuFpuEmActive", 0}, {"FpuActive", 0}, {"EmActive", 0}, {NULL, 0}};
 
-static const struct wish xehp_compute[] = {{"XveActive", 0},
+static const struct pick xehp_compute[] = {{"XveActive", 0},
                                            {"XveStall", 0},
                                            {"FpuActive", 0},
                                            {"EmActive", 0},
@@ -72,16 +72,16 @@ static const struct wish xehp_compute[] = {{"XveActive", 0},
                                            {"XveFpuFlt32", 0},
                                            {"XveFpuFlt64", 0},
                                            {NULL, 0}};
-static const struct wish xehp_async[] = {
+static const struct pick xehp_async[] = {
     {"FpuActive", 0}, {"FpuActive", 1}, {"FpuActive", 5},          {"FpuActive", 6},
     {"FpuActive", 9}, {"EmActive", 0},  {"EmActive", 1},           {"EmActive", 5},
     {"EmActive", 6},  {"EmActive", 9},  {"XveThreadOccupancy", 0}, {"XveActive", 0},
     {"XveStall", 0},  {NULL, 0}};
-static const struct wish xehp_stages[] = {{"FpuActive", 2},  {"FpuActive", 3},  {"FpuActive", 4},
+static const struct pick xehp_stages[] = {{"FpuActive", 2},  {"FpuActive", 3},  {"FpuActive", 4},
                                           {"EmActive", 2},   {"EmActive", 3},   {"EmActive", 4},
                                           {"SendActive", 2}, {"SendActive", 3}, {"SendActive", 4},
                                           {"SendActive", 6}, {NULL, 0}};
-static const struct wish pvc_pipes[] = {
+static const struct pick pvc_pipes[] = {
     {"EuActive", 0},          {"EuStall", 0},      {"EmFpuActive", 0},
     {"EuThreadOccupancy", 0}, {"FpuActive", 0},    {"EmActive", 0},
     {"SysActive", 0},         {"SysFpuActive", 0}, {NULL, 0}};
@@ -89,7 +89,7 @@ static const struct wish pvc_pipes[] = {
 static const struct expectation {
     const char *platform;
     const char *set;
-    const struct wish *wishes;
+    const struct pick *picks;
 } expectations[] = {
     {"bdw-gt2", "L3_1", by_shader},
     {"bdw-gt2", "ComputeL3Cache", by_instruction},
@@ -111,7 +111,7 @@ static const struct expectation {
     {"pvc", "TestOa", pvc_pipes},
 };
 
-/** A catalog with the set that the wishes make. */
+/** A catalog with the set that the picks make. */
 struct bed {
     struct data_generation *generations;
     uint32_t generation_count;
@@ -136,17 +136,17 @@ static void load(struct bed *bed, const char *platform)
     assert_non_null(bed->catalog);
 }
 
-static void cook(struct bed *bed, const struct wish *wish, uint32_t utilization)
+static void cook(struct bed *bed, const struct pick *pick, uint32_t utilization)
 {
-    const zet_metric_programmable_param_value_exp_t values[] = {{.value.ui32 = wish->value},
+    const zet_metric_programmable_param_value_exp_t values[] = {{.value.ui32 = pick->value},
                                                                 {.value.ui32 = utilization}};
     const struct zeta_programmable *programmable =
-        zeta_catalog_find_programmable(bed->catalog, wish->name);
+        zeta_catalog_find_programmable(bed->catalog, pick->name);
     /* Those that are not told by shader have the last parameter alone. */
     const uint32_t first = programmable && programmable->parameter_count == 1 ? 1 : 0;
     struct zeta_choice choice;
     const struct zeta_recipe_request request = {
-        .choice = &choice, .name = wish->name, .description = "d"};
+        .choice = &choice, .name = pick->name, .description = "d"};
     const char *wrong = NULL;
 
     assert_non_null(programmable);
@@ -167,11 +167,11 @@ static void bed_init(struct bed *bed, const struct expectation *expectation, uin
 
     *bed = (struct bed){0};
     load(bed, expectation->platform);
-    for (const struct wish *wish = expectation->wishes; wish->name; wish++)
-        cook(bed, wish, utilization);
+    for (const struct pick *pick = expectation->picks; pick->name; pick++)
+        cook(bed, pick, utilization);
     request.catalog = bed->catalog;
     request.layout_name =
-        zeta_catalog_find_programmable(bed->catalog, expectation->wishes[0].name)->layout_name;
+        zeta_catalog_find_programmable(bed->catalog, expectation->picks[0].name)->layout_name;
     request.sampling = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     request.ingredients = bed->ingredients;
     request.count = bed->count;
@@ -241,10 +241,10 @@ static void flexible_counters__as_in_a_set__write_its_registers(void **state)
 /** Counters of Xe2 and Xe3 take the events that the sets of all platforms write for them. */
 static void events_of_xe2__chosen__written_for_their_counters(void **state)
 {
-    static const struct wish wishes[] = {
+    static const struct pick picks[] = {
         {"XVE_ACTIVE", 0}, {"ICACHE_MISS", 0}, {"SLM_BYTE_READ", 0}, {NULL, 0}};
     static const struct expectation platforms[] = {
-        {"lnl", NULL, wishes}, {"bmg", NULL, wishes}, {"ptl", NULL, wishes}};
+        {"lnl", NULL, picks}, {"bmg", NULL, picks}, {"ptl", NULL, picks}};
     static const uint32_t events[] = {0x605, 0x623, 0xa15};
 
     (void)state;
@@ -364,7 +364,7 @@ static void flexible_counters__of_gen12__are_four_together(void **state)
 /** What B0 that never and B1 that always counts are programmed with. */
 static void check_boolean(const char *platform, uint32_t trigger, uint32_t events)
 {
-    static const struct wish conditions[] = {{"BooleanClocks", 0}, {"BooleanClocks", 1}, {NULL, 0}};
+    static const struct pick conditions[] = {{"BooleanClocks", 0}, {"BooleanClocks", 1}, {NULL, 0}};
     const struct expectation expectation = {platform, "TestOa", conditions};
     const struct zeta_set *set;
     uint32_t wanted = 0, found = 0;
@@ -404,9 +404,9 @@ static void boolean_counters__never_and_always__as_in_the_test_set(void **state)
 /** Flexible counters take slots of A, boolean ones slots of B, in one group. */
 static void both_kinds__in_one_group__have_counters_of_their_own(void **state)
 {
-    static const struct wish wishes[] = {
+    static const struct pick picks[] = {
         {"BooleanClocks", 1}, {"EuActive", 0}, {"BooleanClocks", 0}, {"EuStall", 0}, {NULL, 0}};
-    const struct expectation expectation = {"skl-gt2", "TestOa", wishes};
+    const struct expectation expectation = {"skl-gt2", "TestOa", picks};
     zet_typed_value_t values[32];
     struct bed bed;
 

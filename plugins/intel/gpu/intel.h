@@ -123,12 +123,12 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
                              const struct zeta_intel_unit **out_unit);
 
 /**
- * Fills the format and the size of reports of wish->unit. INVALID_ARGUMENT with a sentence if the
- * layout of the set has records of another size, or the kernel's driver has no such reports.
+ * Fills the format and the size of reports of request->unit. INVALID_ARGUMENT with a sentence if
+ * the layout of the set has records of another size, or the kernel's driver has no such reports.
  */
 uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
                                  struct zeta_plugin_string set, uint32_t record_bytes,
-                                 struct zeta_intel_stream_wish *wish);
+                                 struct zeta_intel_stream_request *request);
 
 /** Whether reports of a unit have headers of 64 bits, with time stamps of 56. */
 bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit);
@@ -149,8 +149,9 @@ uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t
  * Opens the one stream of a unit that this process may have, and starts it. holder says what for.
  * HANDLE_OBJECT_IN_USE: this process has it; else as stream_open() of the kmd.
  */
-uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
-                              const char *holder, struct zeta_intel_kernel_stream **out_stream);
+uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
+                              const struct zeta_intel_stream_request *request, const char *holder,
+                              struct zeta_intel_kernel_stream **out_stream);
 /** Closes it and gives up the unit. */
 void zeta_intel_unit_close(struct zeta_intel_kernel_stream *stream);
 

@@ -69,31 +69,31 @@ uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
 
 uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
                                  struct zeta_plugin_string set, uint32_t record_bytes,
-                                 struct zeta_intel_stream_wish *wish)
+                                 struct zeta_intel_stream_request *request)
 {
     const struct zeta_intel_gpu *gpu = device->gpu;
-    const struct zeta_intel_unit *unit = wish->unit;
+    const struct zeta_intel_unit *unit = request->unit;
 
-    wish->format = 0;
-    wish->record_bytes = unit->record_bytes;
+    request->format = 0;
+    request->record_bytes = unit->record_bytes;
     if (unit->kind != ZETA_INTEL_EU_STALL) {
         const struct zeta_intel_format *format = &gpu->platform->formats[unit->kind];
 
-        wish->record_bytes = format->record_bytes;
-        if (!gpu->kmd->format(format, &wish->format))
+        request->record_bytes = format->record_bytes;
+        if (!gpu->kmd->format(format, &request->format))
             return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                                   "%s (%s): the platform file of %s names no report format of the "
                                   "kernel driver %s for the unit %s",
                                   gpu->name, device->id, gpu->platform->name, gpu->kmd->driver,
                                   unit->name);
     }
-    if (wish->record_bytes == record_bytes)
+    if (request->record_bytes == record_bytes)
         return ZETA_PLUGIN_SUCCESS;
     return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                           "%s (%s): the layout of the set %.*s has records of %u bytes, and the "
                           "unit %s gives reports of %u",
                           gpu->name, device->id, zeta_string_shown(set), set.data, record_bytes,
-                          unit->name, wish->record_bytes);
+                          unit->name, request->record_bytes);
 }
 
 bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit)
@@ -177,25 +177,25 @@ static void release(struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *un
 }
 
 /* One try, with the configuration as the kernel has it now. */
-static uint32_t open_once(struct zeta_intel_gpu *gpu, struct zeta_intel_stream_wish *wish,
+static uint32_t open_once(struct zeta_intel_gpu *gpu, struct zeta_intel_stream_request *request,
                           struct zeta_intel_kernel_stream **out_stream)
 {
-    const struct zeta_intel_program *program = wish->program;
+    const struct zeta_intel_program *program = request->program;
     uint32_t result = ZETA_PLUGIN_SUCCESS;
 
     if (program)
-        result = gpu->kmd->config_get(gpu, program, &wish->config);
-    return result == ZETA_PLUGIN_SUCCESS ? gpu->kmd->stream_open(gpu, wish, out_stream) : result;
+        result = gpu->kmd->config_get(gpu, program, &request->config);
+    return result == ZETA_PLUGIN_SUCCESS ? gpu->kmd->stream_open(gpu, request, out_stream) : result;
 }
 
 /* Other processes may remove a configuration after a look at it, as drop_config() does. */
 static bool config_is_gone(const struct zeta_intel_gpu *gpu,
-                           const struct zeta_intel_stream_wish *wish)
+                           const struct zeta_intel_stream_request *request)
 {
     uint64_t now = 0;
 
-    return wish->program &&
-           (!zeta_intel_config_find(gpu, wish->program->uuid, &now) || now != wish->config);
+    return request->program &&
+           (!zeta_intel_config_find(gpu, request->program->uuid, &now) || now != request->config);
 }
 
 /*
@@ -203,17 +203,18 @@ static bool config_is_gone(const struct zeta_intel_gpu *gpu,
  * sets. Of those without a name there is no end, so that nothing is left of one but what its stream
  * holds.
  */
-static void drop_config(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish)
+static void drop_config(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_request *request)
 {
-    if (wish->program && wish->program->is_nameless && wish->config != 0)
-        gpu->kmd->config_remove(gpu, wish->config);
+    if (request->program && request->program->is_nameless && request->config != 0)
+        gpu->kmd->config_remove(gpu, request->config);
 }
 
-uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
-                              const char *holder, struct zeta_intel_kernel_stream **out_stream)
+uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
+                              const struct zeta_intel_stream_request *request, const char *holder,
+                              struct zeta_intel_kernel_stream **out_stream)
 {
-    struct zeta_intel_stream_wish current = *wish;
-    uint32_t result = take(gpu, wish->unit, holder);
+    struct zeta_intel_stream_request current = *request;
+    uint32_t result = take(gpu, request->unit, holder);
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
@@ -222,11 +223,11 @@ uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu, const struct zeta_inte
         result = open_once(gpu, &current, out_stream);
     drop_config(gpu, &current);
     if (result != ZETA_PLUGIN_SUCCESS) {
-        release(gpu, wish->unit);
+        release(gpu, request->unit);
         return result;
     }
-    (*out_stream)->unit = wish->unit;
-    atomic_store(&gpu->uses[unit_index(gpu, wish->unit)].fd, (*out_stream)->fd);
+    (*out_stream)->unit = request->unit;
+    atomic_store(&gpu->uses[unit_index(gpu, request->unit)].fd, (*out_stream)->fd);
     return ZETA_PLUGIN_SUCCESS;
 }
 

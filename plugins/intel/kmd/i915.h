@@ -21,7 +21,7 @@ uint32_t zeta_intel_i915_config_get(struct zeta_intel_gpu *gpu,
                                     const struct zeta_intel_program *program, uint64_t *out_config);
 void zeta_intel_i915_config_remove(struct zeta_intel_gpu *gpu, uint64_t config);
 uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
-                                     const struct zeta_intel_stream_wish *wish,
+                                     const struct zeta_intel_stream_request *request,
                                      struct zeta_intel_kernel_stream **out_stream);
 uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *stream, void *buffer,
                                      uint64_t capacity_bytes, struct zeta_plugin_read *out_read);

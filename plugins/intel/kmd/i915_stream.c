@@ -65,10 +65,10 @@ uint64_t zeta_intel_i915_min_period_ns(const struct zeta_intel_unit *unit, bool 
     return zeta_intel_period_ns(unit, ZETA_INTEL_EXPONENTS - 1);
 }
 
-static uint64_t poll_period(const struct zeta_intel_stream_wish *wish)
+static uint64_t poll_period(const struct zeta_intel_stream_request *request)
 {
-    const uint64_t period_ns = zeta_intel_period_ns(wish->unit, wish->exponent);
-    const uint64_t records = wish->notify_records;
+    const uint64_t period_ns = zeta_intel_period_ns(request->unit, request->exponent);
+    const uint64_t records = request->notify_records;
 
     if (records == 0 || records >= POLL_LONGEST_NS / period_ns + 1)
         return POLL_LONGEST_NS;
@@ -88,7 +88,8 @@ static void add(struct properties *properties, uint64_t id, uint64_t value)
 }
 
 /* The descriptor, or the negative errno. */
-static int open_stream(const struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish)
+static int open_stream(const struct zeta_intel_gpu *gpu,
+                       const struct zeta_intel_stream_request *request)
 {
     const uint32_t revision = zeta_intel_i915_perf_revision(gpu);
     struct properties properties = {.count = 0};
@@ -99,15 +100,15 @@ static int open_stream(const struct zeta_intel_gpu *gpu, const struct zeta_intel
     int fd;
 
     add(&properties, DRM_I915_PERF_PROP_SAMPLE_OA, 1);
-    add(&properties, DRM_I915_PERF_PROP_OA_METRICS_SET, wish->config);
-    add(&properties, DRM_I915_PERF_PROP_OA_FORMAT, wish->format);
-    add(&properties, DRM_I915_PERF_PROP_OA_EXPONENT, wish->exponent);
+    add(&properties, DRM_I915_PERF_PROP_OA_METRICS_SET, request->config);
+    add(&properties, DRM_I915_PERF_PROP_OA_FORMAT, request->format);
+    add(&properties, DRM_I915_PERF_PROP_OA_EXPONENT, request->exponent);
     if (revision >= ZETA_INTEL_I915_ENGINE) {
-        add(&properties, ZETA_I915_PROP_OA_ENGINE_CLASS, wish->unit->kernel_id >> 16);
-        add(&properties, ZETA_I915_PROP_OA_ENGINE_INSTANCE, wish->unit->kernel_id & 0xffff);
+        add(&properties, ZETA_I915_PROP_OA_ENGINE_CLASS, request->unit->kernel_id >> 16);
+        add(&properties, ZETA_I915_PROP_OA_ENGINE_INSTANCE, request->unit->kernel_id & 0xffff);
     }
     if (revision >= ZETA_INTEL_I915_POLL_PERIOD)
-        add(&properties, DRM_I915_PERF_PROP_POLL_OA_PERIOD, poll_period(wish));
+        add(&properties, DRM_I915_PERF_PROP_POLL_OA_PERIOD, poll_period(request));
     param.num_properties = properties.count;
     fd = zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_OPEN, &param);
     if (fd < 0)
@@ -116,28 +117,29 @@ static int open_stream(const struct zeta_intel_gpu *gpu, const struct zeta_intel
     return fd >= 0 ? fd : -errno;
 }
 
-static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_request *request,
                        int error)
 {
     char what[96];
 
     if (error == EBUSY)
-        return zeta_intel_fail_busy(gpu, wish->unit);
+        return zeta_intel_fail_busy(gpu, request->unit);
     if (error == EINVAL)
         return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "%s (%s): i915 refused a stream of the unit %s with EINVAL: it does "
                               "not know the report format %u on this GPU, the exponent %u, the "
                               "engine %u:%u, or the configuration %llu, which another process "
                               "may have removed; is the kernel older than the GPU?",
-                              gpu->name, gpu->id, wish->unit->name, wish->format, wish->exponent,
-                              wish->unit->kernel_id >> 16, wish->unit->kernel_id & 0xffff,
-                              (unsigned long long)wish->config);
-    (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", wish->unit->name);
+                              gpu->name, gpu->id, request->unit->name, request->format,
+                              request->exponent, request->unit->kernel_id >> 16,
+                              request->unit->kernel_id & 0xffff,
+                              (unsigned long long)request->config);
+    (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", request->unit->name);
     return zeta_intel_i915_fail(gpu, error, what);
 }
 
 uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
-                                     const struct zeta_intel_stream_wish *wish,
+                                     const struct zeta_intel_stream_request *request,
                                      struct zeta_intel_kernel_stream **out_stream)
 {
     struct stream *stream = calloc(1, sizeof(*stream));
@@ -145,21 +147,21 @@ uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
 
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    fd = open_stream(gpu, wish);
+    fd = open_stream(gpu, request);
     if (fd < 0) {
         free(stream);
-        return refuse(gpu, wish, -fd);
+        return refuse(gpu, request, -fd);
     }
     stream->base = (struct zeta_intel_kernel_stream){
         .gpu = gpu,
-        .unit = wish->unit,
+        .unit = request->unit,
         .fd = fd,
         .ring_bytes = BUFFER_BYTES,
-        .record_bytes = wish->record_bytes,
+        .record_bytes = request->record_bytes,
         /* The bit of Haswell cannot be cleared while the unit runs; this format is its own. */
-        .tells_loss_once = wish->format == I915_OA_FORMAT_A45_B8_C8,
+        .tells_loss_once = request->format == I915_OA_FORMAT_A45_B8_C8,
     };
-    stream->records.report_bytes = wish->record_bytes;
+    stream->records.report_bytes = request->record_bytes;
     *out_stream = &stream->base;
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -124,7 +124,7 @@ struct zeta_intel_gpu {
 uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t exponent);
 
 /** Opens a stream of the kernel. */
-struct zeta_intel_stream_wish {
+struct zeta_intel_stream_request {
     const struct zeta_intel_unit *unit;
     const struct zeta_intel_program *program; /**< NULL for EU stalls; a kmd looks at config */
     uint64_t config;         /**< of the program, from config_get(); zeta_intel_unit_open() asks */
@@ -183,7 +183,8 @@ struct zeta_intel_kmd {
      * Opens and starts a stream. NOT_AVAILABLE: somebody has the unit (with pid where it can be
      * found); INSUFFICIENT_PERMISSIONS: with the sysctl, its value, and the command.
      */
-    uint32_t (*stream_open)(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+    uint32_t (*stream_open)(struct zeta_intel_gpu *gpu,
+                            const struct zeta_intel_stream_request *request,
                             struct zeta_intel_kernel_stream **out_stream);
     /**
      * As stream_read() of zeta/plugin.h: bare reports, a break only before the first. What is

@@ -137,13 +137,14 @@ static uint32_t read_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
 
 /* ---- streams of either kind ----------------------------------------------------------------- */
 
-static uint32_t stream_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+static uint32_t stream_open(struct zeta_intel_gpu *gpu,
+                            const struct zeta_intel_stream_request *request,
                             struct zeta_intel_kernel_stream **out_stream)
 {
     struct zeta_xe_stream *stream = NULL;
-    const uint32_t result = wish->unit->kind == ZETA_INTEL_EU_STALL
-                                ? zeta_xe_stall_open(gpu, wish, &stream)
-                                : zeta_xe_oa_open(gpu, wish, &stream);
+    const uint32_t result = request->unit->kind == ZETA_INTEL_EU_STALL
+                                ? zeta_xe_stall_open(gpu, request, &stream)
+                                : zeta_xe_oa_open(gpu, request, &stream);
 
     if (result == ZETA_PLUGIN_SUCCESS)
         *out_stream = &stream->base;

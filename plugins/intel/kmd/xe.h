@@ -69,12 +69,14 @@ int zeta_xe_observe(const struct zeta_intel_gpu *gpu, uint32_t type,
 
 /** Makes the object of a stream around its descriptor, which is closed when there is no memory. */
 struct zeta_xe_stream *zeta_xe_stream_make(struct zeta_intel_gpu *gpu,
-                                           const struct zeta_intel_stream_wish *wish, int fd);
+                                           const struct zeta_intel_stream_request *request, int fd);
 
 /** Streams of OA units (xe_stream.c) and of EU stall samples (xe_stall.c), opened and started. */
-uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu,
+                         const struct zeta_intel_stream_request *request,
                          struct zeta_xe_stream **out_stream);
-uint32_t zeta_xe_stall_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+uint32_t zeta_xe_stall_open(struct zeta_intel_gpu *gpu,
+                            const struct zeta_intel_stream_request *request,
                             struct zeta_xe_stream **out_stream);
 
 /** As stream_read() and stream_close() of struct zeta_intel_kmd, for both kinds (xe_stream.c). */

@@ -24,51 +24,53 @@ static uint64_t ask_buffer_bytes(const struct zeta_intel_gpu *gpu,
     return bytes * gpu->tiles[unit->tile].topology.subslices;
 }
 
-static int observe(const struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
-                   uint64_t buffer_bytes)
+static int observe(const struct zeta_intel_gpu *gpu,
+                   const struct zeta_intel_stream_request *request, uint64_t buffer_bytes)
 {
     struct zeta_xe_properties properties = {0};
-    uint64_t notify = wish->notify_records;
+    uint64_t notify = request->notify_records;
 
-    zeta_xe_property_add(&properties, ZETA_XE_STALL_GT_ID, wish->unit->kernel_id);
-    zeta_xe_property_add(&properties, ZETA_XE_STALL_SAMPLE_RATE, wish->unit->rates[wish->exponent]);
-    if (notify > buffer_bytes / 2 / wish->record_bytes)
-        notify = buffer_bytes / 2 / wish->record_bytes;
+    zeta_xe_property_add(&properties, ZETA_XE_STALL_GT_ID, request->unit->kernel_id);
+    zeta_xe_property_add(&properties, ZETA_XE_STALL_SAMPLE_RATE,
+                         request->unit->rates[request->exponent]);
+    if (notify > buffer_bytes / 2 / request->record_bytes)
+        notify = buffer_bytes / 2 / request->record_bytes;
     if (notify > 1)
         zeta_xe_property_add(&properties, ZETA_XE_STALL_WAIT_NUM_REPORTS, notify);
     return zeta_xe_observe(gpu, ZETA_XE_OBSERVATION_EU_STALL, &properties);
 }
 
-static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_request *request,
                        int error)
 {
     if (error == EBUSY)
-        return zeta_intel_fail_busy(gpu, wish->unit);
+        return zeta_intel_fail_busy(gpu, request->unit);
     if (error == EINVAL)
         return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "%s: the xe driver refused to sample stalls on GT %u each %llu "
                               "cycles with EINVAL; sampling of stalls came with Linux 6.15",
-                              gpu->id, wish->unit->gt,
-                              (unsigned long long)wish->unit->rates[wish->exponent]);
+                              gpu->id, request->unit->gt,
+                              (unsigned long long)request->unit->rates[request->exponent]);
     return zeta_xe_fail(gpu, "to open a stream of EU stall samples", error);
 }
 
-uint32_t zeta_xe_stall_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+uint32_t zeta_xe_stall_open(struct zeta_intel_gpu *gpu,
+                            const struct zeta_intel_stream_request *request,
                             struct zeta_xe_stream **out_stream)
 {
-    const uint32_t rates = sizeof(wish->unit->rates) / sizeof(wish->unit->rates[0]);
-    const uint64_t buffer_bytes = ask_buffer_bytes(gpu, wish->unit);
+    const uint32_t rates = sizeof(request->unit->rates) / sizeof(request->unit->rates[0]);
+    const uint64_t buffer_bytes = ask_buffer_bytes(gpu, request->unit);
     struct zeta_xe_stream *stream;
     int fd, result;
 
-    if (wish->exponent >= rates || wish->unit->rates[wish->exponent] == 0)
+    if (request->exponent >= rates || request->unit->rates[request->exponent] == 0)
         return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s: the unit %s has no rate number %u", gpu->id, wish->unit->name,
-                              wish->exponent);
-    fd = observe(gpu, wish, buffer_bytes);
+                              "%s: the unit %s has no rate number %u", gpu->id, request->unit->name,
+                              request->exponent);
+    fd = observe(gpu, request, buffer_bytes);
     if (fd < 0)
-        return refuse(gpu, wish, -fd);
-    stream = zeta_xe_stream_make(gpu, wish, fd);
+        return refuse(gpu, request, -fd);
+    stream = zeta_xe_stream_make(gpu, request, fd);
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     stream->base.ring_bytes = buffer_bytes;

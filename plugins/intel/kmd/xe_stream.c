@@ -60,7 +60,7 @@ int zeta_xe_observe(const struct zeta_intel_gpu *gpu, uint32_t type,
 }
 
 struct zeta_xe_stream *zeta_xe_stream_make(struct zeta_intel_gpu *gpu,
-                                           const struct zeta_intel_stream_wish *wish, int fd)
+                                           const struct zeta_intel_stream_request *request, int fd)
 {
     struct zeta_xe_stream *stream = calloc(1, sizeof(*stream));
 
@@ -69,9 +69,9 @@ struct zeta_xe_stream *zeta_xe_stream_make(struct zeta_intel_gpu *gpu,
         return NULL;
     }
     stream->base.gpu = gpu;
-    stream->base.unit = wish->unit;
+    stream->base.unit = request->unit;
     stream->base.fd = fd;
-    stream->base.record_bytes = wish->record_bytes;
+    stream->base.record_bytes = request->record_bytes;
     return stream;
 }
 
@@ -95,36 +95,36 @@ static uint64_t ask_buffer_bytes(int fd, uint64_t asked_bytes)
 }
 
 /* Opens with what the unit can do; buffer_bytes 0: as the kernel likes. */
-static int observe(const struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
-                   uint64_t buffer_bytes)
+static int observe(const struct zeta_intel_gpu *gpu,
+                   const struct zeta_intel_stream_request *request, uint64_t buffer_bytes)
 {
     const uint64_t room = buffer_bytes != 0 ? buffer_bytes : BUFFER_BYTES_DEFAULT;
     struct zeta_xe_properties properties = {0};
-    uint64_t notify = wish->notify_records;
+    uint64_t notify = request->notify_records;
 
-    zeta_xe_property_add(&properties, ZETA_XE_OA_UNIT_ID, wish->unit->kernel_id);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_UNIT_ID, request->unit->kernel_id);
     zeta_xe_property_add(&properties, ZETA_XE_OA_SAMPLE, 1);
-    zeta_xe_property_add(&properties, ZETA_XE_OA_METRIC_SET, wish->config);
-    zeta_xe_property_add(&properties, ZETA_XE_OA_FORMAT, wish->format);
-    zeta_xe_property_add(&properties, ZETA_XE_OA_PERIOD_EXPONENT, wish->exponent);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_METRIC_SET, request->config);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_FORMAT, request->format);
+    zeta_xe_property_add(&properties, ZETA_XE_OA_PERIOD_EXPONENT, request->exponent);
     if (buffer_bytes != 0)
         zeta_xe_property_add(&properties, ZETA_XE_OA_BUFFER_SIZE, buffer_bytes);
-    if (wish->unit->can_wait_for_reports && notify > 1) {
+    if (request->unit->can_wait_for_reports && notify > 1) {
         /* Half a buffer at most, so that a reader who waits for it comes in time. */
-        if (notify > room / 2 / wish->record_bytes)
-            notify = room / 2 / wish->record_bytes;
+        if (notify > room / 2 / request->record_bytes)
+            notify = room / 2 / request->record_bytes;
         zeta_xe_property_add(&properties, ZETA_XE_OA_WAIT_NUM_REPORTS, notify);
     }
     return zeta_xe_observe(gpu, ZETA_XE_OBSERVATION_OA, &properties);
 }
 
-static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_request *request,
                        int error)
 {
     char what[96];
 
     if (error == EBUSY)
-        return zeta_intel_fail_busy(gpu, wish->unit);
+        return zeta_intel_fail_busy(gpu, request->unit);
     if (error == EINVAL)
         return zeta_host_fail(
             gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
@@ -132,29 +132,30 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
             "does not know the unit, the report format 0x%08x, the period "
             "exponent %u or the configuration %llu, which another process may "
             "have removed meanwhile; an older kernel than the device needs?",
-            gpu->name, gpu->id, wish->unit->name, wish->format, wish->exponent,
-            (unsigned long long)wish->config);
-    (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", wish->unit->name);
+            gpu->name, gpu->id, request->unit->name, request->format, request->exponent,
+            (unsigned long long)request->config);
+    (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", request->unit->name);
     return zeta_xe_fail(gpu, what, error);
 }
 
-uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_wish *wish,
+uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu,
+                         const struct zeta_intel_stream_request *request,
                          struct zeta_xe_stream **out_stream)
 {
-    uint64_t buffer_bytes = wish->unit->can_size_buffer && wish->ring_bytes != 0
-                                ? zeta_xe_buffer_bytes(wish->ring_bytes)
+    uint64_t buffer_bytes = request->unit->can_size_buffer && request->ring_bytes != 0
+                                ? zeta_xe_buffer_bytes(request->ring_bytes)
                                 : 0;
     struct zeta_xe_stream *stream;
-    int fd = observe(gpu, wish, buffer_bytes);
+    int fd = observe(gpu, request, buffer_bytes);
 
     /* Contiguous memory of that size may be gone; the usual size is found more easily. */
     if (fd == -ENOMEM && buffer_bytes > BUFFER_BYTES_DEFAULT) {
         buffer_bytes = 0;
-        fd = observe(gpu, wish, buffer_bytes);
+        fd = observe(gpu, request, buffer_bytes);
     }
     if (fd < 0)
-        return refuse(gpu, wish, -fd);
-    stream = zeta_xe_stream_make(gpu, wish, fd);
+        return refuse(gpu, request, -fd);
+    stream = zeta_xe_stream_make(gpu, request, fd);
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     stream->base.ring_bytes =

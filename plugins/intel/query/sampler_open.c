@@ -39,29 +39,29 @@ static uint32_t refuse_taken(const struct zeta_intel_sampler *sampler,
 }
 
 /* Once more with what the kernel lets everybody have, if that is enough and was not it. */
-static uint32_t open_slower(struct zeta_intel_sampler *sampler, struct zeta_intel_stream_wish *wish,
-                            const char *holder)
+static uint32_t open_slower(struct zeta_intel_sampler *sampler,
+                            struct zeta_intel_stream_request *request, const char *holder)
 {
     const uint32_t exponent = zeta_intel_sampler_exponent(sampler->device, sampler->unit, true);
 
-    if (exponent <= wish->exponent || zeta_intel_period_ns(sampler->unit, exponent) >
-                                          zeta_intel_sampler_longest_ns(sampler->device))
+    if (exponent <= request->exponent || zeta_intel_period_ns(sampler->unit, exponent) >
+                                             zeta_intel_sampler_longest_ns(sampler->device))
         return ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS;
-    wish->exponent = exponent;
-    return zeta_intel_unit_open(sampler->device->gpu, wish, holder, &sampler->stream);
+    request->exponent = exponent;
+    return zeta_intel_unit_open(sampler->device->gpu, request, holder, &sampler->stream);
 }
 
 static uint32_t open_stream(struct zeta_intel_sampler *sampler,
                             const struct zeta_plugin_query_desc *desc)
 {
     struct zeta_intel_gpu *gpu = sampler->device->gpu;
-    struct zeta_intel_stream_wish wish = {
+    struct zeta_intel_stream_request request = {
         .unit = sampler->unit,
         .exponent = zeta_intel_sampler_exponent(sampler->device, sampler->unit, false)};
     struct zeta_intel_program program = {0};
     char holder[96];
     uint32_t result =
-        zeta_intel_unit_reports(sampler->device, desc->set, desc->report_bytes, &wish);
+        zeta_intel_unit_reports(sampler->device, desc->set, desc->report_bytes, &request);
 
     zeta_intel_sampler_check_setting(gpu->intel);
     if (result == ZETA_PLUGIN_SUCCESS)
@@ -70,19 +70,19 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
         zeta_intel_program_finish(&program);
         return result;
     }
-    wish.program = &program;
-    wish.notify_records = ZETA_INTEL_SAMPLER_LOOK_MS * UINT64_C(1000000) /
-                              zeta_intel_period_ns(sampler->unit, wish.exponent) +
-                          1;
+    request.program = &program;
+    request.notify_records = ZETA_INTEL_SAMPLER_LOOK_MS * UINT64_C(1000000) /
+                                 zeta_intel_period_ns(sampler->unit, request.exponent) +
+                             1;
     (void)snprintf(holder, sizeof(holder), "query pools of %.*s",
                    desc->set.size > 64 ? 64 : (int)desc->set.size, desc->set.data);
-    result = zeta_intel_unit_open(gpu, &wish, holder, &sampler->stream);
+    result = zeta_intel_unit_open(gpu, &request, holder, &sampler->stream);
     if (result == ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS)
-        result = open_slower(sampler, &wish, holder);
+        result = open_slower(sampler, &request, holder);
     zeta_intel_program_finish(&program);
     if (result == ZETA_PLUGIN_HANDLE_OBJECT_IN_USE)
         return refuse_taken(sampler, desc);
-    uint64_t sleep_ns = SLEEP_PERIODS * zeta_intel_period_ns(sampler->unit, wish.exponent);
+    uint64_t sleep_ns = SLEEP_PERIODS * zeta_intel_period_ns(sampler->unit, request.exponent);
     if (sleep_ns < SLEEP_NS)
         sleep_ns = SLEEP_NS;
     sampler->sleep_ticks = divide_up(sleep_ns * (sampler->unit->timestamp_hz / 1000), 1000000);

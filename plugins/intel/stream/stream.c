@@ -26,26 +26,27 @@ struct zeta_plugin_stream {
 /* The period nearest to the wanted one, of those that the kernel and the caller let us have. */
 static uint32_t choose_exponent(const struct zeta_plugin_device *device,
                                 const struct zeta_plugin_stream_desc *desc, bool as_everybody,
-                                struct zeta_intel_stream_wish *wish)
+                                struct zeta_intel_stream_request *request)
 {
     const struct zeta_intel_kmd *kmd = device->gpu->kmd;
-    const uint64_t least_ns = kmd->min_period_ns ? kmd->min_period_ns(wish->unit, as_everybody) : 0;
+    const uint64_t least_ns =
+        kmd->min_period_ns ? kmd->min_period_ns(request->unit, as_everybody) : 0;
     uint32_t least, most;
-    const uint32_t result =
-        zeta_intel_period_range(device, wish->unit, least_ns, desc->max_period_ns, &least, &most);
+    const uint32_t result = zeta_intel_period_range(device, request->unit, least_ns,
+                                                    desc->max_period_ns, &least, &most);
 
     if (result == ZETA_PLUGIN_SUCCESS)
-        wish->exponent = zeta_intel_period_exponent(wish->unit, desc->period_ns, least, most);
+        request->exponent = zeta_intel_period_exponent(request->unit, desc->period_ns, least, most);
     return result;
 }
 
-static uint64_t wish_period(const struct zeta_plugin_device *device,
-                            const struct zeta_intel_stream_wish *wish)
+static uint64_t request_period(const struct zeta_plugin_device *device,
+                               const struct zeta_intel_stream_request *request)
 {
-    return wish->unit->kind == ZETA_INTEL_EU_STALL
-               ? zeta_intel_stall_period(wish->unit, zeta_intel_device_tile(device)->max_hz,
-                                         wish->exponent)
-               : zeta_intel_period_ns(wish->unit, wish->exponent);
+    return request->unit->kind == ZETA_INTEL_EU_STALL
+               ? zeta_intel_stall_period(request->unit, zeta_intel_device_tile(device)->max_hz,
+                                         request->exponent)
+               : zeta_intel_period_ns(request->unit, request->exponent);
 }
 
 /*
@@ -54,37 +55,38 @@ static uint64_t wish_period(const struct zeta_plugin_device *device,
  */
 static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
                                    const struct zeta_plugin_stream_desc *desc,
-                                   struct zeta_intel_stream_wish *wish,
+                                   struct zeta_intel_stream_request *request,
                                    struct zeta_intel_kernel_stream **out_stream)
 {
     struct zeta_intel_gpu *gpu = device->gpu;
-    const struct zeta_intel_unit *unit = wish->unit;
+    const struct zeta_intel_unit *unit = request->unit;
     uint32_t result, again, refused;
     char holder[96];
 
     (void)snprintf(holder, sizeof(holder), "a stream of %.*s", zeta_string_shown(desc->set),
                    desc->set.data);
     if (unit->kind == ZETA_INTEL_EU_STALL) {
-        wish->exponent =
+        request->exponent =
             zeta_intel_stall_nearest(unit, zeta_intel_device_tile(device)->max_hz, desc->period_ns);
-        return zeta_intel_unit_open(gpu, wish, holder, out_stream);
+        return zeta_intel_unit_open(gpu, request, holder, out_stream);
     }
-    result = choose_exponent(device, desc, false, wish);
+    result = choose_exponent(device, desc, false, request);
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = zeta_intel_unit_open(gpu, wish, holder, out_stream);
+        result = zeta_intel_unit_open(gpu, request, holder, out_stream);
     if (result != ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS || !gpu->kmd->min_period_ns)
         return result;
-    refused = wish->exponent;
-    again = choose_exponent(device, desc, true, wish);
+    refused = request->exponent;
+    again = choose_exponent(device, desc, true, request);
     if (again != ZETA_PLUGIN_SUCCESS)
         return again;
-    return wish->exponent > refused ? zeta_intel_unit_open(gpu, wish, holder, out_stream) : result;
+    return request->exponent > refused ? zeta_intel_unit_open(gpu, request, holder, out_stream)
+                                       : result;
 }
 
 /* Makes the program that a unit of OA is to run, and opens. */
 static uint32_t open_program(struct zeta_plugin_device *device,
                              const struct zeta_plugin_stream_desc *desc,
-                             struct zeta_intel_stream_wish *wish,
+                             struct zeta_intel_stream_request *request,
                              struct zeta_intel_kernel_stream **out_stream)
 {
     const struct zeta_plugin_string uuid =
@@ -93,13 +95,13 @@ static uint32_t open_program(struct zeta_plugin_device *device,
     struct zeta_intel_program program;
     uint32_t result;
 
-    if (wish->unit->kind == ZETA_INTEL_EU_STALL)
-        return open_kernel_stream(device, desc, wish, out_stream);
+    if (request->unit->kind == ZETA_INTEL_EU_STALL)
+        return open_kernel_stream(device, desc, request, out_stream);
     result = zeta_intel_program_make(gpu, &desc->program, desc->set, uuid, &program);
-    wish->program = &program;
+    request->program = &program;
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = open_kernel_stream(device, desc, wish, out_stream);
-    wish->program = NULL;
+        result = open_kernel_stream(device, desc, request, out_stream);
+    request->program = NULL;
     zeta_intel_program_finish(&program);
     return result;
 }
@@ -108,35 +110,35 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
                                 struct zeta_plugin_stream_desc *desc,
                                 struct zeta_plugin_stream **out_stream)
 {
-    struct zeta_intel_stream_wish wish = {
+    struct zeta_intel_stream_request request = {
         .ring_bytes = desc->ring_records * desc->record_bytes,
         .notify_records = desc->notify_records,
     };
     struct zeta_plugin_stream *stream;
     /* This clock goes on while the host is suspended, as that of a GPU may. */
     const uint64_t opened_ns = zeta_clock_ns(CLOCK_BOOTTIME);
-    uint32_t result = zeta_intel_unit_get(device, desc->unit, &wish.unit);
+    uint32_t result = zeta_intel_unit_get(device, desc->unit, &request.unit);
 
     (void)self;
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = zeta_intel_unit_reports(device, desc->set, desc->record_bytes, &wish);
+        result = zeta_intel_unit_reports(device, desc->set, desc->record_bytes, &request);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     stream = calloc(1, sizeof(*stream));
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    result = open_program(device, desc, &wish, &stream->kernel);
+    result = open_program(device, desc, &request, &stream->kernel);
     if (result != ZETA_PLUGIN_SUCCESS) {
         free(stream);
         return result;
     }
     stream->device = device;
-    stream->order.is_wide = zeta_intel_unit_is_wide(device->gpu, wish.unit);
-    stream->order.hz = wish.unit->timestamp_hz;
-    stream->order.period = UINT64_C(2) << wish.exponent;
+    stream->order.is_wide = zeta_intel_unit_is_wide(device->gpu, request.unit);
+    stream->order.hz = request.unit->timestamp_hz;
+    stream->order.period = UINT64_C(2) << request.exponent;
     stream->order.tells_loss_once = stream->kernel->tells_loss_once;
     zeta_intel_order_empty_at(&stream->order, opened_ns);
-    desc->period_ns = wish_period(device, &wish);
+    desc->period_ns = request_period(device, &request);
     desc->ring_records = stream->kernel->ring_bytes / desc->record_bytes;
     desc->keeps = 0;
     *out_stream = stream;

@@ -1,7 +1,7 @@
 /*
  * Opening drivers and their tables, initialisation, and the end.
  *
- * One candidate and no wish for interception: direct mode, the driver's pointers are called as
+ * One candidate and no request for interception: direct mode, the driver's pointers are called as
  * they are. Otherwise every call finds its driver through the handle.
  */
 #include <dlfcn.h>

@@ -36,7 +36,7 @@ struct sseu {
 _Static_assert(sizeof(struct sseu) == 32, "drm_i915_gem_context_param_sseu");
 
 /* What the properties ask for. */
-struct wish {
+struct request {
     bool has_context, samples, has_timer, holds_preemption, has_sseu, has_class, has_instance;
     uint64_t context, config, format, poll_ns;
     uint8_t class, instance;
@@ -61,7 +61,7 @@ static uint64_t first_unknown(uint32_t perf_revision)
 }
 
 /* Reports more often than the sysctl allows are for privileged callers. */
-static int take_exponent(const struct kmd_gpu *gpu, struct wish *wish, uint64_t exponent)
+static int take_exponent(const struct kmd_gpu *gpu, struct request *request, uint64_t exponent)
 {
     uint64_t hz;
 
@@ -70,18 +70,18 @@ static int take_exponent(const struct kmd_gpu *gpu, struct wish *wish, uint64_t 
     hz = gpu->oa_hz >> (exponent + 1);
     if (hz > kmd_sysctl("i915/oa_max_sample_rate") && !kmd_is_capable())
         return -EACCES;
-    wish->has_timer = true;
-    wish->exponent = (uint32_t)exponent;
+    request->has_timer = true;
+    request->exponent = (uint32_t)exponent;
     return 0;
 }
 
-static int take_sseu(const struct kmd_gpu *gpu, struct wish *wish, uint64_t address)
+static int take_sseu(const struct kmd_gpu *gpu, struct request *request, uint64_t address)
 {
-    const struct sseu *sseu = &wish->sseu;
+    const struct sseu *sseu = &request->sseu;
 
     if (kmd_gpu_platform(gpu)->graphics >= 1255)
         return -ENODEV;
-    if (kmd_copy_in(&wish->sseu, address, sizeof(wish->sseu)) != 0)
+    if (kmd_copy_in(&request->sseu, address, sizeof(request->sseu)) != 0)
         return -EFAULT;
     if (!kmd_i915_engine(gpu, sseu->class, sseu->instance) || sseu->flags != 0 ||
         sseu->reserved != 0)
@@ -92,77 +92,79 @@ static int take_sseu(const struct kmd_gpu *gpu, struct wish *wish, uint64_t addr
         return -EINVAL;
     if (sseu->min_eus > sseu->max_eus || sseu->max_eus == 0 || sseu->max_eus > gpu->eus)
         return -EINVAL;
-    wish->has_sseu = true;
+    request->has_sseu = true;
     return 0;
 }
 
-static int take_format(const struct kmd_gpu *gpu, struct wish *wish, uint64_t format)
+static int take_format(const struct kmd_gpu *gpu, struct request *request, uint64_t format)
 {
     const struct kmd_platform *platform = kmd_gpu_platform(gpu);
 
     if (format == 0 || format >= FORMAT_END || (platform->i915_formats >> format & 1) == 0)
         return -EINVAL;
-    wish->format = format;
+    request->format = format;
     return 0;
 }
 
-static int take_property(const struct kmd_gpu *gpu, struct wish *wish, uint64_t id, uint64_t value)
+static int take_property(const struct kmd_gpu *gpu, struct request *request, uint64_t id,
+                         uint64_t value)
 {
     switch (id) {
     case PROP_CTX_HANDLE:
-        wish->has_context = true;
-        wish->context = value;
+        request->has_context = true;
+        request->context = value;
         return 0;
     case PROP_SAMPLE_OA:
-        wish->samples = value != 0;
+        request->samples = value != 0;
         return 0;
     case PROP_METRICS_SET:
-        wish->config = value;
+        request->config = value;
         return value == 0 ? -EINVAL : 0;
     case PROP_FORMAT:
-        return take_format(gpu, wish, value);
+        return take_format(gpu, request, value);
     case PROP_EXPONENT:
-        return take_exponent(gpu, wish, value);
+        return take_exponent(gpu, request, value);
     case PROP_HOLD_PREEMPTION:
-        wish->holds_preemption = value != 0;
+        request->holds_preemption = value != 0;
         return 0;
     case PROP_GLOBAL_SSEU:
-        return take_sseu(gpu, wish, value);
+        return take_sseu(gpu, request, value);
     case PROP_POLL_PERIOD:
-        wish->poll_ns = value;
+        request->poll_ns = value;
         return value < MIN_POLL_NS ? -EINVAL : 0;
     case PROP_ENGINE_CLASS:
-        wish->has_class = true;
-        wish->class = (uint8_t)value; /* as the kernel does: no more bits are looked at */
+        request->has_class = true;
+        request->class = (uint8_t)value; /* as the kernel does: no more bits are looked at */
         return 0;
     default:
-        wish->has_instance = true;
-        wish->instance = (uint8_t)value;
+        request->has_instance = true;
+        request->instance = (uint8_t)value;
         return 0;
     }
 }
 
 /* The unit that serves the engine, and the format that it can make. */
-static int choose_unit(struct kmd_gpu *gpu, struct wish *wish)
+static int choose_unit(struct kmd_gpu *gpu, struct request *request)
 {
     const struct kmd_engine *engine;
     const struct kmd_format *format;
     uint32_t user;
 
-    if (wish->has_class != wish->has_instance)
+    if (request->has_class != request->has_instance)
         return -EINVAL;
-    engine = kmd_i915_engine(gpu, wish->class, wish->instance);
+    engine = kmd_i915_engine(gpu, request->class, request->instance);
     if (!engine || engine->unit == UINT16_MAX || (engine->unit > 0 && gpu->perf_revision < 7))
         return -EINVAL;
-    wish->unit = &gpu->units[engine->unit];
-    user = wish->unit->kind == KMD_UNIT_OAG ? KMD_FOR_OAG : KMD_FOR_OAM;
-    format = kmd_format_i915(kmd_gpu_platform(gpu)->graphics, (uint32_t)wish->format);
+    request->unit = &gpu->units[engine->unit];
+    user = request->unit->kind == KMD_UNIT_OAG ? KMD_FOR_OAG : KMD_FOR_OAM;
+    format = kmd_format_i915(kmd_gpu_platform(gpu)->graphics, (uint32_t)request->format);
     if (format ? (format->users & user) == 0 : user != KMD_FOR_OAG)
         return -EINVAL;
     return 0;
 }
 
-static int take_properties(struct kmd_gpu *gpu, struct wish *wish, uint64_t address, uint32_t count)
+static int take_properties(struct kmd_gpu *gpu, struct request *request, uint64_t address,
+                           uint32_t count)
 {
     const uint64_t end = first_unknown(gpu->perf_revision);
 
@@ -178,71 +180,71 @@ static int take_properties(struct kmd_gpu *gpu, struct wish *wish, uint64_t addr
             return -EFAULT;
         if (id == 0 || id >= end)
             return -EINVAL;
-        result = take_property(gpu, wish, id, value);
+        result = take_property(gpu, request, id, value);
         if (result != 0)
             return result;
     }
-    return choose_unit(gpu, wish);
+    return choose_unit(gpu, request);
 }
 
-static bool needs_privilege(uint32_t graphics, const struct wish *wish)
+static bool needs_privilege(uint32_t graphics, const struct request *request)
 {
-    if (wish->holds_preemption || wish->has_sseu)
+    if (request->holds_preemption || request->has_sseu)
         return true;
-    if (graphics < 800 && wish->has_context)
+    if (graphics < 800 && request->has_context)
         return false;
-    return !(graphics >= 1200 && wish->has_context && !wish->samples);
+    return !(graphics >= 1200 && request->has_context && !request->samples);
 }
 
 /* What is checked once it is known what is wanted. */
-static int check_wish(struct kmd_gpu *gpu, const struct wish *wish)
+static int check_request(struct kmd_gpu *gpu, const struct request *request)
 {
     const uint32_t graphics = kmd_gpu_platform(gpu)->graphics;
 
     /* Context 0 is the one that every file has; this driver makes no others. */
-    if (wish->has_context && wish->context != 0)
+    if (request->has_context && request->context != 0)
         return -ENOENT;
-    if (wish->holds_preemption && !wish->has_context)
+    if (request->holds_preemption && !request->has_context)
         return -EINVAL;
-    if (needs_privilege(graphics, wish) && !kmd_may_observe(gpu))
+    if (needs_privilege(graphics, request) && !kmd_may_observe(gpu))
         return -EACCES;
     if (gpu->has_no_metrics_folder)
         return -EINVAL;
-    if (!wish->samples && !(graphics >= 1200 && wish->has_context))
+    if (!request->samples && !(graphics >= 1200 && request->has_context))
         return -EINVAL;
-    if (kmd_unit_is_busy(gpu, wish->unit))
+    if (kmd_unit_is_busy(gpu, request->unit))
         return -EBUSY;
-    if (wish->format == 0)
+    if (request->format == 0)
         return -EINVAL;
-    if (!kmd_config_by_id(gpu, wish->config)) /* id 1 is the kernel's own, and for nobody */
+    if (!kmd_config_by_id(gpu, request->config)) /* id 1 is the kernel's own, and for nobody */
         return -EINVAL;
     return gpu->open_errno != 0 ? -(int)gpu->open_errno : 0;
 }
 
-static long open_stream(struct kmd_call *call, const struct wish *wish, uint32_t flags)
+static long open_stream(struct kmd_call *call, const struct request *request, uint32_t flags)
 {
-    const struct kmd_oa_config *config = kmd_config_by_id(call->gpu, wish->config);
-    struct kmd_stream *stream = &wish->unit->stream;
-    const int fd = kmd_stream_make(call, wish->unit,
+    const struct kmd_oa_config *config = kmd_config_by_id(call->gpu, request->config);
+    struct kmd_stream *stream = &request->unit->stream;
+    const int fd = kmd_stream_make(call, request->unit,
                                    ((flags & FLAG_CLOEXEC) ? O_CLOEXEC : 0) |
                                        ((flags & FLAG_NONBLOCK) ? O_NONBLOCK : 0));
 
     if (fd < 0)
         return fd;
     kmd_stream_set_format(
-        stream, kmd_format_i915(kmd_gpu_platform(call->gpu)->graphics, (uint32_t)wish->format));
-    stream->poll_ns = wish->poll_ns;
-    stream->has_timer = wish->has_timer;
-    stream->exponent = wish->exponent;
+        stream, kmd_format_i915(kmd_gpu_platform(call->gpu)->graphics, (uint32_t)request->format));
+    stream->poll_ns = request->poll_ns;
+    stream->has_timer = request->has_timer;
+    stream->exponent = request->exponent;
     stream->ring_bytes = ring_bytes;
-    stream->config = wish->config;
+    stream->config = request->config;
     for (size_t i = 0; i < sizeof(stream->uuid); i++)
         stream->uuid[i] = config->uuid[i];
-    stream->driver[I915_SAMPLES] = wish->samples;
-    stream->driver[I915_ONE_CONTEXT] = wish->has_context;
+    stream->driver[I915_SAMPLES] = request->samples;
+    stream->driver[I915_ONE_CONTEXT] = request->has_context;
     call->sleep_us = PREPARATION_US;
     if ((flags & FLAG_DISABLED) == 0)
-        kmd_ring_start(call->gpu, wish->unit);
+        kmd_ring_start(call->gpu, request->unit);
     return fd;
 }
 
@@ -252,7 +254,7 @@ long kmd_i915_perf_open(struct kmd_call *call, uint64_t argument)
         uint32_t flags, count;
         uint64_t properties;
     } param;
-    struct wish wish = {.poll_ns = POLL_NS};
+    struct request request = {.poll_ns = POLL_NS};
     int result;
 
     if (kmd_copy_in(&param, argument, sizeof(param)) != 0)
@@ -261,8 +263,8 @@ long kmd_i915_perf_open(struct kmd_call *call, uint64_t argument)
         return -I915_NOT_SUPPORTED;
     if ((param.flags & ~(uint32_t)(FLAG_CLOEXEC | FLAG_NONBLOCK | FLAG_DISABLED)) != 0)
         return -EINVAL;
-    result = take_properties(call->gpu, &wish, param.properties, param.count);
+    result = take_properties(call->gpu, &request, param.properties, param.count);
     if (result == 0)
-        result = check_wish(call->gpu, &wish);
-    return result != 0 ? result : open_stream(call, &wish, param.flags);
+        result = check_request(call->gpu, &request);
+    return result != 0 ? result : open_stream(call, &request, param.flags);
 }

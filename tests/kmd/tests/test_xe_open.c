@@ -278,7 +278,7 @@ static void syncs__wrong_and_right__checked_and_signalled(void **state)
     assert_errno(ENOENT, open_with_syncs(syncs, 1));
 }
 
-/* From the last check to the first: each wish is wrong in one more way than the one before. */
+/* From the last check to the first: each request is wrong in one more way than the one before. */
 static void checks__many_at_once__the_earlier_wins(void **state)
 {
     (void)state;

@@ -100,20 +100,20 @@ bool kmd_xe_oa_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
 static long set_config(struct kmd_call *call, uint64_t argument)
 {
     struct kmd_stream *stream = &call->unit->stream;
-    struct kmd_xe_oa_wish wish;
-    int status = kmd_xe_oa_read_wish(call->gpu, argument, true, &wish);
+    struct kmd_xe_oa_request request;
+    int status = kmd_xe_oa_read_request(call->gpu, argument, true, &request);
     if (status)
         return status;
-    const struct kmd_oa_config *config = kmd_config_by_id(call->gpu, wish.metric_set);
+    const struct kmd_oa_config *config = kmd_config_by_id(call->gpu, request.metric_set);
     if (!config)
         return -ENODEV;
     bool signals;
-    status = kmd_xe_syncs_check(wish.syncs, wish.num_syncs, &signals);
+    status = kmd_xe_syncs_check(request.syncs, request.num_syncs, &signals);
     if (status)
         return status;
     long previous = (long)stream->config;
     kmd_stream_set_config(call->gpu, call->unit, config);
-    kmd_xe_syncs_signal(wish.syncs, wish.num_syncs);
+    kmd_xe_syncs_signal(request.syncs, request.num_syncs);
     call->sleep_us = signals ? 0 : PROGRAM_US;
     return previous;
 }

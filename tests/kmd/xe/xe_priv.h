@@ -117,7 +117,7 @@ long kmd_xe_config_add(struct kmd_gpu *gpu, uint64_t param);
 long kmd_xe_config_remove(struct kmd_gpu *gpu, uint64_t param);
 
 /** xe_oa.c: what the properties of an OA stream say. */
-struct kmd_xe_oa_wish {
+struct kmd_xe_oa_request {
     struct kmd_gpu *gpu;
     bool is_config;        /**< of the ioctl CONFIG, not of opening */
     struct kmd_unit *unit; /**< NULL: not said */
@@ -130,8 +130,8 @@ struct kmd_xe_oa_wish {
     uint64_t wait_reports; /**< 0: not said */
 };
 /** Reads the chain of OA properties. */
-int kmd_xe_oa_read_wish(struct kmd_gpu *gpu, uint64_t chain, bool is_config,
-                        struct kmd_xe_oa_wish *out_wish);
+int kmd_xe_oa_read_request(struct kmd_gpu *gpu, uint64_t chain, bool is_config,
+                           struct kmd_xe_oa_request *out_request);
 long kmd_xe_oa_open(struct kmd_call *call, uint64_t param);
 
 /** xe_oa_stream.c. */

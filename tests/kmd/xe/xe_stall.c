@@ -8,7 +8,7 @@
 
 enum { MAX_LINKS = 5, DEFAULT_RATE = 4, CHUNK_RECORDS = 1024 };
 
-struct wish {
+struct request {
     struct kmd_gpu *gpu;
     struct kmd_unit *unit; /**< NULL: no GT was said */
     uint64_t period;       /**< cycles */
@@ -25,17 +25,17 @@ static struct kmd_unit *unit_of_gt(struct kmd_gpu *gpu, uint64_t gt)
 
 static int take_property(void *context, uint32_t property, uint64_t value)
 {
-    struct wish *wish = context;
+    struct request *request = context;
     switch (property) {
     case KMD_XE_EU_STALL_GT_ID:
-        wish->unit = unit_of_gt(wish->gpu, value);
-        return wish->unit ? 0 : -EINVAL;
+        request->unit = unit_of_gt(request->gpu, value);
+        return request->unit ? 0 : -EINVAL;
     case KMD_XE_EU_STALL_SAMPLE_RATE:
         value /= KMD_XE_STALL_CYCLES;
-        wish->period = value * KMD_XE_STALL_CYCLES;
+        request->period = value * KMD_XE_STALL_CYCLES;
         return value >= 1 && value <= KMD_XE_STALL_RATES ? 0 : -EINVAL;
     case KMD_XE_EU_STALL_WAIT_NUM_REPORTS:
-        wish->wait = value;
+        request->wait = value;
         return 0;
     default:
         return -EINVAL;
@@ -55,28 +55,28 @@ long kmd_xe_stall_open(struct kmd_call *call, uint64_t param)
         return -ENODEV;
     if (!kmd_may_observe(gpu))
         return -EACCES;
-    struct wish wish = {.gpu = gpu, .period = DEFAULT_RATE * KMD_XE_STALL_CYCLES, .wait = 1};
-    int status = kmd_xe_chain(param, MAX_LINKS, take_property, &wish);
+    struct request request = {.gpu = gpu, .period = DEFAULT_RATE * KMD_XE_STALL_CYCLES, .wait = 1};
+    int status = kmd_xe_chain(param, MAX_LINKS, take_property, &request);
     if (status)
         return status;
-    if (!wish.unit)
+    if (!request.unit)
         return -EINVAL;
-    if (kmd_unit_is_busy(gpu, wish.unit))
+    if (kmd_unit_is_busy(gpu, request.unit))
         return -EBUSY;
-    if (wish.wait == 0 || wish.wait > max_wait(gpu))
+    if (request.wait == 0 || request.wait > max_wait(gpu))
         return -EINVAL;
     if (gpu->open_errno)
         return -(long)gpu->open_errno;
 
-    int fd = kmd_stream_make(call, wish.unit, 0);
+    int fd = kmd_stream_make(call, request.unit, 0);
     if (fd < 0)
         return fd;
-    struct kmd_stream *stream = &wish.unit->stream;
+    struct kmd_stream *stream = &request.unit->stream;
     stream->poll_ns = KMD_XE_POLL_NS;
     stream->report_bytes = KMD_XE_STALL_RECORD_BYTES;
     stream->ring_bytes = max_wait(gpu) * KMD_XE_STALL_RECORD_BYTES;
-    stream->driver[KMD_XE_STALL_WAIT] = wish.wait;
-    stream->driver[KMD_XE_STALL_PERIOD] = wish.period;
+    stream->driver[KMD_XE_STALL_WAIT] = request.wait;
+    stream->driver[KMD_XE_STALL_PERIOD] = request.period;
     return fd;
 }
 

@@ -118,9 +118,14 @@ void query_bed_lose(const struct query_bed *bed, uint32_t index, enum kmd_fault 
     query_bed_begin(bed, index);
     query_bed_pass(20 * BED_STEP_NS);
     query_bed_catch_up(bed);
+    const uint64_t before = kmd_statistic(bed_machine(), 0, KMD_STAT_REPORTS_LOST);
     kmd_fault(bed_machine(), 0, fault, 3);
-    for (uint32_t i = 0; i < 20; i++)
-        query_bed_pass(BED_STEP_NS); /* a ring that is full goes on at the next step */
+    /* A full ring goes on, and counts its losses, in the step after the reader made room. */
+    for (uint32_t i = 0;
+         i < 20 ||
+         (i < BED_STEPS && kmd_statistic(bed_machine(), 0, KMD_STAT_REPORTS_LOST) == before);
+         i++)
+        query_bed_pass(BED_STEP_NS);
     query_bed_end(bed, index);
     (void)query_bed_collect(bed, index, records);
 }

@@ -78,17 +78,17 @@ void kmd_advance(struct kmd_machine *machine, uint64_t ns);
 
 /** Misbehaviour, from now on, on one device; in every process. */
 enum kmd_fault {
-    KMD_FAULT_OPEN_ERRNO,   /**< opening a stream fails with errno = value; 0: no more */
-    KMD_FAULT_READ_ERRNO,   /**< the next read of each stream fails with errno = value; all reads
-                                 from now on do with errno = value | KMD_LASTING */
-    KMD_FAULT_LOSE_REPORTS, /**< the next value reports are lost, and the kernel says so */
-    KMD_FAULT_LOSE_BUFFER,  /**< the buffer overflows: its reports are gone, and the kernel says so
-                             */
-    KMD_FAULT_SHORT_READS,  /**< reads give at most value reports; 0: no more */
-    KMD_FAULT_FALSE_POLL,   /**< value times poll says readable and there is nothing */
-    KMD_FAULT_RESET,        /**< the GPU is reset: counters and time stamps start at 0 */
-    KMD_FAULT_UNPLUG,       /**< the device is gone: ENODEV everywhere */
-    KMD_FAULT_IDLE,         /**< value 1: the GPU sleeps (no reports); 0: it is awake */
+    KMD_FAULT_OPEN_ERRNO,     /**< opening a stream fails with errno = value; 0: no more */
+    KMD_FAULT_READ_ERRNO,     /**< the next read of each stream fails with errno = value; all reads
+                                   from now on do with errno = value | KMD_LASTING */
+    KMD_FAULT_LOSE_REPORTS,   /**< the next value reports are lost, and the kernel says so */
+    KMD_FAULT_LOSE_BUFFER,    /**< the buffer overflows, and the kernel says so; at least the next
+                                   value reports are lost, however fast the reader makes room */
+    KMD_FAULT_SHORT_READS,    /**< reads give at most value reports; 0: no more */
+    KMD_FAULT_FALSE_POLL,     /**< value times poll says readable and there is nothing */
+    KMD_FAULT_RESET,          /**< the GPU is reset: counters and time stamps start at 0 */
+    KMD_FAULT_UNPLUG,         /**< the device is gone: ENODEV everywhere */
+    KMD_FAULT_IDLE,           /**< value 1: the GPU sleeps (no reports); 0: it is awake */
     KMD_FAULT_CONTEXT_SWITCH, /**< the next value periods have a report of a context switch in the
                                  middle */
     KMD_FAULT_STATUS /**< xe: bits of STATUS (4 counter overflow, 8 trigger queue full) come up */

@@ -52,9 +52,8 @@ static void add_lost(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t value)
 
 static void lose_buffer(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t value)
 {
-    (void)value;
     if (unit->stream.enabled)
-        kmd_ring_overflow(unit, kmd_unit_ticks(gpu, unit, kmd_now_ns()));
+        kmd_ring_overflow(unit, kmd_unit_ticks(gpu, unit, kmd_now_ns()), value);
     /* Of OA: a ring that overflows has reports. Of EU stalls nobody is woken by a drop. */
     if (unit->kind != KMD_UNIT_EU_STALL)
         kmd_stream_set_readable(gpu, unit, -1, true);
@@ -163,7 +162,7 @@ static void do_fault(struct kmd_gpu *gpu, enum kmd_fault fault, uint64_t value)
         keep_or_do(gpu, &gpu->fault_lose, value, add_lost);
         break;
     case KMD_FAULT_LOSE_BUFFER:
-        each_stream(gpu, lose_buffer, 0);
+        each_stream(gpu, lose_buffer, value);
         break;
     case KMD_FAULT_SHORT_READS:
         gpu->fault_short_reads = value;

@@ -150,10 +150,11 @@ struct kmd_stream {
     uint64_t switch_from, switch_to;  /**< periods [from, to) with a context switch in the middle */
     struct kmd_hole holes[KMD_HOLES]; /**< in order of time */
     uint32_t hole_count;
-    uint64_t full_head; /**< head_tick when the ring became full */
-    uint64_t lose;      /**< so many reports are still to be lost */
-    uint64_t lose_tick; /**< those after this time, and after head_tick */
-    bool is_losing;     /**< the loss was told of, and goes on */
+    uint64_t full_head;  /**< head_tick when the ring became full */
+    uint64_t full_least; /**< reports that it drops at least until it goes on */
+    uint64_t lose;       /**< so many reports are still to be lost */
+    uint64_t lose_tick;  /**< those after this time, and after head_tick */
+    bool is_losing;      /**< the loss was told of, and goes on */
     uint32_t losses; /**< enum kmd_loss, that the driver did not tell yet; the driver clears them */
     uint64_t short_reads; /**< at most so many reports in a read, 0: no limit */
     uint32_t read_errno;  /**< of the next read */

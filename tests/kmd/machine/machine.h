@@ -23,8 +23,9 @@ struct kmd_unit *kmd_unit_of_inode(uint64_t device, uint64_t inode, struct kmd_g
 
 /** Does what the kernel's timer does, for one open stream. The lock is held. */
 void kmd_stream_tick(struct kmd_gpu *gpu, struct kmd_unit *unit);
-/** The ring of a stream overflows: reports after this time find no room. The lock is held. */
-void kmd_ring_overflow(struct kmd_unit *unit, uint64_t tick);
+/** The ring of a stream overflows: reports after this time find no room, at least so many.
+ * The lock is held. */
+void kmd_ring_overflow(struct kmd_unit *unit, uint64_t tick, uint64_t least);
 /** The next so many periods have a context switch in the middle. The lock is held. */
 void kmd_ring_add_switches(struct kmd_gpu *gpu, struct kmd_unit *unit, uint64_t periods);
 /** Is its FIFO still held by somebody? Ends the stream if not. The lock is held. */

@@ -218,7 +218,7 @@ static bool is_full(const struct kmd_stream *stream)
     return stream->hole_count > 0 && stream->holes[stream->hole_count - 1].to == UINT64_MAX;
 }
 
-void kmd_ring_overflow(struct kmd_unit *unit, uint64_t tick)
+void kmd_ring_overflow(struct kmd_unit *unit, uint64_t tick, uint64_t least)
 {
     struct kmd_stream *stream = &unit->stream;
 
@@ -227,6 +227,7 @@ void kmd_ring_overflow(struct kmd_unit *unit, uint64_t tick)
         return;
     add_hole(stream, tick, UINT64_MAX);
     stream->full_head = stream->head_tick;
+    stream->full_least = least;
 }
 
 /* The hardware of a full ring goes on when somebody took from it. */
@@ -238,8 +239,11 @@ static void make_room(struct kmd_gpu *gpu, struct kmd_stream *stream,
     if (stream->head_tick == stream->full_head &&
         count_events(schedule, stream->head_tick, stream->tail_tick) > 0)
         return;
+    const uint64_t lost = count_made(schedule, hole->from, stream->tail_tick);
+    if (lost < stream->full_least)
+        return;
     hole->to = stream->tail_tick;
-    kmd_count(gpu, KMD_STAT_REPORTS_LOST, count_made(schedule, hole->from, hole->to));
+    kmd_count(gpu, KMD_STAT_REPORTS_LOST, lost);
 }
 
 /* Drops reports that a fault wants lost: the next ones after it, wherever readers are. */
@@ -300,7 +304,7 @@ void kmd_ring_look(struct kmd_gpu *gpu, struct kmd_unit *unit)
         return;
     lose(gpu, stream, &schedule);
     if (count_events(&schedule, stream->head_tick, stream->tail_tick) > fits)
-        kmd_ring_overflow(unit, last_that_fits(&schedule, stream, fits));
+        kmd_ring_overflow(unit, last_that_fits(&schedule, stream, fits), 0);
 }
 
 uint64_t kmd_ring_available(struct kmd_gpu *gpu, struct kmd_unit *unit)

@@ -305,6 +305,25 @@ static void reports__lost_by_the_device__told_before_those_around_them(void **st
     assert_int_equal(status_of(stream), KMD_XE_STATUS_BUFFER_OVERFLOW);
 }
 
+/* However fast the reader makes room. */
+static void buffer__that_overflows_by_a_fault__loses_as_many_as_asked(void **state)
+{
+    (void)state;
+    begin();
+    uint8_t data[16 * PEC64_BYTES];
+    kmd_fault(machine, 0, KMD_FAULT_LOSE_BUFFER, 3);
+    assert_errno(EIO, read(stream, data, sizeof(data)));
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), 0);
+        assert_int_equal(status_of(stream), i == 0 ? KMD_XE_STATUS_BUFFER_OVERFLOW : 0);
+        pass(1);
+        assert_errno(EAGAIN, read(stream, data, sizeof(data)));
+    }
+    assert_int_equal(kmd_statistic(machine, 0, KMD_STAT_REPORTS_LOST), 3);
+    pass(1);
+    assert_int_equal(read(stream, data, sizeof(data)), PEC64_BYTES);
+}
+
 static void loss__alone__wakes_nobody_and_is_told_once(void **state)
 {
     (void)state;
@@ -562,6 +581,7 @@ SUITE(xe_stream)
         CASE(ring__just_full__loses_nothing),
         CASE(ring__overflowing__eio_once_and_old_reports_stay),
         CASE(reports__lost_by_the_device__told_before_those_around_them),
+        CASE(buffer__that_overflows_by_a_fault__loses_as_many_as_asked),
         CASE(loss__alone__wakes_nobody_and_is_told_once),
         CASE(status__of_several_bits__all_at_once),
         CASE(enable__and_disable__as_often_as_one_likes),

@@ -75,8 +75,3 @@ ze_device_handle_t ZE_APICALL impl_zerTranslateIdentifierToDeviceHandle(uint32_t
                          "no device has the number %u; there are %u", identifier, search.passed);
     return (ze_device_handle_t)search.found;
 }
-
-ze_context_handle_t ZE_APICALL impl_zerGetDefaultContext(void)
-{
-    return impl_zeDriverGetDefaultContext((ze_driver_handle_t)zeta_core_drivers()->drivers[0]);
-}

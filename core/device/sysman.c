@@ -38,13 +38,6 @@ ze_result_t ZE_APICALL impl_zesDriverGetExtensionProperties(
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zesDriverGetExtensionFunctionAddress(zes_driver_handle_t hDriver,
-                                                                 const char *name,
-                                                                 void **ppFunctionAddress)
-{
-    return impl_zeDriverGetExtensionFunctionAddress(hDriver, name, ppFunctionAddress);
-}
-
 static bool has_uuid(const struct zeta_device *device, const zes_uuid_t *uuid)
 {
     return memcmp(device->backend->properties.uuid, uuid->id, sizeof(uuid->id)) == 0;

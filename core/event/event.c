@@ -8,7 +8,6 @@
 #include "core/device/device.h"
 #include "core/event/activity.h"
 #include "core/plugin/host.h"
-#include "core/plugin/host_services.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
@@ -417,15 +416,15 @@ ze_result_t zeta_event_times(struct zeta_event *event, uint64_t value,
 
 /* ---------------------------------------------------------------- services for plugins */
 
-uint32_t zeta_host_event_query(struct zeta_plugin_host *host ZETA_UNUSED,
-                               struct zeta_plugin_event *event)
+static uint32_t event_query(struct zeta_plugin_host *host ZETA_UNUSED,
+                            struct zeta_plugin_event *event)
 {
     return zeta_plugin_event_state(event) == ZETA_SIGNAL_ON ? ZETA_PLUGIN_SUCCESS
                                                             : ZETA_PLUGIN_NOT_READY;
 }
 
-uint64_t zeta_host_event_look_ns(struct zeta_plugin_host *host ZETA_UNUSED,
-                                 struct zeta_plugin_event *event)
+static uint64_t event_look_ns(struct zeta_plugin_host *host ZETA_UNUSED,
+                              struct zeta_plugin_event *event)
 {
     const uint32_t foreign = ZETA_EVENT_SHARED | ZETA_EVENT_STORED;
 
@@ -434,8 +433,8 @@ uint64_t zeta_host_event_look_ns(struct zeta_plugin_host *host ZETA_UNUSED,
     return UINT64_MAX;
 }
 
-void zeta_host_event_signal(struct zeta_plugin_host *host ZETA_UNUSED,
-                            struct zeta_plugin_event *event, const struct zeta_plugin_times *times)
+static void event_signal(struct zeta_plugin_host *host ZETA_UNUSED, struct zeta_plugin_event *event,
+                         const struct zeta_plugin_times *times)
 {
     event = zeta_trace_activity_event(event, times);
     if (!event)
@@ -446,8 +445,15 @@ void zeta_host_event_signal(struct zeta_plugin_host *host ZETA_UNUSED,
         zeta_event_signal_now(event);
 }
 
-void zeta_host_event_reset(struct zeta_plugin_host *host ZETA_UNUSED,
-                           struct zeta_plugin_event *event)
+static void event_reset(struct zeta_plugin_host *host ZETA_UNUSED, struct zeta_plugin_event *event)
 {
     zeta_event_reset(event->event);
+}
+
+ZETA_AT_LOAD static void provide_services(void)
+{
+    zeta_host_services.event_query = event_query;
+    zeta_host_services.event_look_ns = event_look_ns;
+    zeta_host_services.event_signal = event_signal;
+    zeta_host_services.event_reset = event_reset;
 }

@@ -122,6 +122,11 @@ ze_context_handle_t ZE_APICALL impl_zeDriverGetDefaultContext(ze_driver_handle_t
     return (ze_context_handle_t)present;
 }
 
+ze_context_handle_t ZE_APICALL impl_zerGetDefaultContext(void)
+{
+    return impl_zeDriverGetDefaultContext((ze_driver_handle_t)zeta_core_drivers()->drivers[0]);
+}
+
 ze_result_t ZE_APICALL impl_zeContextDestroy(ze_context_handle_t hContext)
 {
     struct zeta_context *context = (struct zeta_context *)hContext;

@@ -296,16 +296,16 @@ static ze_result_t free_when_unused(struct zeta_context *context, void *ptr)
 {
     struct zeta_allocation *taken = NULL;
     struct zeta_queue_marks *marks = NULL;
-    ze_result_t result = zeta_queue_marks_create(context, &marks);
+    ze_result_t result = zeta_memory_queues.mark(context, &marks);
 
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_memory_take(context->memory, ptr, false, &taken);
     if (result != ZE_RESULT_SUCCESS) {
-        zeta_queue_marks_destroy(marks);
+        free(marks);
         return result;
     }
     taken->marks = marks;
-    if (!zeta_queue_marks_passed(marks)) {
+    if (!zeta_memory_queues.passed(marks)) {
         zeta_memory_defer(context->memory, taken);
         return ZE_RESULT_SUCCESS;
     }
@@ -332,7 +332,7 @@ static ze_result_t free_by_policy(struct zeta_context *context,
         /* A kernel may reach memory by any path, so all work of the context has to end. A device
          * that is lost will not touch it any more. */
         if (zeta_memory_find(context->memory, ptr, &found))
-            (void)zeta_queues_drain(context, NULL);
+            (void)zeta_memory_queues.drain(context, NULL);
         return free_at_once(context, ptr);
     case ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE:
         return free_when_unused(context, ptr);

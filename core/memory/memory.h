@@ -122,25 +122,27 @@ void zeta_memory_export_end(struct zeta_memory_export **link);
 /** Ends all exports of an object that goes away. */
 void zeta_memory_exports_finish(struct zeta_memory_export **list);
 
-/* ---- What memory has to know of the queues of its context; core/queue implements it. ---- */
-
 /**
- * Notes the newest submission of each queue of a context that still has work. The queues may be
- * destroyed meanwhile; the context outlives the marks. Errors: OUT_OF_HOST_MEMORY.
+ * What memory asks about the queues of a context. core/queue puts its functions in when the library
+ * is loaded.
  */
-ze_result_t zeta_queue_marks_create(struct zeta_context *context,
-                                    struct zeta_queue_marks **out_marks);
+struct zeta_memory_queues {
+    /**
+     * Notes the newest submission of each queue of a context that still has work. The queues may be
+     * destroyed meanwhile; the context outlives the marks, which are freed with free().
+     * Errors: OUT_OF_HOST_MEMORY.
+     */
+    ze_result_t (*mark)(struct zeta_context *context, struct zeta_queue_marks **out_marks);
+    /**
+     * True once all of it has ended, also by failing or with its queue; always true for NULL. Marks
+     * that were made later pass no earlier. Calls no backend.
+     */
+    bool (*passed)(const struct zeta_queue_marks *marks);
+    /** Waits for all queues of a context (or of any, NULL) and a device with its tiles (or NULL).
+     */
+    ze_result_t (*drain)(const struct zeta_context *context, const struct zeta_device *device);
+};
 
-/**
- * True once all of it has ended, also by failing or with its queue; always true for NULL. Marks
- * that were made later pass no earlier. Calls no backend.
- */
-bool zeta_queue_marks_passed(const struct zeta_queue_marks *marks);
-
-/** Forgets them. NULL is allowed. */
-void zeta_queue_marks_destroy(struct zeta_queue_marks *marks);
-
-/** Waits for all queues of a context (or of any, NULL) and a device with its tiles (or NULL). */
-ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct zeta_device *device);
+extern struct zeta_memory_queues zeta_memory_queues;
 
 #endif

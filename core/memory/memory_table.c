@@ -27,6 +27,8 @@ struct zeta_memory_table {
     atomic_bool has_deferred;               /* spares the lock where work is released */
 };
 
+struct zeta_memory_queues zeta_memory_queues;
+
 static _Atomic uint64_t last_id;
 
 uint64_t zeta_memory_next_id(void)
@@ -215,7 +217,7 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
     struct zeta_backend *backend = allocation->backend;
     void *base = allocation->base;
 
-    zeta_queue_marks_destroy(allocation->marks);
+    free(allocation->marks);
     free(allocation);
     return zeta_memory_give_back(backend, base);
 }
@@ -226,7 +228,7 @@ static struct zeta_allocation *take_ended_locked(struct zeta_memory_table *table
     struct zeta_allocation *first = table->deferred;
     struct zeta_allocation **end = &first;
 
-    while (*end && zeta_queue_marks_passed((*end)->marks))
+    while (*end && zeta_memory_queues.passed((*end)->marks))
         end = &(*end)->next;
     table->deferred = *end;
     *end = NULL;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
 
 #include "core/api/names.h"
 #include "core/module/module.h"
@@ -49,4 +49,11 @@ ze_result_t ZE_APICALL impl_zeDriverGetExtensionFunctionAddress(
         return zeta_function_address(name, ppFunctionAddress);
     memcpy(ppFunctionAddress, &function, sizeof(*ppFunctionAddress));
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zesDriverGetExtensionFunctionAddress(zes_driver_handle_t hDriver,
+                                                                 const char *name,
+                                                                 void **ppFunctionAddress)
+{
+    return impl_zeDriverGetExtensionFunctionAddress(hDriver, name, ppFunctionAddress);
 }

@@ -115,9 +115,6 @@ extern const struct zeta_plugin_compute_ops zeta_stub_compute_ops;
 extern const struct zeta_plugin_metric_ops zeta_stub_metric_ops;
 extern const struct zeta_plugin_tracer_ops zeta_stub_tracer_ops;
 
-/** The services that every plugin gets. */
-extern const struct zeta_plugin_host_ops zeta_host_services;
-
 /**
  * Gives, once, the sentence that a plugin left on this thread for a result; NULL if there is none.
  * Valid until the next failure on the thread.

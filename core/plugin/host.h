@@ -68,4 +68,10 @@ void zeta_plugin_host_stop(void);
  */
 bool zeta_plugin_host_starting(void);
 
+/**
+ * The functions that every plugin can call. Those about events and submissions belong to core/event
+ * and core/queue, which put them in when the library is loaded.
+ */
+extern struct zeta_plugin_host_ops zeta_host_services;
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/plugin/entry.h"
+#include "core/plugin/host.h"
 
 #define ABI_MIN 1u
 #define ABI_MAX ZETA_PLUGIN_ABI

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/plugin/entry.h"
-#include "core/plugin/host_services.h"
+#include "core/plugin/host.h"
 #include "core/settings/settings.h"
 #include "core/util/log.h"
 
@@ -66,18 +66,12 @@ static void service_kernel_output(struct zeta_plugin_host *host, struct zeta_plu
         zeta_log(ZETA_LOG_INFO, "plugin", "Output of a kernel could not be written.");
 }
 
-const struct zeta_plugin_host_ops zeta_host_services = {
+struct zeta_plugin_host_ops zeta_host_services = {
     .struct_size = sizeof(struct zeta_plugin_host_ops),
     .log = service_log,
     .fail = service_fail,
     .setting = service_setting,
-    .event_query = zeta_host_event_query,
-    .event_signal = zeta_host_event_signal,
-    .event_reset = zeta_host_event_reset,
-    .submission_done = zeta_host_submission_done,
     .kernel_output = service_kernel_output,
-    .event_look_ns = zeta_host_event_look_ns,
-    .submission_over = zeta_host_submission_over,
 };
 
 const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t result)

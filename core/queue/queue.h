@@ -131,6 +131,9 @@ void zeta_queue_release_finished(struct zeta_queue *queue);
  */
 ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns);
 
+/** Waits for all queues of a context (or of any, NULL) and a device with its tiles (or NULL). */
+ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct zeta_device *device);
+
 /** Group of queues with this ordinal; false if the device has none. */
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
                       struct zeta_plugin_queue_group *out_group);

@@ -7,7 +7,6 @@
 #include "core/event/event.h"
 #include "core/memory/memory.h"
 #include "core/plugin/host.h"
-#include "core/plugin/host_services.h"
 #include "core/queue/queue.h"
 #include "core/queue/track.h"
 #include "core/util/cleanup.h"
@@ -263,7 +262,7 @@ static void note_fault(struct zeta_queue *queue)
     zeta_error_clear();
 }
 
-void zeta_host_submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie)
+static void submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie)
 {
     struct zeta_submission *submission = cookie;
 
@@ -272,8 +271,8 @@ void zeta_host_submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *
     zeta_command_buffer_note_over(submission->used);
 }
 
-void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
-                               uint32_t result)
+static void submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie,
+                            uint32_t result)
 {
     struct zeta_submission *submission = cookie;
     struct zeta_queue *queue = submission->queue;
@@ -305,4 +304,10 @@ void zeta_host_submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *
     /* The queue may be gone now; the driver is not. Others may wait for a lost event. */
     if (result != ZETA_PLUGIN_SUCCESS)
         zeta_driver_wake(driver);
+}
+
+ZETA_AT_LOAD static void provide_services(void)
+{
+    zeta_host_services.submission_over = submission_over;
+    zeta_host_services.submission_done = submission_done;
 }

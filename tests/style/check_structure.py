@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""check_structure.py REPOSITORY: the directions that includes may have, and how many files a folder holds.
+"""check_structure.py REPOSITORY [NM OBJECTS]: the directions that includes and calls may have, and how many
+files a folder holds.
 
 - A folder includes what the table below allows, and nothing else of ours.
 - What is in one folder, its sub-folders and its modules, includes each other in one direction only. A
   module is x.h, x_priv.h, x.c and x.inc. As this holds in every folder, there is no circle of files,
   modules or folders anywhere.
 - A folder has at most 25 files of code of its own.
+- An object file of core, below OBJECTS, uses no symbol that an object of a higher folder defines. Generated
+  sources (the entries of the API) may: they call what all folders implement.
 """
 import fnmatch
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 FILES_PER_FOLDER = 25
@@ -145,6 +149,30 @@ def check(files):
     return wrong
 
 
+def read_symbols(root, nm, objects):
+    """What each object of a source of core defines and uses: [(source, defined or not, symbol)]."""
+    objects = pathlib.Path(objects)
+    listed = subprocess.run([nm, "-A", "-P", "-g", *sorted(map(str, objects.rglob("*.o")))],
+                            capture_output=True, check=True, text=True).stdout
+    symbols = []
+    for path, symbol, kind in re.findall(r"^(.*): (\S+) (\w)", listed, re.MULTILINE):
+        source = "core/" + str(pathlib.Path(path).relative_to(objects))[:-len(".o")]
+        if (root / source).exists():
+            symbols.append((source, kind not in "Uw", symbol))
+    return symbols
+
+
+def check_symbols(symbols):
+    """Which objects use what only a folder above defines, as sentences."""
+    definers = {symbol: source for source, is_defined, symbol in symbols if is_defined}
+    wrong = []
+    for source, is_defined, symbol in symbols:
+        row, other = layer(source), layer(definers.get(symbol, source))
+        if not is_defined and row != other and other[0] not in LAYERS[row[0]].split():
+            wrong.append(f"{source} uses {symbol} of {definers[symbol]}: {row[1]} may use {LAYERS[row[0]]}")
+    return wrong
+
+
 def self_test():
     """What check() must find in small trees, and what it must not."""
     trees = [
@@ -172,10 +200,18 @@ def self_test():
                 len(found) != 1 or expected not in found[0]):
             sys.exit(f"check_structure.py: expected '{expected}' in {tree}, found {found}")
 
+    symbols = [("core/util/a.c", True, "a"), ("core/plugin/b.c", False, "a"), ("core/plugin/b.c", True, "b")]
+    if check_symbols(symbols) or len(check_symbols(symbols + [("core/util/c.c", False, "b")])) != 1:
+        sys.exit("check_structure.py: expected a use from below, and that alone, to be found")
+
 
 def main():
     self_test()
-    wrong = check(read(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    wrong = check(read(root))
+    if len(sys.argv) > 2:
+        symbols = read_symbols(root, *sys.argv[2:])
+        wrong += check_symbols(symbols) if symbols else ["no object of core was found"]
     for sentence in wrong:
         print(sentence)
     sys.exit(1 if wrong else 0)

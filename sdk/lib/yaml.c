@@ -503,6 +503,13 @@ const struct zeta_yaml_node *zeta_yaml_member(const struct zeta_yaml_node *mappi
     return NULL;
 }
 
+const char *zeta_yaml_text(const struct zeta_yaml_node *mapping, const char *key)
+{
+    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
+
+    return node ? node->text : NULL;
+}
+
 static bool is_plain(const struct zeta_yaml_node *node)
 {
     return node && node->kind == ZETA_YAML_SCALAR && node->plain;
@@ -585,4 +592,117 @@ const char *zeta_yaml_kind_name(enum zeta_yaml_kind kind)
     default:
         return "nothing";
     }
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+struct zeta_yaml_writer {
+    yaml_emitter_t emitter;
+    FILE *file;
+    char *text;
+    size_t length;
+    bool failed;
+};
+
+/** Writes an event, if there was memory to make it, and deletes it. */
+static void emit(struct zeta_yaml_writer *writer, int is_made, yaml_event_t *event)
+{
+    if (writer->failed && is_made)
+        yaml_event_delete(event);
+    else if (!is_made || !yaml_emitter_emit(&writer->emitter, event))
+        writer->failed = true;
+}
+
+struct zeta_yaml_writer *zeta_yaml_writer_create(void)
+{
+    struct zeta_yaml_writer *writer = calloc(1, sizeof(*writer));
+    yaml_event_t event;
+
+    if (!writer || !yaml_emitter_initialize(&writer->emitter)) {
+        free(writer);
+        return NULL;
+    }
+    writer->file = open_memstream(&writer->text, &writer->length);
+    if (!writer->file) {
+        yaml_emitter_delete(&writer->emitter);
+        free(writer);
+        return NULL;
+    }
+    yaml_emitter_set_output_file(&writer->emitter, writer->file);
+    yaml_emitter_set_unicode(&writer->emitter, 1);
+    yaml_emitter_set_width(&writer->emitter, -1);
+    emit(writer, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING), &event);
+    emit(writer, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1), &event);
+    return writer;
+}
+
+void zeta_yaml_write_text(struct zeta_yaml_writer *writer, const char *text, bool plain)
+{
+    yaml_event_t event;
+
+    emit(writer,
+         yaml_scalar_event_initialize(
+             &event, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), 1, 1,
+             plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE),
+         &event);
+}
+
+void zeta_yaml_write_start(struct zeta_yaml_writer *writer, enum zeta_yaml_kind kind, bool flow)
+{
+    yaml_event_t event;
+
+    emit(writer,
+         kind == ZETA_YAML_MAPPING
+             ? yaml_mapping_start_event_initialize(
+                   &event, NULL, NULL, 1, flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE)
+             : yaml_sequence_start_event_initialize(&event, NULL, NULL, 1,
+                                                    flow ? YAML_FLOW_SEQUENCE_STYLE
+                                                         : YAML_BLOCK_SEQUENCE_STYLE),
+         &event);
+}
+
+void zeta_yaml_write_end(struct zeta_yaml_writer *writer, enum zeta_yaml_kind kind)
+{
+    yaml_event_t event;
+
+    emit(writer,
+         kind == ZETA_YAML_MAPPING ? yaml_mapping_end_event_initialize(&event)
+                                   : yaml_sequence_end_event_initialize(&event),
+         &event);
+}
+
+/* Readers bound the depth of nodes. */
+void zeta_yaml_write_node(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *node)
+{
+    if (node->kind == ZETA_YAML_SCALAR) {
+        zeta_yaml_write_text(writer, node->text, node->plain);
+        return;
+    }
+    zeta_yaml_write_start(writer, node->kind, node->flow);
+    for (const struct zeta_yaml_node *child = node->first_child; child; child = child->next) {
+        if (child->key)
+            zeta_yaml_write_text(writer, child->key, true);
+        zeta_yaml_write_node(writer, child);
+    }
+    zeta_yaml_write_end(writer, node->kind);
+}
+
+char *zeta_yaml_writer_finish(struct zeta_yaml_writer *writer, size_t *out_length)
+{
+    char *text;
+    yaml_event_t event;
+
+    emit(writer, yaml_document_end_event_initialize(&event, 1), &event);
+    emit(writer, yaml_stream_end_event_initialize(&event), &event);
+    yaml_emitter_delete(&writer->emitter);
+    if (fclose(writer->file) != 0)
+        writer->failed = true;
+    text = writer->text;
+    *out_length = writer->length;
+    if (writer->failed) {
+        free(text);
+        text = NULL;
+    }
+    free(writer);
+    return text;
 }

@@ -226,6 +226,61 @@ static void read_file__regular__same_as_text(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* Compares two trees, but for their positions. */
+static void assert_same(const struct zeta_yaml_node *a, const struct zeta_yaml_node *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->child_count, b->child_count);
+    assert_int_equal(a->flow, b->flow);
+    if (a->key)
+        assert_string_equal(a->key, b->key);
+    if (a->kind == ZETA_YAML_SCALAR) {
+        assert_string_equal(a->text, b->text);
+        assert_int_equal(a->plain, b->plain);
+    }
+    b = b->first_child;
+    for (a = a->first_child; a; a = a->next, b = b->next)
+        assert_same(a, b);
+}
+
+static void write_node__everything__same_tree(void **state)
+{
+    struct zeta_yaml_document *document =
+        parse("plain: 12\nquoted: \"12\"\nodd: \"a: {b} #\\\"\\n- \\u0085\"\n"
+              "\"a key: #\": ~\nlist:\n- [x, {y: z}]\n- deep:\n    deeper: []\n- {}\n");
+    struct zeta_yaml_writer *writer = zeta_yaml_writer_create();
+    struct zeta_yaml_document *again;
+    size_t length = 0;
+    char *text;
+
+    (void)state;
+    assert_non_null(writer);
+    zeta_yaml_write_node(writer, zeta_yaml_root(document));
+    text = zeta_yaml_writer_finish(writer, &length);
+    assert_non_null(text);
+    assert_int_equal(length, strlen(text));
+    again = parse(text);
+    assert_same(zeta_yaml_root(document), zeta_yaml_root(again));
+    assert_string_equal(zeta_yaml_text(zeta_yaml_root(again), "plain"), "12");
+    assert_null(zeta_yaml_text(zeta_yaml_root(again), "list"));
+    free(text);
+    zeta_yaml_free(again);
+    zeta_yaml_free(document);
+}
+
+static void writer__value_without_end__no_text(void **state)
+{
+    struct zeta_yaml_writer *writer = zeta_yaml_writer_create();
+    size_t length;
+
+    (void)state;
+    assert_non_null(writer);
+    zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
+    zeta_yaml_write_end(writer, ZETA_YAML_SEQUENCE);
+    zeta_yaml_write_text(writer, "more", true);
+    assert_null(zeta_yaml_writer_finish(writer, &length));
+}
+
 SUITE(yaml)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +293,8 @@ SUITE(yaml)
         cmocka_unit_test(scalars__conversions__only_exact_forms),
         cmocka_unit_test(read_file__not_a_file__says_why),
         cmocka_unit_test(read_file__regular__same_as_text),
+        cmocka_unit_test(write_node__everything__same_tree),
+        cmocka_unit_test(writer__value_without_end__no_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * Reading YAML into a small tree with positions. Static helper: no part of the plugin interface.
+ * Reading YAML into a small tree with positions, and writing it. Static helper: no part of the
+ * plugin interface.
  *
  * The subset is what hand-written configuration needs: mappings with text keys, sequences, scalars,
  * block and flow style. Anchors, aliases, tags and several documents in one file are refused, as
@@ -115,8 +116,36 @@ bool zeta_yaml_u64(const struct zeta_yaml_node *node, uint64_t *out_value);
 bool zeta_yaml_double(const struct zeta_yaml_node *node, double *out_value);
 bool zeta_yaml_bool(const struct zeta_yaml_node *node, bool *out_value);
 
+/** The text of a member of a mapping; NULL if there is none, or it is no scalar. */
+const char *zeta_yaml_text(const struct zeta_yaml_node *mapping, const char *key);
+
 /** "a scalar", "a sequence", "a mapping", for messages. */
 const char *zeta_yaml_kind_name(enum zeta_yaml_kind kind);
+
+/**
+ * Writes a text from its begin to its end: one value, which is a scalar, or a mapping or sequence
+ * that is started, filled and ended. In a mapping keys and values alternate. Without memory all
+ * that follows does nothing.
+ */
+struct zeta_yaml_writer;
+
+/** Begins a text; NULL without memory. It ends with zeta_yaml_writer_finish(). */
+struct zeta_yaml_writer *zeta_yaml_writer_create(void);
+
+/** Writes a scalar or a key, without quotes if it is plain and YAML allows that. */
+void zeta_yaml_write_text(struct zeta_yaml_writer *writer, const char *text, bool plain);
+
+/** Starts a sequence or a mapping, in brackets if flow. */
+void zeta_yaml_write_start(struct zeta_yaml_writer *writer, enum zeta_yaml_kind kind, bool flow);
+
+/** Ends the one that was started last, of that kind. */
+void zeta_yaml_write_end(struct zeta_yaml_writer *writer, enum zeta_yaml_kind kind);
+
+/** Writes a node with its children, without its key. */
+void zeta_yaml_write_node(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *node);
+
+/** Ends the writer. The text, for free(); NULL without memory, or if it is no whole value. */
+char *zeta_yaml_writer_finish(struct zeta_yaml_writer *writer, size_t *out_length);
 
 #ifdef __cplusplus
 }

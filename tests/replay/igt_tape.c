@@ -17,6 +17,8 @@ const struct igt_kind igt_kinds[] = {
      NULL},
     {0x9a49, 10, 256, 19200000, 19200000, 1, 6, 16, 36, 8, 8, "Tiger Lake", "Tiger Lake GT2",
      "RenderBasic", "0fc397c0-4833-492c-9ccd-4929d574d5b8"},
+    {0x9a49, 10, 256, 19200000, 19200000, 1, 6, 16, 36, 8, 8, "Tiger Lake", "Tiger Lake GT2",
+     IGT_ODD_SET, "e0efab61-c904-4354-9fc5-35e8b8bc7d20"},
     /* A set of reports of another format. */
     {0x9a49, 7, 64, 19200000, 19200000, 1, 6, 16, 0, 8, 4, "Tiger Lake", "Tiger Lake GT2",
      "RenderBasic", "0fc397c0-4833-492c-9ccd-4929d574d5b8"},

@@ -27,8 +27,12 @@ struct igt_kind {
     uint32_t a_count, b_count, c_count;
     const char *name;       /**< of the platform, in the device's name */
     const char *full;       /**< the same where the data of the plugin for Intel GPUs are there */
-    const char *set, *uuid; /**< recorded; NULL: one that nobody knows */
+    const char *set, *uuid; /**< recorded; NULL: one that no set file has */
 };
+
+/** Name of a set over an index in a file that names it oddly: YAML and indexes would take it apart.
+ */
+#define IGT_ODD_SET "L3: {bank + 3} #\"\n- x"
 
 extern const struct igt_kind igt_kinds[];
 extern const uint32_t igt_kind_count;

@@ -93,6 +93,17 @@ static void device__of_the_file__is_described(void **state)
         assert_cmp((uint32_t)(ticks - 0xffff0000u), <, 60 * kind->oa_hz);
 }
 
+static bool is_odd(void)
+{
+    return kind->set && strcmp(kind->set, IGT_ODD_SET) == 0;
+}
+
+/** The name of the recorded set as groups have it: in letters that every text allows. */
+static const char *set_name(void)
+{
+    return is_odd() ? "L3___bank___3_____-_x" : "RenderBasic";
+}
+
 static zet_metric_group_handle_t raw_counters(void)
 {
     return find_group(only_device(), "RawCounters", TIME_BASED, NULL);
@@ -107,7 +118,7 @@ static void group__raw_counters__says_what_was_recorded(void **state)
 
     (void)state;
     EXPECT_OK(zetMetricGroupGetProperties(raw_counters(), &properties));
-    assert_non_null(strstr(properties.description, "RenderBasic"));
+    assert_non_null(strstr(properties.description, set_name()));
     assert_non_null(strstr(properties.description,
                            kind->uuid ? kind->uuid : "12345678-9abc-def0-1234-56789abcdef0"));
     EXPECT_OK(zetaMetricGroupGetInfo(raw_counters(), &info));
@@ -222,7 +233,7 @@ static void groups__of_the_file__are_the_recorded_set_and_raw_counters(void **st
     EXPECT_OK(zetMetricGroupGet(only_device(), &count, groups));
     assert_int_equal(count, is_named() ? 2 : 1);
     EXPECT_OK(zetMetricGroupGetProperties(groups[0], &properties));
-    assert_string_equal(properties.name, is_named() ? "RenderBasic" : "RawCounters");
+    assert_string_equal(properties.name, is_named() ? set_name() : "RawCounters");
 }
 
 static uint32_t index_of(zet_metric_group_handle_t group, const char *name)
@@ -257,7 +268,7 @@ static void values__of_the_recorded_set__are_those_of_its_equations(void **state
     size_t size;
 
     (void)state;
-    if (!is_named())
+    if (!is_named() || is_odd())
         return;
     group = find_group(only_device(), "RenderBasic", TIME_BASED, NULL);
     raw = malloc(bytes);

@@ -1,32 +1,50 @@
 /*
- * Open streams and tracers, and the units that they use. The rule is that of hardware: a process
- * has one stream of a unit. Other processes open the file independently.
+ * Sets, streams and tracers of a recording, and the units that they use. The rule is that of
+ * hardware: a process has one stream of a unit. Other processes open the file independently.
+ *
+ * The records of a tracer are replayed as they are in the file, those of enabling and disabling
+ * too: this file makes no records.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugins/replay/plugin.h"
+#include "plugins/replay/recording/buffer.h"
 
 /* Records of a buffer unless more are wanted, and the most bytes that it has. */
 #define RECORDS_MIN 4096u
 #define BYTES_MAX (UINT64_C(32) << 20)
 
-uint32_t zeta_replay_capacity(uint64_t wanted, uint64_t notify, uint32_t record_bytes)
-{
-    const uint64_t limit = BYTES_MAX / record_bytes;
-    uint64_t records = notify < limit ? 2 * notify : limit;
+/* An open stream, or a tracer of several units: the host's handle of both. */
+struct zeta_replay_playback {
+    struct zeta_replay_playback *next;
+    struct zeta_plugin_device *device;
+    struct zeta_replay_buffer buffer;
+    char units[8][ZETA_REPLAY_NAME_BYTES];
+    uint32_t unit_count;
+    _Atomic bool is_on;       /* of a tracer */
+    bool is_stopped;          /* its units are free again; guarded by the lock */
+    bool is_problem_reported; /* the problem with the file, to the log */
+};
 
-    if (records < RECORDS_MIN)
-        records = RECORDS_MIN;
-    if (wanted != 0 && wanted < records && wanted >= 2)
-        records = wanted;
-    return (uint32_t)(records < limit ? records : limit);
+static struct zeta_replay_playback *of_stream(struct zeta_plugin_stream *stream)
+{
+    return (struct zeta_replay_playback *)stream;
 }
 
-bool zeta_replay_stream_is_of(const struct zeta_replay_stream *stream,
-                              const struct zeta_plugin_device *device, uint32_t *out_set,
-                              uint32_t *out_tile)
+static struct zeta_replay_playback *of_tracer(struct zeta_plugin_tracer *tracer)
+{
+    return (struct zeta_replay_playback *)tracer;
+}
+
+/*
+ * True if the records of a stream belong to a device: recorded there, or on its root.
+ * *out_set: index of the set; *out_tile: the tile whose records belong to it, UINT32_MAX: all.
+ */
+static bool is_of(const struct zeta_replay_stream *stream, const struct zeta_plugin_device *device,
+                  uint32_t *out_set, uint32_t *out_tile)
 {
     const struct zeta_replay_device *recorded = device->recorded;
 
@@ -41,34 +59,106 @@ bool zeta_replay_stream_is_of(const struct zeta_replay_stream *stream,
     return true;
 }
 
-uint32_t zeta_replay_playback_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                   const struct zeta_replay_request *request, uint32_t capacity,
-                                   struct zeta_replay_playback **out_playback)
-{
-    const struct zeta_replay *replay = self->replay;
-    struct zeta_replay_problem problem = {""};
-    struct zeta_replay_playback *playback = calloc(1, sizeof(*playback));
-    struct zeta_replay_source *source;
+/* ---- what there is ------------------------------------------------------------------------ */
 
-    if (!playback)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    source = zeta_replay_source_open(request, &problem);
-    if (!source) {
-        free(playback);
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %.400s", device->id,
-                              problem.text);
+static bool is_used(const struct zeta_replay_recording *recording, uint32_t set)
+{
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        for (uint32_t t = 0; t < recording->streams[i].tiles; t++) {
+            if (recording->streams[i].sets[t] == set)
+                return true;
+        }
     }
-    if (!zeta_replay_buffer_init(&playback->buffer, source, request->set, capacity)) {
-        free(playback);
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    return false;
+}
+
+/* True if a set belongs to a device: something was recorded with it there, or nothing anywhere. */
+static bool is_set_of(const struct zeta_replay_recording *recording, uint32_t set,
+                      const struct zeta_plugin_device *device)
+{
+    uint32_t own, tile;
+
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        if (is_of(&recording->streams[i], device, &own, &tile) && own == set)
+            return true;
     }
-    playback->device = device;
-    playback->is_stopped = true;
-    playback->buffer.is_paced = replay->is_paced;
-    playback->buffer.hz = device->recorded->metric_hz;
-    *out_playback = playback;
+    return !is_used(recording, set);
+}
+
+static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                         const struct zeta_plugin_text_sink *sink)
+{
+    const struct zeta_replay_recording *recording = self->replay->recording;
+    struct zeta_replay_seen seen = {.names = NULL};
+    struct zeta_replay_problem problem;
+
+    for (uint32_t i = 0; i < recording->set_count; i++) {
+        if (is_set_of(recording, i, device) &&
+            !zeta_replay_set_write(&recording->sets[i], &seen, sink, &problem))
+            zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN, "%s: %s", recording->path,
+                          problem.text);
+    }
+    zeta_replay_seen_finish(&seen);
     return ZETA_PLUGIN_SUCCESS;
 }
+
+/* Sets of containers include the numbers of their device; those of other files do not. */
+static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                        struct zeta_plugin_array *out_symbols)
+{
+    (void)self;
+    out_symbols->data = device->recorded->symbols;
+    out_symbols->count = device->recorded->symbol_count;
+    out_symbols->stride = sizeof(struct zeta_plugin_symbol);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* What was sampled on a device, for messages: "ComputeBasic, ThreadDispatch". */
+static void list_recorded(const struct zeta_plugin_device *device, char *out_text, size_t bytes)
+{
+    const struct zeta_replay_recording *recording = device->replay->recording;
+    size_t used = 0;
+
+    (void)snprintf(out_text, bytes, "none");
+    for (uint32_t i = 0; i < recording->stream_count && used + 1 < bytes; i++) {
+        uint32_t set, tile;
+        int added;
+
+        if (recording->streams[i].is_tracer || !is_of(&recording->streams[i], device, &set, &tile))
+            continue;
+        added = snprintf(out_text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
+                         recording->sets[set].name);
+        used += added > 0 ? (size_t)added : 0;
+    }
+}
+
+static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    const struct zeta_replay_recording *recording = self->replay->recording;
+    bool found = false;
+
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        const struct zeta_replay_stream *stream = &recording->streams[i];
+        uint32_t set, tile;
+
+        if (stream->is_tracer || !is_of(stream, device, &set, &tile) ||
+            !zeta_string_is(unit, recording->sets[set].unit))
+            continue;
+        if (!found || stream->period_ns < out_limits->min_period_ns)
+            out_limits->min_period_ns = stream->period_ns;
+        if (!found || stream->period_ns > out_limits->max_period_ns)
+            out_limits->max_period_ns = stream->period_ns;
+        found = true;
+    }
+    if (found)
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "nothing was sampled with unit %.*s of %s in this recording",
+                          zeta_string_shown(unit), unit.data, device->id);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 /* A device and its tiles share their units. */
 static bool overlap(const struct zeta_plugin_device *a, const struct zeta_plugin_device *b)
@@ -87,7 +177,7 @@ static bool has_unit(const struct zeta_replay_playback *playback, const char *un
 }
 
 /* The playback that uses one of the units now. */
-static const struct zeta_replay_playback *holder_locked(const struct zeta_replay_playback *playback)
+static const struct zeta_replay_playback *user_locked(const struct zeta_replay_playback *playback)
 {
     const struct zeta_replay_playback *other = playback->device->replay->playbacks;
 
@@ -101,37 +191,8 @@ static const struct zeta_replay_playback *holder_locked(const struct zeta_replay
     return NULL;
 }
 
-uint32_t zeta_replay_playback_take_units(struct zeta_replay_playback *playback,
-                                         const struct zeta_plugin_array *units)
-{
-    struct zeta_replay *replay = playback->device->replay;
-    bool is_free;
-
-    for (uint64_t i = 0; i < units->count && playback->unit_count < 8; i++) {
-        const struct zeta_plugin_string *unit =
-            (const void *)((const char *)units->data + i * units->stride);
-
-        (void)snprintf(playback->units[playback->unit_count++], ZETA_REPLAY_NAME_BYTES, "%.*s",
-                       unit->size < ZETA_REPLAY_NAME_BYTES ? (int)unit->size
-                                                           : (int)ZETA_REPLAY_NAME_BYTES - 1,
-                       unit->data);
-    }
-    (void)pthread_mutex_lock(&replay->lock);
-    is_free = !holder_locked(playback);
-    if (is_free) {
-        playback->is_stopped = false;
-        playback->next = replay->playbacks;
-        replay->playbacks = playback;
-    }
-    (void)pthread_mutex_unlock(&replay->lock);
-    if (is_free)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_host_fail(&replay->self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
-                          "this process has a stream on unit %s of %s already", playback->units[0],
-                          playback->device->id);
-}
-
-void zeta_replay_playback_stop(struct zeta_replay_playback *playback)
+/* Releases the units; records that are due can still be read. */
+static void stop(struct zeta_replay_playback *playback)
 {
     struct zeta_replay *replay = playback->device->replay;
 
@@ -141,18 +202,8 @@ void zeta_replay_playback_stop(struct zeta_replay_playback *playback)
     (void)pthread_mutex_unlock(&replay->lock);
 }
 
-void zeta_replay_playback_report_problem(struct zeta_replay_playback *playback)
-{
-    const char *problem = zeta_replay_source_problem(playback->buffer.source);
-
-    if (playback->is_problem_reported || problem[0] == '\0')
-        return;
-    playback->is_problem_reported = true;
-    zeta_host_log(&playback->device->replay->self->host, ZETA_PLUGIN_LOG_WARN, "%s: %s",
-                  playback->device->replay->recording->path, problem);
-}
-
-void zeta_replay_playback_close(struct zeta_replay_playback *playback)
+/* Closes a playback, also one that is not in the list. */
+static void close_playback(struct zeta_replay_playback *playback)
 {
     struct zeta_replay *replay = playback->device->replay;
     struct zeta_replay_playback **at = &replay->playbacks;
@@ -166,3 +217,347 @@ void zeta_replay_playback_close(struct zeta_replay_playback *playback)
     zeta_replay_buffer_finish(&playback->buffer);
     free(playback);
 }
+
+void zeta_replay_playbacks_close(struct zeta_replay *replay)
+{
+    while (replay->playbacks)
+        close_playback(replay->playbacks);
+}
+
+/* Logs the problem with the file, if there is one, once. */
+static void report_problem(struct zeta_replay_playback *playback)
+{
+    const char *problem = zeta_replay_source_problem(playback->buffer.source);
+
+    if (playback->is_problem_reported || problem[0] == '\0')
+        return;
+    playback->is_problem_reported = true;
+    zeta_host_log(&playback->device->replay->self->host, ZETA_PLUGIN_LOG_WARN, "%s: %s",
+                  playback->device->replay->recording->path, problem);
+}
+
+/* Records of a buffer: the wanted number, but at least twice the level of notification. */
+static uint32_t capacity_of(uint64_t wanted, uint64_t notify, uint32_t record_bytes)
+{
+    const uint64_t limit = BYTES_MAX / record_bytes;
+    uint64_t records = notify < limit ? 2 * notify : limit;
+
+    if (records < RECORDS_MIN)
+        records = RECORDS_MIN;
+    if (wanted != 0 && wanted < records && wanted >= 2)
+        records = wanted;
+    return (uint32_t)(records < limit ? records : limit);
+}
+
+/*
+ * Opens what the request names, stopped, and takes the units. HANDLE_OBJECT_IN_USE when this
+ * process uses one of them.
+ */
+static uint32_t open_playback(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_replay_request *request,
+                              const struct zeta_plugin_array *units, uint32_t capacity,
+                              struct zeta_replay_playback **out_playback)
+{
+    struct zeta_replay *replay = self->replay;
+    struct zeta_replay_problem problem = {""};
+    struct zeta_replay_playback *playback = calloc(1, sizeof(*playback));
+    struct zeta_replay_source *source;
+    bool is_free;
+
+    if (!playback)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    source = zeta_replay_source_open(request, &problem);
+    if (!source) {
+        free(playback);
+        (void)zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %.400s", device->id,
+                             problem.text);
+        return ZETA_PLUGIN_NOT_AVAILABLE;
+    }
+    if (!zeta_replay_buffer_init(&playback->buffer, source, request->set, capacity)) {
+        free(playback);
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    }
+    playback->device = device;
+    playback->buffer.is_paced = replay->is_paced;
+    playback->buffer.hz = device->recorded->metric_hz;
+    for (uint64_t i = 0; i < units->count && playback->unit_count < 8; i++) {
+        const struct zeta_plugin_string *unit =
+            (const void *)((const char *)units->data + i * units->stride);
+
+        (void)snprintf(playback->units[playback->unit_count++], ZETA_REPLAY_NAME_BYTES, "%.*s",
+                       unit->size < ZETA_REPLAY_NAME_BYTES ? (int)unit->size
+                                                           : (int)ZETA_REPLAY_NAME_BYTES - 1,
+                       unit->data);
+    }
+    (void)pthread_mutex_lock(&replay->lock);
+    is_free = !user_locked(playback);
+    if (is_free) {
+        playback->next = replay->playbacks;
+        replay->playbacks = playback;
+    }
+    (void)pthread_mutex_unlock(&replay->lock);
+    if (!is_free) {
+        (void)zeta_host_fail(&self->host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                             "this process has a stream on unit %s of %s already",
+                             playback->units[0], device->id);
+        close_playback(playback);
+        return ZETA_PLUGIN_HANDLE_OBJECT_IN_USE;
+    }
+    *out_playback = playback;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/*
+ * The streams of a set that were recorded with the period nearest to the wanted one, in the order
+ * of the file. Several of them follow each other: a unit has one stream at a time.
+ */
+static bool find_streams(const struct zeta_plugin_device *device, struct zeta_plugin_string name,
+                         uint64_t period_ns, struct zeta_replay_request *request,
+                         uint64_t *out_period_ns)
+{
+    const struct zeta_replay_recording *recording = request->recording;
+
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        const struct zeta_replay_stream *stream = &recording->streams[i];
+        uint32_t set, tile;
+
+        if (stream->is_tracer || !is_of(stream, device, &set, &tile) ||
+            !zeta_string_is(name, recording->sets[set].name))
+            continue;
+        if (request->stream_count == 0 ||
+            distance(stream->period_ns, period_ns) < distance(*out_period_ns, period_ns)) {
+            *out_period_ns = stream->period_ns;
+            request->stream_count = 0;
+            request->set = &recording->sets[set];
+        }
+        if (stream->period_ns != *out_period_ns || request->stream_count >= ZETA_REPLAY_JOINED)
+            continue;
+        request->streams[request->stream_count].number = stream->number;
+        request->streams[request->stream_count++].tile = tile;
+    }
+    return request->stream_count > 0;
+}
+
+static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_stream_desc *desc,
+                            struct zeta_plugin_stream **out_stream)
+{
+    struct zeta_replay_request request = {.recording = self->replay->recording};
+    const struct zeta_plugin_array units = {&desc->unit, 1, sizeof(desc->unit)};
+    struct zeta_replay_playback *playback;
+    uint64_t period_ns = 0;
+    uint32_t result, capacity;
+    char list[300];
+
+    if (!find_streams(device, desc->set, desc->period_ns, &request, &period_ns)) {
+        list_recorded(device, list, sizeof(list));
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "the recording %.200s has no data of %.*s on %s; sampled there: %s",
+                              request.recording->path, zeta_string_shown(desc->set), desc->set.data,
+                              device->id, list);
+    }
+    if (desc->record_bytes != request.set->record_bytes)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "the recorded reports of %s have %u bytes, the set expects %u",
+                              request.set->name, request.set->record_bytes, desc->record_bytes);
+    capacity = capacity_of(desc->ring_records, desc->notify_records, desc->record_bytes);
+    result = open_playback(self, device, &request, &units, capacity, &playback);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    playback->buffer.period_ns = period_ns;
+    zeta_replay_buffer_start(&playback->buffer);
+    report_problem(playback);
+    if (period_ns != 0)
+        desc->period_ns = period_ns;
+    desc->ring_records = capacity;
+    desc->keeps = 1;
+    *out_stream = (struct zeta_plugin_stream *)playback;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read)
+{
+    (void)self;
+    zeta_replay_buffer_read(&of_stream(stream)->buffer, buffer, capacity_bytes, out_read);
+    report_problem(of_stream(stream));
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_replay_buffer_pending(&of_stream(stream)->buffer);
+}
+
+static uint32_t stream_ended(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_replay_buffer_ended(&of_stream(stream)->buffer);
+}
+
+static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    stop(of_stream(stream));
+}
+
+static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    if (stream)
+        close_playback(of_stream(stream));
+}
+
+const struct zeta_plugin_metric_ops zeta_replay_metric_ops = {
+    .struct_size = sizeof(struct zeta_plugin_metric_ops),
+    .get_sets = get_sets,
+    .symbols = symbols,
+    .limits = limits,
+    .stream_open = stream_open,
+    .stream_read = stream_read,
+    .stream_pending = stream_pending,
+    .stream_stop = stream_stop,
+    .stream_close = stream_close,
+    .stream_ended = stream_ended,
+};
+
+/* ---- tracers -------------------------------------------------------------------------------- */
+
+static bool wants_unit(const struct zeta_plugin_tracer_desc *desc, const char *unit)
+{
+    for (uint64_t i = 0; i < desc->units.count; i++) {
+        const struct zeta_plugin_string *wanted =
+            (const void *)((const char *)desc->units.data + i * desc->units.stride);
+
+        if (wanted->size == strlen(unit) && memcmp(wanted->data, unit, (size_t)wanted->size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Everything that was traced of the wanted units. Several tracers may have run at the same time. */
+static bool find_tracers(const struct zeta_plugin_device *device,
+                         const struct zeta_plugin_tracer_desc *desc,
+                         struct zeta_replay_request *request)
+{
+    const struct zeta_replay_recording *recording = request->recording;
+
+    request->is_mixed = true;
+    for (uint32_t i = 0; i < recording->stream_count; i++) {
+        const struct zeta_replay_stream *stream = &recording->streams[i];
+        uint32_t set, tile;
+
+        if (!stream->is_tracer || !is_of(stream, device, &set, &tile) ||
+            !wants_unit(desc, recording->sets[set].unit) ||
+            request->stream_count >= ZETA_REPLAY_JOINED)
+            continue;
+        request->set = &recording->sets[set];
+        request->streams[request->stream_count].number = stream->number;
+        request->streams[request->stream_count++].tile = tile;
+    }
+    return request->stream_count > 0;
+}
+
+static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_tracer_desc *desc,
+                            struct zeta_plugin_tracer **out_tracer)
+{
+    struct zeta_replay_request request = {.recording = self->replay->recording};
+    struct zeta_replay_playback *playback;
+    uint32_t result, capacity;
+
+    if (!find_tracers(device, desc, &request))
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "the recording %.200s has no events of these groups on %s",
+                              request.recording->path, device->id);
+    if (desc->record_bytes != request.set->record_bytes)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "the recorded events of %s have %u bytes, the group expects %u",
+                              request.set->name, request.set->record_bytes, desc->record_bytes);
+    capacity = capacity_of(desc->ring_bytes / desc->record_bytes,
+                           desc->notify_bytes / desc->record_bytes, desc->record_bytes);
+    result = open_playback(self, device, &request, &desc->units, capacity, &playback);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    desc->ring_bytes = (uint64_t)capacity * desc->record_bytes;
+    desc->keeps = 1;
+    *out_tracer = (struct zeta_plugin_tracer *)playback;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* There is no hardware to wait for: synchronous or not, it takes effect at once. */
+static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
+                              uint32_t synchronous)
+{
+    (void)self;
+    (void)synchronous;
+    if (!atomic_exchange(&of_tracer(tracer)->is_on, true))
+        zeta_replay_buffer_start(&of_tracer(tracer)->buffer);
+    report_problem(of_tracer(tracer));
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t tracer_disable(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
+                               uint32_t synchronous)
+{
+    (void)self;
+    (void)synchronous;
+    if (atomic_exchange(&of_tracer(tracer)->is_on, false))
+        zeta_replay_buffer_stop(&of_tracer(tracer)->buffer);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t tracer_state(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
+{
+    (void)self;
+    return atomic_load(&of_tracer(tracer)->is_on) ? ZETA_PLUGIN_TRACER_ON : ZETA_PLUGIN_TRACER_OFF;
+}
+
+static uint32_t tracer_read(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read)
+{
+    return stream_read(self, (struct zeta_plugin_stream *)tracer, buffer, capacity_bytes, out_read);
+}
+
+static uint64_t tracer_pending(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
+{
+    const struct zeta_replay_buffer *buffer = &of_tracer(tracer)->buffer;
+
+    (void)self;
+    return zeta_replay_buffer_pending(buffer) * buffer->record_bytes;
+}
+
+static uint32_t tracer_ended(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
+{
+    (void)self;
+    return zeta_replay_buffer_ended(&of_tracer(tracer)->buffer);
+}
+
+static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
+{
+    (void)self;
+    if (tracer)
+        close_playback(of_tracer(tracer));
+}
+
+const struct zeta_plugin_tracer_ops zeta_replay_tracer_ops = {
+    .struct_size = sizeof(struct zeta_plugin_tracer_ops),
+    .open = tracer_open,
+    .enable = tracer_enable,
+    .disable = tracer_disable,
+    .state = tracer_state,
+    .read = tracer_read,
+    .pending = tracer_pending,
+    .close = tracer_close,
+    .ended = tracer_ended,
+};

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "plugins/replay/recording/buffer.h"
-#include "plugins/replay/recording/set_text.h"
 
 static char path[64];
 
@@ -40,7 +39,7 @@ static void take_text(void *context, struct zeta_plugin_string name, struct zeta
 static void write_sets(const struct zeta_replay_recording *recording)
 {
     const struct zeta_plugin_text_sink sink = {NULL, take_text};
-    struct zeta_replay_seen seen = {NULL, 0};
+    struct zeta_replay_seen seen = {.names = NULL};
     struct zeta_replay_problem problem;
 
     for (uint32_t i = 0; i < recording->set_count; i++)

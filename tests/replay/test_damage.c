@@ -58,7 +58,8 @@ static struct given check_source(const struct zeta_replay_recording *recording,
     struct zeta_replay_request request = {.recording = recording, .set = &recording->sets[0]};
     struct zeta_replay_problem problem;
     struct zeta_replay_source *source;
-    struct zeta_replay_item item;
+    struct zeta_replay_gap gap;
+    const unsigned char *record;
     struct given given = {0};
     unsigned char wanted[256];
     uint32_t n = 0;
@@ -69,24 +70,20 @@ static struct given check_source(const struct zeta_replay_recording *recording,
     request.stream_count = 1;
     source = zeta_replay_source_open(&request, &problem);
     assert_non_null(source);
-    for (;;) {
-        zeta_replay_source_next(source, &item);
-        if (item.kind == ZETA_REPLAY_ITEM_END)
-            break;
-        if (item.kind == ZETA_REPLAY_ITEM_BREAK) {
+    while ((record = zeta_replay_source_next(source, &gap)) != NULL) {
+        if (gap.reason != ZETA_PLUGIN_BREAK_NONE) {
             given.breaks++;
             given.before_break = given.records;
             broken = true;
-            continue;
         }
         given.records++;
         if (!checked)
             continue;
         make(n, wanted);
         while (broken && n < RECORDS &&
-               memcmp(item.record, wanted, recording->sets[0].record_bytes) != 0)
+               memcmp(record, wanted, recording->sets[0].record_bytes) != 0)
             make(++n, wanted);
-        assert_memory_equal(item.record, wanted, recording->sets[0].record_bytes);
+        assert_memory_equal(record, wanted, recording->sets[0].record_bytes);
         broken = false;
         n++;
     }

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <zeta/intel_gpu.h>
+#include <zeta/yaml.h>
+
 #include "plugins/replay/recording/recording.h"
 
 #define ZETA_IGT_HEADER_BYTES 8u
@@ -97,5 +100,36 @@ const struct zeta_igt_platform *zeta_igt_platform_find(uint32_t pci_id);
 char *zeta_igt_set_text(const struct zeta_igt_format *format,
                         const struct zeta_igt_platform *platform, const char *recorded_set,
                         const char *recorded_uuid, size_t *out_bytes);
+
+/*
+ * intel_data.c: what the plugin for Intel GPUs comes with: manifests of generations in plugins.d,
+ * platforms.yaml and set files of each beside it. Files of intel-gpu-tools name a PCI id and the
+ * uuid of a set; here is what they mean.
+ */
+
+/** The data of the generation that a GPU is of. */
+struct zeta_replay_intel {
+    struct zeta_intel_platforms platforms;
+    const struct zeta_intel_platform *platform; /**< of the GPU */
+    struct zeta_yaml_document **files;          /**< set files of the generation */
+    uint32_t file_count;
+};
+
+/**
+ * Looks for a GPU in the data. False with the reason; nothing is to be closed then.
+ *
+ * @share  directory of the data; NULL: there are none
+ */
+bool zeta_replay_intel_open(const char *share, uint32_t pci_id, struct zeta_replay_intel *out_intel,
+                            struct zeta_replay_problem *problem);
+void zeta_replay_intel_close(struct zeta_replay_intel *intel);
+
+/**
+ * Fills the text of a set file with the set of that uuid alone, named as given, and with what it
+ * refers to. False with the reason.
+ */
+bool zeta_replay_intel_set(const struct zeta_replay_intel *intel, const char *name,
+                           const char *uuid, struct zeta_replay_set *set,
+                           struct zeta_replay_problem *problem);
 
 #endif

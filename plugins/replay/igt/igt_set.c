@@ -2,96 +2,68 @@
  * The set file for a report format: the layout, and the raw counters of the reports.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <zeta/c_locale.h>
 
 #include "plugins/replay/igt/igt.h"
-
-static void put(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(FILE *out, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    (void)zeta_c_vfprintf(out, format, arguments);
-    va_end(arguments);
-}
-
-static void put_head(FILE *out)
-{
-    put(out, "format: 1\n"
-             "symbols:\n"
-             "  GpuTimestampFrequency: {from: provider, type: u64, description: Ticks of the time "
-             "stamp in a second.}\n"
-             "  GpuMaxFrequency: {from: provider, type: u64, description: Highest core frequency "
-             "in hertz.}\n"
-             "units:\n"
-             "  oa: {description: The observation unit that was recorded.}\n");
-}
-
-static void put_header_fields(FILE *out, const struct zeta_igt_format *format,
-                              const struct zeta_igt_platform *platform)
-{
-    put(out, "      report_id: {at: 0, width: 32}\n");
-    if (platform->reason_bits > 0)
-        put(out, "      reason: {in: report_id, bit: 19, width: %u}\n", platform->reason_bits);
-    if (platform->valid_bit > 0)
-        put(out, "      context_valid: {in: report_id, bit: %u, width: 1}\n", platform->valid_bit);
-    if (format->header_bytes == 32) {
-        put(out, "      ticks: {at: 8, width: 56, delta: 56}\n"
-                 "      context_id: {at: 16, width: 32}\n"
-                 "      core_clocks: {at: 24, width: 64, delta: 64}\n");
-        return;
-    }
-    put(out, "      ticks: {at: 4, width: 32, delta: 32}\n");
-    if (format->header_bytes == 16)
-        put(out, "      context_id: {at: 8, width: 32}\n"
-                 "      core_clocks: {at: 12, width: 32, delta: 32}\n");
-}
-
-static void put_counters(FILE *out, const struct zeta_igt_format *format)
-{
-    char bank = 0;
-
-    put(out, "    counters:\n");
-    for (const struct zeta_igt_run *run = format->runs; run->bank; run++) {
-        if (run->bank != bank)
-            put(out, "      %c:\n", run->bank);
-        bank = run->bank;
-        put(out, "        - {n: %u, at: %u, stride: %u, width: %u", run->count, run->at,
-            run->stride, run->width);
-        if (run->high_at > 0)
-            put(out, ", hi: {at: %u, stride: 1, width: 8}", run->high_at);
-        put(out, "}\n");
-    }
-}
 
 static void put_metric(FILE *out, const char *name, const char *type, const char *value_type,
                        const char *unit, const char *value, const char *description)
 {
-    put(out,
-        "      - name: %s\n"
-        "        component: Report\n"
-        "        type: %s\n"
-        "        value_type: %s\n"
-        "        unit: \"%s\"\n"
-        "        tier: 2\n"
-        "        class: exact\n"
-        "        value: \"%s\"\n"
-        "        description: %s\n",
-        name, type, value_type, unit, value, description);
+    (void)fprintf(out,
+                  "      - name: %s\n"
+                  "        component: Report\n"
+                  "        type: %s\n"
+                  "        value_type: %s\n"
+                  "        unit: \"%s\"\n"
+                  "        tier: 2\n"
+                  "        class: exact\n"
+                  "        value: \"%s\"\n"
+                  "        description: %s\n",
+                  name, type, value_type, unit, value, description);
 }
 
-static void put_info(FILE *out, const struct zeta_igt_format *format,
-                     const struct zeta_igt_platform *platform)
+static void put_layout(FILE *out, const struct zeta_igt_format *format,
+                       const struct zeta_igt_platform *platform)
 {
-    put(out, "    identity: [report_id, ticks]\n"
-             "    info:\n");
+    (void)fprintf(out,
+                  "layouts:\n"
+                  "  - name: oa-%s\n"
+                  "    kind: delta\n"
+                  "    record: %u\n"
+                  "    header:\n"
+                  "      report_id: {at: 0, width: 32}\n",
+                  format->name, format->report_bytes);
+    if (platform->reason_bits > 0)
+        (void)fprintf(out, "      reason: {in: report_id, bit: 19, width: %u}\n",
+                      platform->reason_bits);
+    if (platform->valid_bit > 0)
+        (void)fprintf(out, "      context_valid: {in: report_id, bit: %u, width: 1}\n",
+                      platform->valid_bit);
+    (void)fputs(format->header_bytes == 32 ? "      ticks: {at: 8, width: 56, delta: 56}\n"
+                                             "      context_id: {at: 16, width: 32}\n"
+                                             "      core_clocks: {at: 24, width: 64, delta: 64}\n"
+                                           : "      ticks: {at: 4, width: 32, delta: 32}\n",
+                out);
+    if (format->header_bytes == 16)
+        (void)fputs("      context_id: {at: 8, width: 32}\n"
+                    "      core_clocks: {at: 12, width: 32, delta: 32}\n",
+                    out);
+
+    (void)fputs("    counters:\n", out);
+    for (const struct zeta_igt_run *run = format->runs; run->bank; run++) {
+        if (run == format->runs || run->bank != run[-1].bank)
+            (void)fprintf(out, "      %c:\n", run->bank);
+        (void)fprintf(out, "        - {n: %u, at: %u, stride: %u, width: %u", run->count, run->at,
+                      run->stride, run->width);
+        if (run->high_at > 0)
+            (void)fprintf(out, ", hi: {at: %u, stride: 1, width: 8}", run->high_at);
+        (void)fputs("}\n", out);
+    }
+
+    (void)fputs("    identity: [report_id, ticks]\n"
+                "    info:\n",
+                out);
     put_metric(out, "QueryBeginTime", "timestamp", "u64", "ns",
                "muldiv(now(ticks), 1000000000, $GpuTimestampFrequency)",
                "Time stamp of the report that ends the row. Starts anew when the counter of ticks "
@@ -105,52 +77,22 @@ static void put_info(FILE *out, const struct zeta_igt_format *format,
                    "Hardware context of the report, 4294967295 if none was valid.");
 }
 
-static void put_layout(FILE *out, const struct zeta_igt_format *format,
-                       const struct zeta_igt_platform *platform)
-{
-    put(out,
-        "layouts:\n"
-        "  - name: oa-%s\n"
-        "    kind: delta\n"
-        "    record: %u\n"
-        "    header:\n",
-        format->name, format->report_bytes);
-    put_header_fields(out, format, platform);
-    put_counters(out, format);
-    put_info(out, format, platform);
-}
-
-static void put_counter_metrics(FILE *out, const struct zeta_igt_format *format, char bank)
-{
-    uint32_t index = 0;
-    char name[16], value[16], description[80];
-
-    for (const struct zeta_igt_run *run = format->runs; run->bank; run++) {
-        for (uint32_t i = 0; run->bank == bank && i < run->count; i++, index++) {
-            (void)snprintf(name, sizeof(name), "%c%" PRIu32, bank, index);
-            (void)snprintf(value, sizeof(value), "%c[%" PRIu32 "]", bank, index);
-            (void)snprintf(description, sizeof(description),
-                           "Counter %s of the report, as counted by the recorded set.", name);
-            put_metric(out, name, "event", "u64", "", value, description);
-        }
-    }
-}
-
 static void put_set(FILE *out, const struct zeta_igt_format *format, const char *recorded_set,
                     const char *recorded_uuid)
 {
-    put(out, "sets:\n"
-             "  - name: RawCounters\n"
-             "    description: Counters as they stand in the reports. What they count was chosen "
-             "by the set ");
-    put(out,
-        "%s (%s).\n"
-        "    domain: 0\n"
-        "    unit: oa\n"
-        "    layout: oa-%s\n"
-        "    sampling: [time]\n"
-        "    metrics:\n",
-        recorded_set, recorded_uuid, format->name);
+    char name[16], value[16], description[80];
+
+    (void)fprintf(out,
+                  "sets:\n"
+                  "  - name: RawCounters\n"
+                  "    description: Counters as they are in the reports. What they count was "
+                  "chosen by the set %s (%s).\n"
+                  "    domain: 0\n"
+                  "    unit: oa\n"
+                  "    layout: oa-%s\n"
+                  "    sampling: [time]\n"
+                  "    metrics:\n",
+                  recorded_set, recorded_uuid, format->name);
     put_metric(out, "GpuTime", "duration", "u64", "ns",
                "muldiv(ticks, 1000000000, $GpuTimestampFrequency)",
                "Time between the two reports.");
@@ -161,9 +103,19 @@ static void put_set(FILE *out, const struct zeta_igt_format *format, const char 
                    "GpuCoreClocks * 1000 / GpuTime",
                    "Average core frequency, core clocks divided by time.");
     }
-    put_counter_metrics(out, format, 'A');
-    put_counter_metrics(out, format, 'B');
-    put_counter_metrics(out, format, 'C');
+    for (const char *bank = "ABC"; *bank; bank++) {
+        uint32_t index = 0;
+
+        for (const struct zeta_igt_run *run = format->runs; run->bank; run++) {
+            for (uint32_t i = 0; run->bank == *bank && i < run->count; i++, index++) {
+                (void)snprintf(name, sizeof(name), "%c%" PRIu32, *bank, index);
+                (void)snprintf(value, sizeof(value), "%c[%" PRIu32 "]", *bank, index);
+                (void)snprintf(description, sizeof(description),
+                               "Counter %s of the report, as counted by the recorded set.", name);
+                put_metric(out, name, "event", "u64", "", value, description);
+            }
+        }
+    }
 }
 
 char *zeta_igt_set_text(const struct zeta_igt_format *format,
@@ -176,7 +128,15 @@ char *zeta_igt_set_text(const struct zeta_igt_format *format,
 
     if (!out)
         return NULL;
-    put_head(out);
+    (void)fputs("format: 1\n"
+                "symbols:\n"
+                "  GpuTimestampFrequency: {from: provider, type: u64, description: Ticks of the "
+                "time stamp in a second.}\n"
+                "  GpuMaxFrequency: {from: provider, type: u64, description: Highest core "
+                "frequency in hertz.}\n"
+                "units:\n"
+                "  oa: {description: The observation unit that was recorded.}\n",
+                out);
     put_layout(out, format, platform);
     put_set(out, format, recorded_set, recorded_uuid);
     good = ferror(out) == 0;

@@ -1,6 +1,3 @@
-#include "plugins/replay/igt/intel_data.h"
-
-#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,177 +5,144 @@
 #include <string.h>
 #include <strings.h>
 
-#include "plugins/replay/recording/yaml_part.h"
-
-#define MANIFESTS "plugins.d/*-intel-*.yaml"
+#include "plugins/replay/igt/igt.h"
 
 /* ---- which generation --------------------------------------------------------------------- */
 
-/* The shared files that a manifest names. False without memory. */
-static bool read_files(struct zeta_replay_intel *intel, const struct zeta_yaml_node *list)
+static void add_file(struct zeta_replay_intel *intel, const char *folder, const char *name)
 {
-    const bool is_list = list && list->kind == ZETA_YAML_SEQUENCE;
+    char path[2 * PATH_MAX];
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *file;
 
-    intel->files = calloc(is_list ? (size_t)list->child_count + 1 : 1, sizeof(char *));
-    if (!intel->files)
-        return false;
-    for (const struct zeta_yaml_node *item = is_list ? list->first_child : NULL; item;
-         item = item->next) {
-        if (!item->text)
-            continue;
-        if (asprintf(&intel->files[intel->file_count], "%s/%s", intel->share, item->text) < 0)
-            return false;
-        intel->file_count++;
-    }
-    return true;
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    file = zeta_yaml_read_file(path, NULL, &error);
+    if (file)
+        intel->files[intel->file_count++] = file;
 }
 
-/* True if the GPU is of the generation of a manifest. */
-static bool read_manifest(struct zeta_replay_intel *intel, const char *path, uint32_t pci_id)
+/*
+ * Reads the set files of a generation if the GPU is of it: those that its manifest names, which
+ * others share, and its own. Files that cannot be read are left out; what then is missing is found
+ * by who reads the text of a set.
+ */
+static bool read_generation(struct zeta_replay_intel *intel, const char *share,
+                            const char *manifest_path, uint32_t pci_id)
 {
-    char file[PATH_MAX + 160], problem[512];
+    char folder[PATH_MAX], path[PATH_MAX + 32], problem[512];
     struct zeta_yaml_error error;
-    struct zeta_yaml_document *manifest = zeta_yaml_read_file(path, NULL, &error);
+    struct zeta_yaml_document *manifest = zeta_yaml_read_file(manifest_path, NULL, &error);
     const struct zeta_yaml_node *root = manifest ? zeta_yaml_root(manifest) : NULL;
-    const char *id = zeta_replay_node_text(root, "id");
-    bool found = false;
+    const struct zeta_yaml_node *shared = zeta_yaml_member(root, "metrics");
+    const char *id = zeta_yaml_text(root, "id");
 
-    if (id && asprintf(&intel->folder, "%s/%s", intel->share, id) > 0) {
-        (void)snprintf(file, sizeof(file), "%.4000s/platforms.yaml", intel->folder);
-        if (zeta_intel_platforms_read(file, &intel->platforms, problem, sizeof(problem)))
+    if (id && snprintf(folder, sizeof(folder), "%s/%s", share, id) < (int)sizeof(folder)) {
+        (void)snprintf(path, sizeof(path), "%s/platforms.yaml", folder);
+        if (zeta_intel_platforms_read(path, &intel->platforms, problem, sizeof(problem)))
             intel->platform = zeta_intel_platform_find(&intel->platforms, pci_id);
-        found = intel->platform && read_files(intel, zeta_yaml_member(root, "metrics"));
+    }
+    if (intel->platform) {
+        intel->files = calloc((shared ? shared->child_count : 0) + intel->platform->set_count + 1,
+                              sizeof(struct zeta_yaml_document *));
+        for (const struct zeta_yaml_node *item = shared && intel->files ? shared->first_child
+                                                                        : NULL;
+             item; item = item->next) {
+            if (item->text)
+                add_file(intel, share, item->text);
+        }
+        for (uint32_t i = 0; intel->files && i < intel->platform->set_count; i++)
+            add_file(intel, folder, intel->platform->sets[i]);
     }
     zeta_yaml_free(manifest);
-    return found;
-}
-
-/* Everything of one generation. */
-static void forget(struct zeta_replay_intel *intel)
-{
-    for (uint32_t i = 0; i < intel->file_count; i++)
-        free(intel->files[i]);
-    free(intel->files);
-    free(intel->folder);
-    zeta_intel_platforms_free(&intel->platforms);
-    *intel = (struct zeta_replay_intel){.share = intel->share};
+    return intel->files != NULL;
 }
 
 bool zeta_replay_intel_open(const char *share, uint32_t pci_id, struct zeta_replay_intel *out_intel,
                             struct zeta_replay_problem *problem)
 {
-    char pattern[PATH_MAX];
+    char pattern[PATH_MAX + 32];
     glob_t found = {0};
     bool good = false;
 
-    *out_intel = (struct zeta_replay_intel){.share = share ? strdup(share) : NULL};
-    (void)snprintf(pattern, sizeof(pattern), "%.4000s/" MANIFESTS, share ? share : "");
-    if (!out_intel->share || glob(pattern, 0, NULL, &found) != 0) {
-        free(out_intel->share);
+    *out_intel = (struct zeta_replay_intel){.file_count = 0};
+    (void)snprintf(pattern, sizeof(pattern), "%s/plugins.d/*-intel-*.yaml", share ? share : "");
+    if (!share || glob(pattern, 0, NULL, &found) != 0) {
         globfree(&found);
         return zeta_replay_fail(problem, "the data of the plugin for Intel GPUs are not installed");
     }
     for (size_t i = 0; i < found.gl_pathc && !good; i++) {
-        good = read_manifest(out_intel, found.gl_pathv[i], pci_id);
+        good = read_generation(out_intel, share, found.gl_pathv[i], pci_id);
         if (!good)
-            forget(out_intel);
+            zeta_replay_intel_close(out_intel);
     }
     globfree(&found);
-    if (good)
-        return true;
-    zeta_replay_intel_close(out_intel);
-    return zeta_replay_fail(problem, "no platform file has the PCI id 0x%04x", pci_id);
+    return good || zeta_replay_fail(problem, "no platform file has the PCI id 0x%04x", pci_id);
 }
 
 void zeta_replay_intel_close(struct zeta_replay_intel *intel)
 {
-    forget(intel);
-    free(intel->share);
-    intel->share = NULL;
+    for (uint32_t i = 0; i < intel->file_count; i++)
+        zeta_yaml_free(intel->files[i]);
+    free(intel->files);
+    zeta_intel_platforms_free(&intel->platforms);
+    *intel = (struct zeta_replay_intel){.file_count = 0};
 }
 
 /* ---- one set ------------------------------------------------------------------------------ */
 
-/* The parts of a set file that several files may have, in the order in which they are written. */
-enum { SYMBOLS, UNITS, LAYOUTS, METRICS, PARTS };
-
-static const char *const part_names[PARTS] = {"symbols", "units", "layouts", "metrics"};
-
-/* What becomes the text of one set. */
-struct merging {
-    struct zeta_replay_copying copying;
-    int parts[PARTS];
-    int set;                            /* 0: not found yet */
-    const char *uuid, *name;            /* of the set, as the recorded file says */
-    const struct zeta_yaml_node *kinds; /* of the set file: members that definitions share */
+/* A set that is written as the only one of its text. */
+struct one_set {
+    struct zeta_yaml_writer *writer;
+    const char *name, *uuid;            /* as the recorded file has them */
+    const struct zeta_yaml_node *set;   /* of a set file */
+    const struct zeta_yaml_node *kinds; /* of that file: members that definitions share */
+    uint32_t at;                        /* of a set over an index: place of the uuid in its list */
 };
 
-static int list_of_one(struct zeta_replay_copying *copying, const char *text)
+static void write_pair(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *node)
 {
-    const int list = yaml_document_add_sequence(&copying->to, NULL, YAML_FLOW_SEQUENCE_STYLE);
-
-    zeta_replay_append_item(copying, list, zeta_replay_add_scalar(copying, text));
-    return list;
+    zeta_yaml_write_text(writer, node->key, true);
+    zeta_yaml_write_node(writer, node);
 }
 
-/* The members of a definition's kind that it does not have itself. */
-static void append_kind(struct merging *merging, const struct zeta_yaml_node *definition, int made)
+static void write_list_of_one(struct zeta_yaml_writer *writer, const char *text)
 {
-    struct zeta_replay_copying *copying = &merging->copying;
-    const char *name = zeta_replay_node_text(definition, "kind");
-    const struct zeta_yaml_node *kind = name ? zeta_yaml_member(merging->kinds, name) : NULL;
+    zeta_yaml_write_start(writer, ZETA_YAML_SEQUENCE, true);
+    zeta_yaml_write_text(writer, text, true);
+    zeta_yaml_write_end(writer, ZETA_YAML_SEQUENCE);
+}
 
-    if (!kind || kind->kind != ZETA_YAML_MAPPING)
+/* The mapping of a definition's kind. */
+static const struct zeta_yaml_node *kind_of(const struct zeta_yaml_node *kinds,
+                                            const struct zeta_yaml_node *definition)
+{
+    const char *name = zeta_yaml_text(definition, "kind");
+    const struct zeta_yaml_node *kind = name ? zeta_yaml_member(kinds, name) : NULL;
+
+    return kind && kind->kind == ZETA_YAML_MAPPING ? kind : NULL;
+}
+
+/* A definition with the members of its kind, which only its own file knows, instead of "kind". */
+static void write_definition(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *kinds,
+                             const struct zeta_yaml_node *definition)
+{
+    const struct zeta_yaml_node *kind = kind_of(kinds, definition);
+
+    if (definition->kind != ZETA_YAML_MAPPING) {
+        zeta_yaml_write_node(writer, definition);
         return;
-    for (const struct zeta_yaml_node *node = kind->first_child; node && !copying->failed;
+    }
+    zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
+    for (const struct zeta_yaml_node *node = definition->first_child; node; node = node->next) {
+        if (strcmp(node->key, "kind") != 0)
+            write_pair(writer, node);
+    }
+    for (const struct zeta_yaml_node *node = kind ? kind->first_child : NULL; node;
          node = node->next) {
         if (!zeta_yaml_member(definition, node->key))
-            zeta_replay_append_pair(copying, made, node->key, zeta_replay_node_copy(copying, node));
+            write_pair(writer, node);
     }
-}
-
-/* A copy of a definition without its kind, which only its own file knows. */
-static int copy_definition(struct merging *merging, const struct zeta_yaml_node *definition)
-{
-    struct zeta_replay_copying *copying = &merging->copying;
-    int made;
-
-    if (definition->kind != ZETA_YAML_MAPPING)
-        return zeta_replay_node_copy(copying, definition);
-    made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
-    for (const struct zeta_yaml_node *node = definition->first_child;
-         made && node && !copying->failed; node = node->next) {
-        if (strcmp(node->key, "kind") != 0)
-            zeta_replay_append_pair(copying, made, node->key, zeta_replay_node_copy(copying, node));
-    }
-    if (made)
-        append_kind(merging, definition, made);
-    return made;
-}
-
-static int copy_metrics(struct merging *merging, const struct zeta_yaml_node *metrics)
-{
-    struct zeta_replay_copying *copying = &merging->copying;
-    const int made = yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
-
-    for (const struct zeta_yaml_node *metric = metrics->first_child;
-         made && metric && !copying->failed; metric = metric->next)
-        zeta_replay_append_item(copying, made, copy_definition(merging, metric));
-    return made;
-}
-
-/* Appends one part of a file to the same part of the files before. */
-static void merge_part(struct merging *merging, const struct zeta_yaml_node *part, int target)
-{
-    struct zeta_replay_copying *copying = &merging->copying;
-
-    for (const struct zeta_yaml_node *node = part->first_child; node && !copying->failed;
-         node = node->next) {
-        if (part->kind == ZETA_YAML_MAPPING)
-            zeta_replay_append_pair(copying, target, node->key, copy_definition(merging, node));
-        else
-            zeta_replay_append_item(copying, target, zeta_replay_node_copy(copying, node));
-    }
+    zeta_yaml_write_end(writer, ZETA_YAML_MAPPING);
 }
 
 /* The values of an index: "A..B", "A..B by S", or a list. False: value `at` cannot be read. */
@@ -200,59 +164,67 @@ static bool index_value(const struct zeta_yaml_node *values, uint32_t at, char *
     return true;
 }
 
-/* "for" of a set over an index: with the one value that the uuid is of. */
-static int copy_index(struct merging *merging, const struct zeta_yaml_node *over, uint32_t at)
+/*
+ * A member of the set, without its twins on other units and without a program: what was recorded is
+ * of one unit, and no register is written. Of a set over an index, "for" has the one value that
+ * the uuid is of. False: that value cannot be read.
+ */
+static bool write_set_member(const struct one_set *one, const struct zeta_yaml_node *node)
 {
-    struct zeta_replay_copying *copying = &merging->copying;
-    const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
-    const struct zeta_yaml_node *values = over->first_child;
+    const bool is_one_of_many = zeta_yaml_member(one->set, "for") != NULL;
+    struct zeta_yaml_writer *writer = one->writer;
     char value[16];
 
-    if (!made || over->kind != ZETA_YAML_MAPPING || !values ||
-        !index_value(values, at, value, sizeof(value))) {
-        copying->failed = true;
-        return 0;
+    if (strcmp(node->key, "also") == 0 || strcmp(node->key, "kind") == 0 ||
+        strcmp(node->key, "program") == 0)
+        return true;
+    if (strcmp(node->key, "metrics") == 0 && node->kind == ZETA_YAML_SEQUENCE) {
+        zeta_yaml_write_text(writer, "metrics", true);
+        zeta_yaml_write_start(writer, ZETA_YAML_SEQUENCE, false);
+        for (const struct zeta_yaml_node *metric = node->first_child; metric; metric = metric->next)
+            write_definition(writer, one->kinds, metric);
+        zeta_yaml_write_end(writer, ZETA_YAML_SEQUENCE);
+    } else if (strcmp(node->key, "for") == 0) {
+        const struct zeta_yaml_node *values =
+            node->kind == ZETA_YAML_MAPPING ? node->first_child : NULL;
+
+        if (!values || !index_value(values, one->at, value, sizeof(value)))
+            return false;
+        zeta_yaml_write_text(writer, "for", true);
+        zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
+        zeta_yaml_write_text(writer, values->key, true);
+        write_list_of_one(writer, value);
+        zeta_yaml_write_end(writer, ZETA_YAML_MAPPING);
+    } else if (is_one_of_many && strcmp(node->key, "uuid") == 0) {
+        zeta_yaml_write_text(writer, "uuid", true);
+        write_list_of_one(writer, one->uuid);
+    } else if (is_one_of_many && strcmp(node->key, "name") == 0) {
+        zeta_yaml_write_text(writer, "name", true);
+        zeta_yaml_write_text(writer, one->name, true);
+    } else {
+        write_pair(writer, node);
     }
-    zeta_replay_append_pair(copying, made, values->key, list_of_one(copying, value));
-    return made;
+    return true;
 }
 
-/*
- * The set without its twins on other units, and without a program: what was recorded is of one
- * unit, and no register is written. Of a set over an index it is the one with the uuid at a place
- * of its list.
- */
-static void merge_set(struct merging *merging, const struct zeta_yaml_node *set, uint32_t at)
+static bool write_set(const struct one_set *one)
 {
-    struct zeta_replay_copying *copying = &merging->copying;
-    const bool is_one_of_many = zeta_yaml_member(set, "for") != NULL;
-    const int made = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
+    const struct zeta_yaml_node *kind = kind_of(one->kinds, one->set);
+    bool good = true;
 
-    for (const struct zeta_yaml_node *node = set->first_child; made && node && !copying->failed;
+    zeta_yaml_write_start(one->writer, ZETA_YAML_MAPPING, false);
+    for (const struct zeta_yaml_node *node = one->set->first_child; node; node = node->next)
+        good = good && write_set_member(one, node);
+    for (const struct zeta_yaml_node *node = kind ? kind->first_child : NULL; node;
          node = node->next) {
-        const char *name = node->key;
-        int copy;
-
-        if (strcmp(name, "also") == 0 || strcmp(name, "kind") == 0 || strcmp(name, "program") == 0)
-            continue;
-        if (strcmp(name, "metrics") == 0 && node->kind == ZETA_YAML_SEQUENCE)
-            copy = copy_metrics(merging, node);
-        else if (strcmp(name, "for") == 0)
-            copy = copy_index(merging, node, at);
-        else if (is_one_of_many && strcmp(name, "uuid") == 0)
-            copy = list_of_one(copying, merging->uuid);
-        else if (is_one_of_many && strcmp(name, "name") == 0)
-            copy = zeta_replay_add_scalar(copying, merging->name);
-        else
-            copy = zeta_replay_node_copy(copying, node);
-        zeta_replay_append_pair(copying, made, name, copy);
+        if (!zeta_yaml_member(one->set, node->key))
+            good = good && write_set_member(one, node);
     }
-    if (made)
-        append_kind(merging, set, made);
-    zeta_replay_append_pair(
-        copying, made, "program",
-        yaml_document_add_sequence(&copying->to, NULL, YAML_FLOW_SEQUENCE_STYLE));
-    merging->set = made;
+    zeta_yaml_write_text(one->writer, "program", true);
+    zeta_yaml_write_start(one->writer, ZETA_YAML_SEQUENCE, true);
+    zeta_yaml_write_end(one->writer, ZETA_YAML_SEQUENCE);
+    zeta_yaml_write_end(one->writer, ZETA_YAML_MAPPING);
+    return good;
 }
 
 /* Where a set has the uuid: 0, or the place in its list; UINT32_MAX: nowhere. */
@@ -262,114 +234,85 @@ static uint32_t place_of_uuid(const struct zeta_yaml_node *uuid, const char *wan
 
     if (uuid && uuid->text)
         return strcasecmp(uuid->text, wanted) == 0 ? 0 : UINT32_MAX;
-    for (const struct zeta_yaml_node *item =
-             uuid && uuid->kind == ZETA_YAML_SEQUENCE ? uuid->first_child : NULL;
-         item; item = item->next, place++) {
+    for (const struct zeta_yaml_node *item = uuid ? uuid->first_child : NULL; item;
+         item = item->next, place++) {
         if (item->text && strcasecmp(item->text, wanted) == 0)
             return place;
     }
     return UINT32_MAX;
 }
 
-/* Files that cannot be read are left out; what then is missing is found by who reads the text. */
-static void merge_file(struct merging *merging, const char *path)
+static bool find_set(const struct zeta_replay_intel *intel, struct one_set *one)
 {
-    struct zeta_yaml_document *document;
-    const struct zeta_yaml_node *root, *sets;
-    struct zeta_yaml_error error;
+    for (uint32_t i = 0; i < intel->file_count; i++) {
+        const struct zeta_yaml_node *root = zeta_yaml_root(intel->files[i]);
+        const struct zeta_yaml_node *sets = zeta_yaml_member(root, "sets");
 
-    document = merging->copying.failed ? NULL : zeta_yaml_read_file(path, NULL, &error);
-    if (!document)
-        return;
-    root = zeta_yaml_root(document);
-    merging->kinds = zeta_yaml_member(root, "kinds");
-    for (uint32_t i = 0; i < PARTS; i++) {
-        const struct zeta_yaml_node *part = zeta_yaml_member(root, part_names[i]);
-
-        if (part && part->kind == (i == LAYOUTS ? ZETA_YAML_SEQUENCE : ZETA_YAML_MAPPING))
-            merge_part(merging, part, merging->parts[i]);
+        one->set = sets && sets->kind == ZETA_YAML_SEQUENCE ? sets->first_child : NULL;
+        for (; one->set; one->set = one->set->next) {
+            one->at = place_of_uuid(zeta_yaml_member(one->set, "uuid"), one->uuid);
+            one->kinds = zeta_yaml_member(root, "kinds");
+            if (one->at != UINT32_MAX)
+                return true;
+        }
     }
-    sets = zeta_yaml_member(root, "sets");
-    for (const struct zeta_yaml_node *set =
-             sets && sets->kind == ZETA_YAML_SEQUENCE ? sets->first_child : NULL;
-         set && merging->set == 0; set = set->next) {
-        const uint32_t at = place_of_uuid(zeta_yaml_member(set, "uuid"), merging->uuid);
-
-        if (at != UINT32_MAX)
-            merge_set(merging, set, at);
-    }
-    zeta_yaml_free(document);
-}
-
-/* The head of the text: its format, and places for its parts. */
-static bool begin_text(struct merging *merging, int *out_root)
-{
-    struct zeta_replay_copying *copying = &merging->copying;
-
-    *out_root = yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
-    if (!*out_root)
-        return false;
-    zeta_replay_append_pair(copying, *out_root, "format", zeta_replay_add_scalar(copying, "2"));
-    for (uint32_t i = 0; i < PARTS; i++) {
-        merging->parts[i] =
-            i == LAYOUTS ? yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE)
-                         : yaml_document_add_mapping(&copying->to, NULL, YAML_BLOCK_MAPPING_STYLE);
-        zeta_replay_append_pair(copying, *out_root, part_names[i], merging->parts[i]);
-    }
-    return !copying->failed;
-}
-
-static void merge_files(struct merging *merging, const struct zeta_replay_intel *intel)
-{
-    const struct zeta_intel_platform *platform = intel->platform;
-
-    for (uint32_t i = 0; i < intel->file_count; i++)
-        merge_file(merging, intel->files[i]);
-    for (uint32_t i = 0; i < platform->set_count; i++) {
-        char path[PATH_MAX + 160];
-
-        (void)snprintf(path, sizeof(path), "%.4000s/%.128s", intel->folder, platform->sets[i]);
-        merge_file(merging, path);
-    }
-}
-
-/* Ends the text with the set. */
-static bool end_text(struct merging *merging, int root, struct zeta_replay_output *output)
-{
-    struct zeta_replay_copying *copying = &merging->copying;
-    const int sets = yaml_document_add_sequence(&copying->to, NULL, YAML_BLOCK_SEQUENCE_STYLE);
-
-    zeta_replay_append_item(copying, sets, merging->set);
-    zeta_replay_append_pair(copying, root, "sets", sets);
-    if (copying->failed) {
-        yaml_document_delete(&copying->to);
-        return false;
-    }
-    return zeta_replay_document_emit(&copying->to, output);
+    return false;
 }
 
 bool zeta_replay_intel_set(const struct zeta_replay_intel *intel, const char *name,
                            const char *uuid, struct zeta_replay_set *set,
                            struct zeta_replay_problem *problem)
 {
-    struct merging merging = {.uuid = uuid, .name = name};
-    struct zeta_replay_output output = {NULL, 0, 0};
-    int root;
+    /* What several files may have, in the order in which it is written. */
+    static const struct {
+        const char *name;
+        enum zeta_yaml_kind kind;
+    } parts[] = {{"symbols", ZETA_YAML_MAPPING},
+                 {"units", ZETA_YAML_MAPPING},
+                 {"layouts", ZETA_YAML_SEQUENCE},
+                 {"metrics", ZETA_YAML_MAPPING}};
+    struct one_set one = {.name = name, .uuid = uuid};
+    bool good;
 
-    if (!yaml_document_initialize(&merging.copying.to, NULL, NULL, NULL, 1, 1))
-        return zeta_replay_fail(problem, "there is no memory for its metric set");
-    if (begin_text(&merging, &root))
-        merge_files(&merging, intel);
-    if (merging.set == 0) {
-        yaml_document_delete(&merging.copying.to);
+    if (!find_set(intel, &one))
         return zeta_replay_fail(problem, "no set file of %s has the uuid %.40s of %.60s",
                                 intel->platform->name, uuid, name);
-    }
-    if (!end_text(&merging, root, &output)) {
-        free(output.text);
+    one.writer = zeta_yaml_writer_create();
+    if (!one.writer)
         return zeta_replay_fail(problem, "there is no memory for its metric set");
+    zeta_yaml_write_start(one.writer, ZETA_YAML_MAPPING, false);
+    zeta_yaml_write_text(one.writer, "format", true);
+    zeta_yaml_write_text(one.writer, "2", true);
+    for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        zeta_yaml_write_text(one.writer, parts[i].name, true);
+        zeta_yaml_write_start(one.writer, parts[i].kind, false);
+        for (uint32_t f = 0; f < intel->file_count; f++) {
+            const struct zeta_yaml_node *root = zeta_yaml_root(intel->files[f]);
+            const struct zeta_yaml_node *part = zeta_yaml_member(root, parts[i].name);
+            const struct zeta_yaml_node *node =
+                part && part->kind == parts[i].kind ? part->first_child : NULL;
+
+            for (; node; node = node->next) {
+                if (!node->key) {
+                    zeta_yaml_write_node(one.writer, node);
+                    continue;
+                }
+                zeta_yaml_write_text(one.writer, node->key, true);
+                write_definition(one.writer, zeta_yaml_member(root, "kinds"), node);
+            }
+        }
+        zeta_yaml_write_end(one.writer, parts[i].kind);
     }
-    set->text = output.text;
-    set->text_bytes = output.bytes;
-    return true;
+    zeta_yaml_write_text(one.writer, "sets", true);
+    zeta_yaml_write_start(one.writer, ZETA_YAML_SEQUENCE, false);
+    good = write_set(&one);
+    zeta_yaml_write_end(one.writer, ZETA_YAML_SEQUENCE);
+    zeta_yaml_write_end(one.writer, ZETA_YAML_MAPPING);
+    set->text = zeta_yaml_writer_finish(one.writer, &set->text_bytes);
+    if (good && set->text)
+        return true;
+    free(set->text);
+    set->text = NULL;
+    return zeta_replay_fail(problem, good ? "there is no memory for its metric set"
+                                          : "the index of its metric set cannot be read");
 }

@@ -35,32 +35,17 @@ void zeta_replay_buffer_finish(struct zeta_replay_buffer *buffer)
 
 /* ---- time --------------------------------------------------------------------------------- */
 
-/*
- * Ticks from one clock value to a later one. A value that is a little earlier counts as the same
- * time: the tiles of a device are not sampled at the very same tick.
- */
-static uint64_t advance(const struct zeta_replay_buffer *buffer, uint64_t from, uint64_t to)
+/* How long after the first record of the stream record number n was written. */
+static uint64_t due_of(struct zeta_replay_buffer *buffer, uint64_t n, const unsigned char *record)
 {
     const uint64_t mask = zeta_replay_field_mask(buffer->clock);
-    const uint64_t ticks = (to - from) & mask;
-
-    return ticks > mask - mask / 16 ? 0 : ticks;
-}
-
-static uint64_t ticks_to_ns(uint64_t ticks, uint64_t hz)
-{
-    return ticks / hz * 1000000000u + ticks % hz * 1000000000u / hz;
-}
-
-/* How long after the first record of the stream a record was written. */
-static uint64_t due_of(struct zeta_replay_buffer *buffer, const unsigned char *record)
-{
-    uint64_t time;
+    const uint64_t hz = buffer->hz;
+    uint64_t time, ticks;
 
     if (!buffer->is_paced)
         return 0;
-    if (!buffer->clock->present || buffer->hz == 0)
-        return buffer->records * buffer->period_ns;
+    if (!buffer->clock->present || hz == 0)
+        return n * buffer->period_ns;
     time = zeta_replay_field_read(buffer->clock, record);
     if (!buffer->has_time) {
         /* The first record may be one of another tile. */
@@ -69,9 +54,12 @@ static uint64_t due_of(struct zeta_replay_buffer *buffer, const unsigned char *r
         buffer->time = first ? zeta_replay_field_read(buffer->clock, first) : time;
         buffer->has_time = true;
     }
-    buffer->total_ticks += advance(buffer, buffer->time, time);
+    /* A little earlier counts as the same time: tiles are not sampled at the very same tick. */
+    ticks = (time - buffer->time) & mask;
+    if (ticks <= mask - mask / 16)
+        buffer->total_ticks += ticks;
     buffer->time = time;
-    return ticks_to_ns(buffer->total_ticks, buffer->hz);
+    return buffer->total_ticks / hz * 1000000000u + buffer->total_ticks % hz * 1000000000u / hz;
 }
 
 /* Nanoseconds since the start, without stops; everything is due at the pace "fast". */
@@ -89,34 +77,24 @@ static uint64_t elapsed(const struct zeta_replay_buffer *buffer)
 
 /* ---- filling ------------------------------------------------------------------------------ */
 
-static void push(struct zeta_replay_buffer *buffer, const unsigned char *record)
-{
-    const uint64_t tail = atomic_load_explicit(&buffer->tail, memory_order_relaxed);
-    const uint64_t at = tail % buffer->capacity;
-
-    memcpy(buffer->bytes + at * buffer->record_bytes, record, buffer->record_bytes);
-    buffer->gaps[at] = buffer->gap;
-    buffer->gap = (struct zeta_replay_gap){ZETA_PLUGIN_BREAK_NONE, 0};
-    atomic_store_explicit(&buffer->due_ns[at], due_of(buffer, record), memory_order_relaxed);
-    buffer->records++;
-    atomic_store_explicit(&buffer->tail, tail + 1, memory_order_release);
-}
-
 static void fill(struct zeta_replay_buffer *buffer)
 {
-    struct zeta_replay_item item;
-
     while (!atomic_load(&buffer->at_end) && atomic_load(&buffer->stop_ns) == 0 &&
            atomic_load(&buffer->tail) - atomic_load(&buffer->head) < buffer->capacity) {
-        zeta_replay_source_next(buffer->source, &item);
-        if (item.kind == ZETA_REPLAY_ITEM_END) {
+        const uint64_t tail = atomic_load_explicit(&buffer->tail, memory_order_relaxed);
+        const uint64_t at = tail % buffer->capacity;
+        struct zeta_replay_gap gap;
+        const unsigned char *record = zeta_replay_source_next(buffer->source, &gap);
+
+        if (!record) {
             atomic_store(&buffer->at_end, true);
-        } else if (item.kind == ZETA_REPLAY_ITEM_BREAK) {
-            buffer->gap.reason = item.reason;
-            buffer->gap.lost += item.lost;
-        } else {
-            push(buffer, item.record);
+            return;
         }
+        memcpy(buffer->bytes + at * buffer->record_bytes, record, buffer->record_bytes);
+        buffer->gaps[at] = gap;
+        atomic_store_explicit(&buffer->due_ns[at], due_of(buffer, tail, record),
+                              memory_order_relaxed);
+        atomic_store_explicit(&buffer->tail, tail + 1, memory_order_release);
     }
 }
 
@@ -162,24 +140,14 @@ static uint64_t run_length(const struct zeta_replay_buffer *buffer, uint64_t hea
     return count;
 }
 
-static void copy_out(const struct zeta_replay_buffer *buffer, uint64_t head, uint64_t count,
-                     unsigned char *target)
-{
-    const uint64_t at = head % buffer->capacity;
-    const uint64_t first = buffer->capacity - at < count ? buffer->capacity - at : count;
-
-    memcpy(target, buffer->bytes + at * buffer->record_bytes,
-           (size_t)(first * buffer->record_bytes));
-    memcpy(target + first * buffer->record_bytes, buffer->bytes,
-           (size_t)((count - first) * buffer->record_bytes));
-}
-
 void zeta_replay_buffer_read(struct zeta_replay_buffer *buffer, void *target,
                              uint64_t capacity_bytes, struct zeta_plugin_read *out_read)
 {
     const uint64_t head = atomic_load(&buffer->head);
-    const struct zeta_replay_gap *gap = &buffer->gaps[head % buffer->capacity];
+    const uint64_t at = head % buffer->capacity;
+    const struct zeta_replay_gap *gap = &buffer->gaps[at];
     const uint64_t count = run_length(buffer, head, capacity_bytes / buffer->record_bytes);
+    const uint64_t first = buffer->capacity - at < count ? buffer->capacity - at : count;
 
     out_read->bytes = count * buffer->record_bytes;
     out_read->broken = 0;
@@ -192,43 +160,37 @@ void zeta_replay_buffer_read(struct zeta_replay_buffer *buffer, void *target,
         out_read->lost = gap->lost;
         out_read->reason = gap->reason;
     }
-    copy_out(buffer, head, count, target);
+    memcpy(target, buffer->bytes + at * buffer->record_bytes,
+           (size_t)(first * buffer->record_bytes));
+    memcpy((char *)target + first * buffer->record_bytes, buffer->bytes,
+           (size_t)((count - first) * buffer->record_bytes));
     atomic_store_explicit(&buffer->head, head + count, memory_order_release);
     fill(buffer);
 }
 
-/* Records of [head, tail) that are due; due times never fall, so halving finds the border. */
-static uint64_t count_due(const struct zeta_replay_buffer *buffer, uint64_t head, uint64_t tail,
-                          uint64_t passed)
-{
-    uint64_t low = head, high = tail;
-
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        const uint64_t due =
-            atomic_load_explicit(&buffer->due_ns[middle % buffer->capacity], memory_order_relaxed);
-
-        if (due <= passed)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - head;
-}
-
 uint64_t zeta_replay_buffer_pending(const struct zeta_replay_buffer *buffer)
 {
-    uint64_t head, count;
+    uint64_t head, low, high;
 
     /* A read in between moves head and fills the space: count again then. */
     do {
-        head = atomic_load_explicit(&buffer->head, memory_order_acquire);
-        const uint64_t tail = atomic_load_explicit(&buffer->tail, memory_order_acquire);
+        const uint64_t passed = elapsed(buffer);
 
-        count = count_due(buffer, head, tail, elapsed(buffer));
+        low = head = atomic_load_explicit(&buffer->head, memory_order_acquire);
+        high = atomic_load_explicit(&buffer->tail, memory_order_acquire);
+        /* Due times never fall, so halving finds the border. */
+        while (low < high) {
+            const uint64_t middle = low + (high - low) / 2;
+
+            if (atomic_load_explicit(&buffer->due_ns[middle % buffer->capacity],
+                                     memory_order_relaxed) <= passed)
+                low = middle + 1;
+            else
+                high = middle;
+        }
         atomic_thread_fence(memory_order_acquire);
     } while (atomic_load_explicit(&buffer->head, memory_order_relaxed) != head);
-    return count;
+    return low - head;
 }
 
 bool zeta_replay_buffer_ended(const struct zeta_replay_buffer *buffer)
@@ -237,8 +199,6 @@ bool zeta_replay_buffer_ended(const struct zeta_replay_buffer *buffer)
 
     if (!atomic_load(&buffer->at_end))
         return false;
-    if (tail == 0)
-        return true;
-    return atomic_load_explicit(&buffer->due_ns[(tail - 1) % buffer->capacity],
-                                memory_order_relaxed) <= elapsed(buffer);
+    return tail == 0 || atomic_load_explicit(&buffer->due_ns[(tail - 1) % buffer->capacity],
+                                             memory_order_relaxed) <= elapsed(buffer);
 }

@@ -24,12 +24,6 @@
 
 #include "plugins/replay/recording/source.h"
 
-/** What is missing before a record. */
-struct zeta_replay_gap {
-    uint32_t reason; /**< ZETA_PLUGIN_BREAK_*; NONE: nothing */
-    uint64_t lost;
-};
-
 struct zeta_replay_buffer {
     struct zeta_replay_source *source;
     uint32_t record_bytes;
@@ -40,7 +34,6 @@ struct zeta_replay_buffer {
     _Atomic uint64_t head;        /**< number of the oldest record */
     _Atomic uint64_t tail;        /**< number after the newest one */
     _Atomic bool at_end;          /**< the source has nothing more */
-    struct zeta_replay_gap gap;   /**< before the next record of the source */
 
     bool is_paced;
     const struct zeta_replay_field *clock;
@@ -49,7 +42,6 @@ struct zeta_replay_buffer {
     bool has_time;
     uint64_t time;        /**< of the last record, as recorded */
     uint64_t total_ticks; /**< since the first record of the stream */
-    uint64_t records;     /**< number of records that the source gave */
 
     _Atomic uint64_t start_ns; /**< 0: not started */
     _Atomic uint64_t stop_ns;  /**< 0: not stopped; no record later than that is due */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <zeta/c_locale.h>
+#include <zeta/container.h>
 
 bool zeta_replay_fail(struct zeta_replay_problem *problem, const char *format, ...)
 {
@@ -37,26 +39,28 @@ static uint64_t read_bits(const unsigned char *record, uint32_t bit, uint32_t wi
     return value;
 }
 
-uint64_t zeta_replay_field_read(const struct zeta_replay_field *clock, const unsigned char *record)
+uint64_t zeta_replay_field_read(const struct zeta_replay_field *field, const unsigned char *record)
 {
     uint64_t value;
 
-    if (!clock->present)
+    if (!field->present)
         return 0;
-    value = read_bits(record, clock->low_bit, clock->low_width);
-    if (clock->high_width > 0)
-        value |= read_bits(record, clock->high_bit, clock->high_width) << clock->low_width;
+    value = read_bits(record, field->low_bit, field->low_width);
+    if (field->high_width > 0)
+        value |= read_bits(record, field->high_bit, field->high_width) << field->low_width;
     return value;
 }
 
-uint64_t zeta_replay_field_mask(const struct zeta_replay_field *clock)
+uint64_t zeta_replay_field_mask(const struct zeta_replay_field *field)
 {
-    const uint32_t bits = clock->low_width + clock->high_width;
+    const uint32_t bits = field->low_width + field->high_width;
 
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-/* Room for one more element of a list that grows by doubling. */
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+/* Room for one more element of a list that grows by doubling; NULL with the reason. */
 static void *grow(void *list, uint32_t *count, size_t element_bytes, const char *what,
                   struct zeta_replay_problem *problem)
 {
@@ -80,79 +84,314 @@ static void *grow(void *list, uint32_t *count, size_t element_bytes, const char 
 struct zeta_replay_device *zeta_replay_add_device(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem)
 {
-    void *list = grow(recording->devices, &recording->device_count, sizeof(*recording->devices),
-                      "devices", problem);
+    struct zeta_replay_device *list =
+        grow(recording->devices, &recording->device_count, sizeof(*list), "devices", problem);
 
-    if (!list)
-        return NULL;
-    recording->devices = list;
-    return &recording->devices[recording->device_count - 1];
+    if (list)
+        recording->devices = list;
+    return list ? &list[recording->device_count - 1] : NULL;
 }
 
 struct zeta_replay_set *zeta_replay_add_set(struct zeta_replay_recording *recording,
                                             struct zeta_replay_problem *problem)
 {
-    void *list = grow(recording->sets, &recording->set_count, sizeof(*recording->sets),
-                      "metric sets", problem);
+    struct zeta_replay_set *list =
+        grow(recording->sets, &recording->set_count, sizeof(*list), "metric sets", problem);
 
-    if (!list)
-        return NULL;
-    recording->sets = list;
-    return &recording->sets[recording->set_count - 1];
+    if (list)
+        recording->sets = list;
+    return list ? &list[recording->set_count - 1] : NULL;
 }
 
 struct zeta_replay_stream *zeta_replay_add_stream(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem)
 {
-    void *list = grow(recording->streams, &recording->stream_count, sizeof(*recording->streams),
-                      "streams", problem);
+    struct zeta_replay_stream *list =
+        grow(recording->streams, &recording->stream_count, sizeof(*list), "streams", problem);
 
-    if (!list)
-        return NULL;
-    recording->streams = list;
-    return &recording->streams[recording->stream_count - 1];
+    if (list)
+        recording->streams = list;
+    return list ? &list[recording->stream_count - 1] : NULL;
 }
 
-bool zeta_replay_add_symbol(struct zeta_replay_device *device, const char *name, bool is_float,
-                            uint64_t u64, double f64, struct zeta_replay_problem *problem)
+static bool find_device(const struct zeta_replay_recording *recording, uint32_t number,
+                        uint32_t *out_index)
 {
-    struct zeta_plugin_symbol *symbol;
-    char *copy;
-    void *list;
-
-    for (uint32_t i = 0; i < device->symbol_count; i++) {
-        if (strcmp(device->symbols[i].name.data, name) == 0)
+    for (uint32_t i = 0; i < recording->device_count; i++) {
+        if (recording->devices[i].number == number) {
+            *out_index = i;
             return true;
+        }
     }
-    copy = strdup(name);
-    list = copy ? grow(device->symbols, &device->symbol_count, sizeof(*device->symbols), "symbols",
-                       problem)
-                : NULL;
-    if (!list) {
-        free(copy);
-        return copy ? false : zeta_replay_fail(problem, "there is no memory for its symbols");
+    return false;
+}
+
+static bool find_set(const struct zeta_replay_recording *recording, uint32_t number,
+                     uint32_t *out_index)
+{
+    for (uint32_t i = 0; i < recording->set_count; i++) {
+        if (recording->sets[i].number == number) {
+            *out_index = i;
+            return true;
+        }
     }
-    device->symbols = list;
-    symbol = &device->symbols[device->symbol_count - 1];
-    *symbol = (struct zeta_plugin_symbol){.struct_size = sizeof(*symbol),
-                                          .name = {copy, strlen(copy)},
-                                          .is_float = is_float,
-                                          .u64 = u64,
-                                          .f64 = f64};
+    return false;
+}
+
+/* ---- containers: devices, sets and streams from the chunks that describe them ------------------
+ */
+
+/* One walk through the chunks. */
+struct walk {
+    struct zeta_replay_recording *recording;
+    struct zeta_container_reader *reader;
+    struct zeta_replay_problem *problem;
+    uint32_t data_chunks;
+};
+
+/* The lines of a chunk. */
+struct text {
+    const void *data;
+    size_t bytes;
+};
+
+static bool find_text(const struct text *text, const char *key, char *out_value, size_t bytes)
+{
+    return zeta_lines_find(text->data, text->bytes, key, 0, out_value, bytes);
+}
+
+/* A number of 32 bits; what is larger or no number is 0. */
+static uint32_t find_u32(const struct text *text, const char *key)
+{
+    const uint64_t value = zeta_lines_find_u64(text->data, text->bytes, key, 0);
+
+    return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* 32 hexadecimal digits; anything else leaves zeros. */
+static void read_uuid(const struct text *text, uint8_t uuid[16])
+{
+    char digits[40] = "";
+
+    if (!find_text(text, "uuid", digits, sizeof(digits)) || strlen(digits) != 32)
+        return;
+    for (uint32_t i = 0; i < 16; i++) {
+        char pair[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
+
+        uuid[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+}
+
+static bool read_parent(const struct walk *walk, const struct text *text,
+                        struct zeta_replay_device *device)
+{
+    const uint64_t number = zeta_lines_find_u64(text->data, text->bytes, "parent", UINT64_MAX);
+    struct zeta_replay_device *root;
+
+    device->parent = UINT32_MAX;
+    if (number == UINT64_MAX)
+        return true;
+    if (number > UINT32_MAX || !find_device(walk->recording, (uint32_t)number, &device->parent) ||
+        walk->recording->devices[device->parent].parent != UINT32_MAX ||
+        &walk->recording->devices[device->parent] == device)
+        return zeta_replay_fail(walk->problem, "device %" PRIu32 " is a tile of an unknown device",
+                                device->number);
+    root = &walk->recording->devices[device->parent];
+    device->tile = find_u32(text, "tile");
+    if (device->tile != root->tiles || root->tiles >= ZETA_REPLAY_TILES)
+        return zeta_replay_fail(
+            walk->problem, "the tiles of device %" PRIu32 " are not in their order", root->number);
+    root->tiles++;
     return true;
 }
+
+static bool take_device(struct walk *walk, uint32_t number, const struct text *text)
+{
+    struct zeta_replay_device *device;
+    uint32_t known;
+
+    if (find_device(walk->recording, number, &known))
+        return true;
+    device = zeta_replay_add_device(walk->recording, walk->problem);
+    if (!device)
+        return false;
+    device->number = number;
+    (void)snprintf(device->name, sizeof(device->name), "device %" PRIu32, number);
+    (void)find_text(text, "name", device->name, sizeof(device->name));
+    (void)find_text(text, "id", device->id, sizeof(device->id));
+    read_uuid(text, device->uuid);
+    device->vendor_id = find_u32(text, "vendor");
+    device->device_id = find_u32(text, "device");
+    device->revision = find_u32(text, "revision");
+    device->timer_hz = zeta_lines_find_u64(text->data, text->bytes, "timer-hz", 0);
+    if (device->timer_hz == 0)
+        return zeta_replay_fail(walk->problem, "device \"%.80s\" has a timer without a frequency",
+                                device->id);
+    device->metric_hz = zeta_lines_find_u64(text->data, text->bytes, "metric-hz", device->timer_hz);
+    device->timestamp_valid_bits = find_u32(text, "timestamp-bits");
+    device->kernel_timestamp_valid_bits = find_u32(text, "kernel-timestamp-bits");
+    device->core_clock_mhz = find_u32(text, "core-clock-mhz");
+    device->slices = find_u32(text, "slices");
+    device->subslices_per_slice = find_u32(text, "subslices-per-slice");
+    device->eus_per_subslice = find_u32(text, "eus-per-subslice");
+    device->threads_per_eu = find_u32(text, "threads-per-eu");
+    device->simd_width = find_u32(text, "simd-width");
+    return read_parent(walk, text, device);
+}
+
+static bool take_set(struct walk *walk, uint32_t number, const struct text *text)
+{
+    struct zeta_replay_set *set;
+    uint32_t known;
+
+    if (find_set(walk->recording, number, &known))
+        return true;
+    if (text->bytes == 0 || text->bytes > ZETA_REPLAY_SET_BYTES)
+        return zeta_replay_fail(walk->problem, "the text of metric set %" PRIu32 " is %s", number,
+                                text->bytes == 0 ? "empty" : "too long");
+    set = zeta_replay_add_set(walk->recording, walk->problem);
+    if (!set)
+        return false;
+    set->number = number;
+    set->text = malloc(text->bytes + 1);
+    if (!set->text)
+        return zeta_replay_fail(walk->problem, "there is no memory for metric set %" PRIu32,
+                                number);
+    memcpy(set->text, text->data, text->bytes);
+    set->text[text->bytes] = '\0';
+    set->text_bytes = text->bytes;
+    return zeta_replay_set_read(set, walk->problem);
+}
+
+/* The set of each tile; all have records of one size. */
+static bool read_sets(const struct walk *walk, const struct text *text,
+                      struct zeta_replay_stream *stream)
+{
+    const struct zeta_replay_set *sets = walk->recording->sets;
+    const uint32_t tiles = find_u32(text, "tiles");
+    char digits[24];
+
+    if (tiles == 0 || tiles > ZETA_REPLAY_TILES)
+        return zeta_replay_fail(walk->problem, "stream %" PRIu32 " has no number of tiles",
+                                stream->number);
+    for (; stream->tiles < tiles; stream->tiles++) {
+        uint32_t *index = &stream->sets[stream->tiles];
+
+        if (!zeta_lines_find(text->data, text->bytes, "set", stream->tiles, digits,
+                             sizeof(digits)) ||
+            !find_set(walk->recording, (uint32_t)strtoul(digits, NULL, 10), index))
+            return zeta_replay_fail(walk->problem,
+                                    "stream %" PRIu32 " lacks the metric set of tile %" PRIu32,
+                                    stream->number, stream->tiles);
+        if (sets[*index].record_bytes != sets[stream->sets[0]].record_bytes)
+            return zeta_replay_fail(walk->problem,
+                                    "the tiles of stream %" PRIu32 " have records of two sizes",
+                                    stream->number);
+    }
+    return true;
+}
+
+static bool take_stream(struct walk *walk, uint32_t number, const struct text *text)
+{
+    char sampling[16] = "";
+    struct zeta_replay_stream *stream;
+
+    (void)find_text(text, "sampling", sampling, sizeof(sampling));
+    /* What queries gave is for reports; it cannot be replayed into command lists. */
+    if (strcmp(sampling, "time") != 0 && strcmp(sampling, "tracer") != 0)
+        return true;
+    stream = zeta_replay_add_stream(walk->recording, walk->problem);
+    if (!stream)
+        return false;
+    stream->number = number;
+    stream->is_tracer = strcmp(sampling, "tracer") == 0;
+    stream->period_ns = zeta_lines_find_u64(text->data, text->bytes, "period-ns", 0);
+    if (!find_device(walk->recording, find_u32(text, "device"), &stream->device))
+        return zeta_replay_fail(walk->problem, "stream %" PRIu32 " belongs to an unknown device",
+                                number);
+    return read_sets(walk, text, stream);
+}
+
+/* The device's clock begins at the first pair of clocks. */
+static bool take_clock(struct walk *walk, uint32_t number, const struct text *payload)
+{
+    struct zeta_chunk_clock clock;
+    uint32_t index;
+
+    if (find_device(walk->recording, number, &index) &&
+        walk->recording->devices[index].first_ticks == 0 &&
+        zeta_chunk_clock_read(payload->data, payload->bytes, &clock))
+        walk->recording->devices[index].first_ticks = clock.device_ticks;
+    return true;
+}
+
+static bool take_chunk(struct walk *walk, const struct zeta_container_chunk *chunk)
+{
+    struct text text = {NULL, (size_t)chunk->payload_bytes};
+    bool (*take)(struct walk *, uint32_t, const struct text *) =
+        chunk->type == ZETA_CHUNK_DEVICE   ? take_device
+        : chunk->type == ZETA_CHUNK_SET    ? take_set
+        : chunk->type == ZETA_CHUNK_STREAM ? take_stream
+        : chunk->type == ZETA_CHUNK_CLOCK  ? take_clock
+                                           : NULL;
+
+    if (chunk->type == ZETA_CHUNK_DATA)
+        walk->data_chunks++;
+    if (!take)
+        return true;
+    if (zeta_container_payload(walk->reader, &text.data) != ZETA_CONTAINER_OK) {
+        /* Without a pair of clocks data are still right; without a description they are not. */
+        return chunk->type == ZETA_CHUNK_CLOCK ||
+               zeta_replay_fail(walk->problem, "%s", zeta_container_reader_problem(walk->reader));
+    }
+    return take(walk, chunk->stream, &text);
+}
+
+static bool walk_chunks(struct walk *walk)
+{
+    struct zeta_container_chunk chunk;
+    enum zeta_container_result result;
+    const char *ending = "";
+
+    while ((result = zeta_container_next(walk->reader, &chunk)) == ZETA_CONTAINER_OK) {
+        if (!take_chunk(walk, &chunk))
+            return false;
+    }
+    if (result == ZETA_CONTAINER_AT_CUT)
+        ending = ", cut before its end";
+    else if (result != ZETA_CONTAINER_AT_END)
+        ending = ", damaged before its end";
+    (void)snprintf(walk->recording->note, sizeof(walk->recording->note),
+                   "%" PRIu32 " pieces of data%s", walk->data_chunks, ending);
+    return walk->recording->device_count > 0 ||
+           zeta_replay_fail(walk->problem, "it names no device");
+}
+
+static bool load_container(struct zeta_replay_recording *recording,
+                           struct zeta_replay_problem *problem)
+{
+    struct zeta_container_problem why = {""};
+    struct walk walk = {.recording = recording, .problem = problem};
+    bool good;
+
+    if (zeta_container_open_file(recording->path, &why, &walk.reader) != ZETA_CONTAINER_OK)
+        return zeta_replay_fail(problem, "%s", why.text);
+    good = zeta_container_reader_kind(walk.reader) == ZETA_CONTAINER_RECORDING
+               ? walk_chunks(&walk)
+               : zeta_replay_fail(problem, "it holds the data of one call and no recording; "
+                                           "\"zeta calc\" shows what is in it");
+    zeta_container_reader_destroy(walk.reader);
+    return good;
+}
+
+/* ---- loading -------------------------------------------------------------------------------- */
 
 void zeta_replay_recording_free(struct zeta_replay_recording *recording)
 {
     if (!recording)
         return;
-    for (uint32_t i = 0; i < recording->device_count; i++) {
-        struct zeta_replay_device *device = &recording->devices[i];
-
-        for (uint32_t s = 0; s < device->symbol_count; s++)
-            free((void *)(uintptr_t)device->symbols[s].name.data);
-        free(device->symbols);
-    }
+    for (uint32_t i = 0; i < recording->device_count; i++)
+        free(recording->devices[i].symbols);
     for (uint32_t i = 0; i < recording->set_count; i++)
         free(recording->sets[i].text);
     free(recording->devices);
@@ -191,25 +430,6 @@ static bool find_format(struct zeta_replay_recording *recording,
     return true;
 }
 
-/* Makes what the loaders found consistent: every index inside its list. */
-static bool check(const struct zeta_replay_recording *recording,
-                  struct zeta_replay_problem *problem)
-{
-    if (recording->device_count == 0)
-        return zeta_replay_fail(problem, "it names no device");
-    for (uint32_t i = 0; i < recording->device_count; i++) {
-        const struct zeta_replay_device *device = &recording->devices[i];
-
-        if (device->parent != UINT32_MAX && device->parent >= i)
-            return zeta_replay_fail(problem, "tile %u of device \"%.80s\" comes before its root",
-                                    device->tile, device->id);
-        if (device->timer_hz == 0)
-            return zeta_replay_fail(problem, "device \"%.80s\" has a timer without a frequency",
-                                    device->id);
-    }
-    return true;
-}
-
 struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const char *share,
                                                          struct zeta_replay_problem *out_problem)
 {
@@ -224,10 +444,8 @@ struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const
             (void)zeta_replay_fail(&problem, "it cannot be opened: %s", strerror(errno));
         else
             good = find_format(recording, &problem) &&
-                   (recording->format == ZETA_REPLAY_IGT
-                        ? zeta_replay_load_igt(recording, &problem)
-                        : zeta_replay_load_container(recording, &problem)) &&
-                   check(recording, &problem);
+                   (recording->format == ZETA_REPLAY_IGT ? zeta_replay_load_igt(recording, &problem)
+                                                         : load_container(recording, &problem));
     } else {
         (void)zeta_replay_fail(&problem, "there is no memory for it");
     }
@@ -237,20 +455,4 @@ struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const
                            problem.text);
     zeta_replay_recording_free(recording);
     return NULL;
-}
-
-bool zeta_replay_recording_same_file(const struct zeta_replay_recording *recording,
-                                     struct zeta_replay_problem *out_problem)
-{
-    struct stat info;
-
-    if (stat(recording->path, &info) != 0)
-        return zeta_replay_fail(out_problem, "the recording %.300s is gone: %s", recording->path,
-                                strerror(errno));
-    if (info.st_dev != recording->file_device || info.st_ino != recording->file_number)
-        return zeta_replay_fail(out_problem,
-                                "another file has taken the place of the recording %.300s since it "
-                                "was opened; start the program again",
-                                recording->path);
-    return true;
 }

@@ -9,8 +9,8 @@
  *              |-- sets: text of a set file, and what replaying has to know of it
  *              '-- streams: what one stream or tracer recorded, of a device and its sets
  *
- * A recording comes from a container (load_container.c) or from a file of the recorder of
- * intel-gpu-tools (load_igt.c). It does not change once it is loaded.
+ * A recording comes from a container or from a file of the recorder of intel-gpu-tools (igt/). It
+ * does not change once it is loaded.
  */
 
 #include <stdbool.h>
@@ -52,10 +52,10 @@ struct zeta_replay_field {
 };
 
 /** The value of a field of a record; 0 where the layout has none. */
-uint64_t zeta_replay_field_read(const struct zeta_replay_field *clock, const unsigned char *record);
+uint64_t zeta_replay_field_read(const struct zeta_replay_field *field, const unsigned char *record);
 
 /** All bits of a field set: it wraps after this value. */
-uint64_t zeta_replay_field_mask(const struct zeta_replay_field *clock);
+uint64_t zeta_replay_field_mask(const struct zeta_replay_field *field);
 
 /** A set: its text, and the fields of it that replaying needs. */
 struct zeta_replay_set {
@@ -95,7 +95,7 @@ struct zeta_replay_device {
     uint32_t kernel_timestamp_valid_bits;
     uint32_t core_clock_mhz;
     uint32_t slices, subslices_per_slice, eus_per_subslice, threads_per_eu, simd_width;
-    struct zeta_plugin_symbol *symbols; /**< names belong to the device */
+    struct zeta_plugin_symbol *symbols; /**< with their names one piece of memory */
     uint32_t symbol_count;
     uint64_t metric_hz;   /**< ticks per second of the clock in its records */
     uint64_t first_ticks; /**< of its timer, where the recording begins */
@@ -103,12 +103,6 @@ struct zeta_replay_device {
 
 /** What kind of file it is. */
 enum zeta_replay_format { ZETA_REPLAY_CONTAINER, ZETA_REPLAY_IGT };
-
-/** What only files of intel-gpu-tools have. */
-struct zeta_replay_igt {
-    uint32_t report_bytes;
-    uint64_t data_offset; /**< of the first record after the description of the device */
-};
 
 struct zeta_replay_recording {
     enum zeta_replay_format format;
@@ -123,8 +117,9 @@ struct zeta_replay_recording {
     uint32_t set_count;
     struct zeta_replay_stream *streams;
     uint32_t stream_count;
-    struct zeta_replay_igt igt;
-    char note[700]; /**< for the log, or "" */
+    uint32_t igt_report_bytes; /**< of files of intel-gpu-tools */
+    uint64_t igt_data_offset;  /**< there of the first record after the description of the device */
+    char note[700];            /**< for the log, or "" */
 };
 
 /**
@@ -136,30 +131,44 @@ struct zeta_replay_recording {
  */
 struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const char *share,
                                                          struct zeta_replay_problem *out_problem);
-
 /** Frees a recording. NULL is allowed. */
 void zeta_replay_recording_free(struct zeta_replay_recording *recording);
 
-/** False when another file has replaced the loaded one; the reason is in out_problem. */
-bool zeta_replay_recording_same_file(const struct zeta_replay_recording *recording,
-                                     struct zeta_replay_problem *out_problem);
-
-/* For the two loaders: a new zeroed element at the end of a list, NULL when there are too many or
- * no memory (with the reason). */
+/* For loaders: a new zeroed element at the end of a list; NULL with the reason. */
 struct zeta_replay_device *zeta_replay_add_device(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem);
 struct zeta_replay_set *zeta_replay_add_set(struct zeta_replay_recording *recording,
                                             struct zeta_replay_problem *problem);
 struct zeta_replay_stream *zeta_replay_add_stream(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem);
-/** Adds a number for expressions to a device; a later one of the same name is ignored. */
-bool zeta_replay_add_symbol(struct zeta_replay_device *device, const char *name, bool is_float,
-                            uint64_t u64, double f64, struct zeta_replay_problem *problem);
-
-/** The loaders: fill a recording whose path is set. False with the reason. */
-bool zeta_replay_load_container(struct zeta_replay_recording *recording,
-                                struct zeta_replay_problem *problem);
+/** Loads a file of intel-gpu-tools into a recording whose path is set. False with the reason. */
 bool zeta_replay_load_igt(struct zeta_replay_recording *recording,
                           struct zeta_replay_problem *problem);
+
+/*
+ * set_text.c: each set of a recording is a whole set file with its own copy of the layout, the unit
+ * and the symbols; the sets of a device may define each of them only once.
+ */
+
+/** Finds in a set's text, a set file with one set, what replaying needs. False with the reason. */
+bool zeta_replay_set_read(struct zeta_replay_set *set, struct zeta_replay_problem *problem);
+
+/** What was written for a device already. Zero-initialised it is empty. */
+struct zeta_replay_seen {
+    char **names; /**< "kind:name" */
+    uint32_t count;
+    bool failed; /**< without memory */
+};
+
+/**
+ * Hands the set to the sink, without the parts that were written before. Nothing is written of a
+ * set whose name was written before. False with the reason.
+ */
+bool zeta_replay_set_write(const struct zeta_replay_set *set, struct zeta_replay_seen *seen,
+                           const struct zeta_plugin_text_sink *sink,
+                           struct zeta_replay_problem *problem);
+
+/** Frees what zeta_replay_set_write() noted. */
+void zeta_replay_seen_finish(struct zeta_replay_seen *seen);
 
 #endif

@@ -1,49 +1,136 @@
 #include "plugins/replay/recording/source.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include <zeta/container.h>
 #include <zeta/slot.h>
 
 struct zeta_replay_source {
     struct zeta_replay_request request;
     struct zeta_replay_pieces pieces;
-    const unsigned char *at; /**< of the piece */
-    size_t left;
-    uint32_t stream; /**< number of the stream that the piece belongs to */
-    uint32_t wanted; /**< tile of that stream */
-    bool has_stream;
-    bool ended;
-    uint32_t tile; /**< that the next slots come from */
-    bool broken;   /**< before the next record */
-    uint32_t reason;
-    uint64_t lost;
+    struct zeta_replay_piece piece; /**< what is left of it */
+    bool has_stream, has_ended;
+    uint32_t stream;            /**< number of the stream that the piece belongs to */
+    uint32_t wanted;            /**< tile of that stream */
+    uint32_t tile;              /**< that the next slots come from */
+    struct zeta_replay_gap gap; /**< before the next record */
     bool has_first, has_last;
     unsigned char *first; /**< record of the stream */
     unsigned char *last;  /**< record that was given */
 };
 
+/* ---- pieces of a container: the payloads of the DATA chunks of the wanted streams -------------
+ */
+
+struct container_pieces {
+    struct zeta_container_reader *reader;
+    struct zeta_replay_pieces *pieces;
+};
+
+static bool is_wanted(const struct zeta_replay_request *request, uint32_t stream)
+{
+    for (uint32_t i = 0; i < request->stream_count; i++) {
+        if (request->streams[i].number == stream)
+            return true;
+    }
+    return false;
+}
+
+static bool next_of_container(void *context, const struct zeta_replay_request *request,
+                              struct zeta_replay_piece *out_piece)
+{
+    const struct container_pieces *container = context;
+    struct zeta_replay_problem *problem = &container->pieces->problem;
+    struct zeta_container_chunk chunk;
+    enum zeta_container_result result;
+    const void *payload;
+
+    out_piece->is_damaged = false;
+    while ((result = zeta_container_next(container->reader, &chunk)) == ZETA_CONTAINER_OK) {
+        if (chunk.type != ZETA_CHUNK_DATA || !is_wanted(request, chunk.stream))
+            continue;
+        result = zeta_container_payload(container->reader, &payload);
+        if (result == ZETA_CONTAINER_OK) {
+            out_piece->data = payload;
+            out_piece->bytes = (size_t)chunk.payload_bytes;
+            out_piece->stream = chunk.stream;
+            return true;
+        }
+        if (result != ZETA_CONTAINER_DAMAGED)
+            break;
+        if (problem->text[0] == '\0')
+            (void)zeta_replay_fail(problem, "%s", zeta_container_reader_problem(container->reader));
+        out_piece->is_damaged = true;
+    }
+    if (result != ZETA_CONTAINER_AT_END && problem->text[0] == '\0')
+        (void)zeta_replay_fail(problem, "%s", zeta_container_reader_problem(container->reader));
+    return false;
+}
+
+static void close_container(void *context)
+{
+    struct container_pieces *container = context;
+
+    zeta_container_reader_destroy(container->reader);
+    free(container);
+}
+
+static bool open_container(const struct zeta_replay_recording *recording,
+                           struct zeta_replay_pieces *out_pieces,
+                           struct zeta_replay_problem *problem)
+{
+    struct container_pieces *container = calloc(1, sizeof(*container));
+    struct zeta_container_problem why;
+
+    if (!container)
+        return zeta_replay_fail(problem, "there is no memory to read the recording");
+    if (zeta_container_open_file(recording->path, &why, &container->reader) != ZETA_CONTAINER_OK) {
+        free(container);
+        return zeta_replay_fail(problem, "%s", why.text);
+    }
+    container->pieces = out_pieces;
+    *out_pieces = (struct zeta_replay_pieces){
+        .context = container, .next = next_of_container, .close = close_container};
+    return true;
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+/* Opens the recording, if it is the file that was loaded. */
+static bool open_pieces(const struct zeta_replay_recording *recording,
+                        struct zeta_replay_pieces *out_pieces, struct zeta_replay_problem *problem)
+{
+    struct stat info;
+
+    if (stat(recording->path, &info) != 0)
+        return zeta_replay_fail(problem, "the recording %.300s is gone: %s", recording->path,
+                                strerror(errno));
+    if (info.st_dev != recording->file_device || info.st_ino != recording->file_number)
+        return zeta_replay_fail(problem,
+                                "another file has taken the place of the recording %.300s since it "
+                                "was opened; start the program again",
+                                recording->path);
+    return recording->format == ZETA_REPLAY_IGT
+               ? zeta_replay_pieces_igt(recording, out_pieces, problem)
+               : open_container(recording, out_pieces, problem);
+}
+
 struct zeta_replay_source *zeta_replay_source_open(const struct zeta_replay_request *request,
                                                    struct zeta_replay_problem *problem)
 {
     struct zeta_replay_source *source = calloc(1, sizeof(*source));
-    bool good;
 
     if (source) {
         source->request = *request;
         source->first = malloc(request->set->record_bytes);
         source->last = malloc(request->set->record_bytes);
     }
-    if (!source || !source->first || !source->last) {
-        (void)zeta_replay_fail(problem, "no memory to read the recording");
-        zeta_replay_source_close(source);
-        return NULL;
-    }
-    good = zeta_replay_recording_same_file(request->recording, problem) &&
-           (request->recording->format == ZETA_REPLAY_IGT
-                ? zeta_replay_pieces_igt(request->recording, &source->pieces, problem)
-                : zeta_replay_pieces_container(request->recording, &source->pieces, problem));
-    if (good)
+    if (!source || !source->first || !source->last)
+        (void)zeta_replay_fail(problem, "there is no memory to read the recording");
+    else if (open_pieces(request->recording, &source->pieces, problem))
         return source;
     zeta_replay_source_close(source);
     return NULL;
@@ -72,44 +159,34 @@ const char *zeta_replay_source_problem(const struct zeta_replay_source *source)
 
 static void note_break(struct zeta_replay_source *source, uint32_t reason, uint64_t lost)
 {
-    source->broken = true;
-    source->reason = reason >= ZETA_PLUGIN_BREAK_OVERFLOW && reason <= ZETA_PLUGIN_BREAK_RESET
-                         ? reason
-                         : ZETA_PLUGIN_BREAK_LOST;
-    source->lost += lost;
-}
-
-/* Streams of one set were recorded one after the other: nothing connects them. */
-static void begin_stream(struct zeta_replay_source *source, uint32_t stream)
-{
-    if (source->has_stream && source->stream == stream)
-        return;
-    if (source->has_last && !source->request.is_mixed)
-        note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
-    source->tile = 0;
-    source->has_stream = true;
-    source->stream = stream;
-    for (uint32_t i = 0; i < source->request.stream_count; i++) {
-        if (source->request.streams[i].number == stream)
-            source->wanted = source->request.streams[i].tile;
-    }
+    source->gap.reason = reason >= ZETA_PLUGIN_BREAK_OVERFLOW && reason <= ZETA_PLUGIN_BREAK_RESET
+                             ? reason
+                             : ZETA_PLUGIN_BREAK_LOST;
+    source->gap.lost += lost;
 }
 
 static bool next_piece(struct zeta_replay_source *source)
 {
-    uint32_t stream = 0;
-    bool damaged = false;
+    const struct zeta_replay_request *request = &source->request;
+    struct zeta_replay_piece *piece = &source->piece;
 
-    if (source->ended)
-        return false;
-    if (!source->pieces.next(source->pieces.context, &source->request, &source->at, &source->left,
-                             &stream, &damaged)) {
-        source->ended = true;
-        source->left = 0;
+    if (source->has_ended || !source->pieces.next(source->pieces.context, request, piece)) {
+        source->has_ended = true;
         return false;
     }
-    begin_stream(source, stream);
-    if (damaged)
+    if (!source->has_stream || source->stream != piece->stream) {
+        /* Streams of one set were recorded one after the other: nothing connects them. */
+        if (source->has_last && !request->is_mixed)
+            note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
+        source->tile = 0;
+        source->has_stream = true;
+        source->stream = piece->stream;
+        for (uint32_t i = 0; i < request->stream_count; i++) {
+            if (request->streams[i].number == piece->stream)
+                source->wanted = request->streams[i].tile;
+        }
+    }
+    if (piece->is_damaged)
         note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
     return true;
 }
@@ -133,67 +210,48 @@ static void take_control(struct zeta_replay_source *source, const unsigned char 
         note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
 }
 
-/* Each read of a recorded stream began with the last record of the read before. */
-static bool is_repetition(const struct zeta_replay_source *source, const unsigned char *record)
-{
-    return source->request.set->kind == ZETA_REPLAY_DELTA && source->has_last && !source->broken &&
-           memcmp(source->last, record, source->request.set->record_bytes) == 0;
-}
-
 /* True if the slot is a record to give. */
 static bool take_slot(struct zeta_replay_source *source, const unsigned char *slot)
 {
-    const uint32_t bytes = source->request.set->record_bytes;
+    const struct zeta_replay_set *set = source->request.set;
 
     if (zeta_slot_is_control(slot)) {
         take_control(source, slot);
         return false;
     }
-    if (zeta_slot_is_padding(slot, bytes))
+    if (zeta_slot_is_padding(slot, set->record_bytes))
         return false;
     if (!source->has_first) {
-        memcpy(source->first, slot, bytes);
+        memcpy(source->first, slot, set->record_bytes);
         source->has_first = true;
     }
     /* An event contains its tile; other records follow a TILE slot that names it. */
-    if (source->request.set->tile.present)
-        source->tile = (uint32_t)zeta_replay_field_read(&source->request.set->tile, slot);
-    return is_wanted_tile(source) && !is_repetition(source, slot);
+    if (set->tile.present)
+        source->tile = (uint32_t)zeta_replay_field_read(&set->tile, slot);
+    /* Each read of a recorded stream began with the last record of the read before. */
+    return is_wanted_tile(source) && (set->kind != ZETA_REPLAY_DELTA || !source->has_last ||
+                                      source->gap.reason != ZETA_PLUGIN_BREAK_NONE ||
+                                      memcmp(source->last, slot, set->record_bytes) != 0);
 }
 
-void zeta_replay_source_next(struct zeta_replay_source *source, struct zeta_replay_item *out_item)
+const unsigned char *zeta_replay_source_next(struct zeta_replay_source *source,
+                                             struct zeta_replay_gap *out_gap)
 {
     const uint32_t bytes = source->request.set->record_bytes;
+    const unsigned char *slot;
 
-    *out_item = (struct zeta_replay_item){.kind = ZETA_REPLAY_ITEM_END};
-    for (;;) {
-        const unsigned char *slot = source->at;
-
-        if (source->left < bytes) {
+    do {
+        while (source->piece.bytes < bytes) {
             if (!next_piece(source))
-                return;
-            continue;
+                return NULL;
         }
-        /* A break comes first; the next call takes its record again. */
-        if (!take_slot(source, slot)) {
-            source->at += bytes;
-            source->left -= bytes;
-            continue;
-        }
-        if (source->broken) {
-            *out_item = (struct zeta_replay_item){
-                .kind = ZETA_REPLAY_ITEM_BREAK, .reason = source->reason, .lost = source->lost};
-            source->broken = false;
-            source->lost = 0;
-            source->has_last = false;
-            return;
-        }
-        source->at += bytes;
-        source->left -= bytes;
-        memcpy(source->last, slot, bytes);
-        source->has_last = true;
-        *out_item =
-            (struct zeta_replay_item){.kind = ZETA_REPLAY_ITEM_RECORD, .record = source->last};
-        return;
-    }
+        slot = source->piece.data;
+        source->piece.data += bytes;
+        source->piece.bytes -= bytes;
+    } while (!take_slot(source, slot));
+    memcpy(source->last, slot, bytes);
+    source->has_last = true;
+    *out_gap = source->gap;
+    source->gap = (struct zeta_replay_gap){ZETA_PLUGIN_BREAK_NONE, 0};
+    return source->last;
 }

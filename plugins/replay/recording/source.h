@@ -13,18 +13,10 @@
 
 #include "plugins/replay/recording/recording.h"
 
-/** What comes next in the file. */
-enum zeta_replay_item_kind {
-    ZETA_REPLAY_ITEM_RECORD,
-    ZETA_REPLAY_ITEM_BREAK, /**< records are missing before the next one */
-    ZETA_REPLAY_ITEM_END    /**< nothing follows, ever */
-};
-
-struct zeta_replay_item {
-    enum zeta_replay_item_kind kind;
-    const unsigned char *record; /**< valid until the next call */
-    uint32_t reason;             /**< of a break, ZETA_PLUGIN_BREAK_* */
-    uint64_t lost;               /**< of a break, 0: unknown */
+/** What is missing before a record. */
+struct zeta_replay_gap {
+    uint32_t reason; /**< ZETA_PLUGIN_BREAK_*; NONE: nothing */
+    uint64_t lost;   /**< records, 0: unknown */
 };
 
 /** Most streams of one set that are shown as one. */
@@ -44,14 +36,15 @@ struct zeta_replay_request {
 
 struct zeta_replay_source;
 
-/** Opens the file. NULL after a failure, with the reason in problem. The request's recording and
- * set outlive the source. */
+/** Opens the file, which no other may have replaced. NULL with the reason. The request's recording
+ * and set outlive the source. */
 struct zeta_replay_source *zeta_replay_source_open(const struct zeta_replay_request *request,
                                                    struct zeta_replay_problem *problem);
 
-/** Gives what comes next. A damaged piece is a break, and the end where the next piece cannot be
- * found. */
-void zeta_replay_source_next(struct zeta_replay_source *source, struct zeta_replay_item *out_item);
+/** The next record, valid until the next call; NULL: nothing follows, ever. A damaged piece is a
+ * gap, and the end where the next piece cannot be found. */
+const unsigned char *zeta_replay_source_next(struct zeta_replay_source *source,
+                                             struct zeta_replay_gap *out_gap);
 
 /** The first record of the stream, of whatever tile; NULL before there was one. */
 const unsigned char *zeta_replay_source_first(const struct zeta_replay_source *source);
@@ -62,24 +55,25 @@ const char *zeta_replay_source_problem(const struct zeta_replay_source *source);
 /** Closes the file. NULL is allowed. */
 void zeta_replay_source_close(struct zeta_replay_source *source);
 
-/** How slots are read from a file of one format: in pieces of whole slots. */
+/** Whole slots of a stream. */
+struct zeta_replay_piece {
+    const unsigned char *data;
+    size_t bytes;
+    uint32_t stream; /**< its number */
+    bool is_damaged; /**< something is missing before it */
+};
+
+/** How slots are read from a file of one format. */
 struct zeta_replay_pieces {
     void *context;
-    /**
-     * The next piece; *out_stream the number of its stream, *out_damaged: something is missing
-     * before it. False: the end.
-     */
+    /** The next piece; false: the end. */
     bool (*next)(void *context, const struct zeta_replay_request *request,
-                 const unsigned char **out_data, size_t *out_bytes, uint32_t *out_stream,
-                 bool *out_damaged);
+                 struct zeta_replay_piece *out_piece);
     void (*close)(void *context);
     struct zeta_replay_problem problem; /**< with the file, the first one */
 };
 
-/** Opens the file of a container or of intel-gpu-tools. False with the reason in problem. */
-bool zeta_replay_pieces_container(const struct zeta_replay_recording *recording,
-                                  struct zeta_replay_pieces *out_pieces,
-                                  struct zeta_replay_problem *problem);
+/** Opens a file of intel-gpu-tools. False with the reason. */
 bool zeta_replay_pieces_igt(const struct zeta_replay_recording *recording,
                             struct zeta_replay_pieces *out_pieces,
                             struct zeta_replay_problem *problem);

@@ -16,6 +16,7 @@
 #include <level_zero/ze_api.h>
 
 #include "core/object/object.h"
+#include "core/util/own_struct.h"
 
 struct zeta_backend;
 struct zeta_backend_device;
@@ -139,21 +140,6 @@ ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
 
 /** SUCCESS, or DEVICE_LOST while the device cannot work. Cheap, any thread. */
 ze_result_t zeta_device_status(struct zeta_device *device);
-
-/**
- * The rule of arrays that are asked for with a count: returns how many elements to write, and
- * updates *count to what is there when it was 0, too large, or no array was given.
- */
-static inline uint32_t zeta_count_clip(uint32_t *count, uint32_t available, const void *array)
-{
-    if (*count == 0 || !array) {
-        *count = available;
-        return 0;
-    }
-    if (*count > available)
-        *count = available;
-    return *count;
-}
 
 /** Keeps the sentence that a plugin left when work of the device was lost. Any thread. */
 void zeta_device_note_fault(struct zeta_device *device, const char *sentence);

@@ -7,49 +7,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/plugin/check.h"
+#include "core/plugin/entry.h"
 #include "core/plugin/host.h"
-#include "core/settings/paths.h"
-#include "core/settings/search.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-#include "core/util/list.h"
+#include "core/util/own_struct.h"
 #include "zeta/zeta.h"
-
-/* Copies as much of a filled struct as the caller's has room for; struct_size stays the caller's.
- */
-static void copy_out(void *target, const void *source, size_t source_size)
-{
-    size_t size;
-
-    memcpy(&size, target, sizeof(size));
-    if (size > source_size)
-        size = source_size;
-    if (size > sizeof(size))
-        memcpy((char *)target + sizeof(size), (const char *)source + sizeof(size),
-               size - sizeof(size));
-}
-
-/* The first element has the size of all. */
-static void *element(void *array, uint32_t index)
-{
-    size_t size;
-
-    memcpy(&size, array, sizeof(size));
-    return (char *)array + (size_t)index * size;
-}
-
-/*
- * The rules that all lists share: without an array the count is asked for; else count is the room,
- * and becomes what was written. Gives how many elements to write.
- */
-static uint32_t clip_count(uint32_t *count, size_t available, const void *array)
-{
-    if (!array || *count == 0 || *count > available)
-        *count = (uint32_t)available;
-    return array ? *count : 0;
-}
 
 static ze_result_t check_list(const char *function, const uint32_t *count, const void *array,
                               size_t smallest)
@@ -68,6 +32,15 @@ static ze_result_t check_list(const char *function, const uint32_t *count, const
     return ZE_RESULT_SUCCESS;
 }
 
+/* Fills an element; the first one has the size of all. */
+static void fill_element(void *array, uint32_t index, const void *full, size_t full_bytes)
+{
+    size_t size;
+
+    memcpy(&size, array, sizeof(size));
+    zeta_own_struct_copy((char *)array + (size_t)index * size, size, full, full_bytes);
+}
+
 const char *zetaGetVersion(void)
 {
     return ZETA_VERSION;
@@ -81,32 +54,17 @@ const char *zetaGetLastError(void)
 ze_result_t zetaPluginGet(uint32_t *count, struct zeta_plugin_info *plugins)
 {
     size_t available = 0;
-    const struct zeta_plugin_record *records = zeta_plugin_host_records(&available);
+    const struct zeta_plugin_info *infos = zeta_plugin_host_infos(&available);
     ze_result_t result =
         check_list("zetaPluginGet", count, plugins, offsetof(struct zeta_plugin_info, manifest));
-    uint32_t asked;
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!records)
+    if (!infos)
         return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                           "zetaPluginGet: call zeInit or zeInitDrivers first.");
-    asked = *count;
-    for (uint32_t i = 0, n = clip_count(count, available, asked > 0 ? plugins : NULL); i < n; i++) {
-        const struct zeta_plugin_info info = {
-            .id = records[i].id,
-            .manifest = records[i].manifest,
-            .library = records[i].library,
-            .version = records[i].version,
-            .device_class = records[i].device_class,
-            .provides = records[i].provides,
-            .state = records[i].state,
-            .device_count = records[i].device_count,
-            .reason = records[i].reason,
-        };
-
-        copy_out(element(plugins, i), &info, sizeof(info));
-    }
+    for (uint32_t i = 0, n = zeta_count_clip(count, (uint32_t)available, plugins); i < n; i++)
+        fill_element(plugins, i, &infos[i], sizeof(infos[i]));
     return ZE_RESULT_SUCCESS;
 }
 
@@ -138,23 +96,22 @@ ze_result_t zetaSearchPathGet(uint32_t *count, struct zeta_search_path *paths)
     ze_result_t result =
         check_list("zetaSearchPathGet", count, paths, offsetof(struct zeta_search_path, origin));
     const struct zeta_base_dirs *dirs;
-    uint32_t n;
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     dirs = get_search_dirs();
     if (!dirs)
         return zeta_error_no_memory("the list of plugin directories");
-    n = clip_count(count, dirs->count, *count > 0 ? paths : NULL);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0, n = zeta_count_clip(count, (uint32_t)dirs->count, paths); i < n; i++) {
         const struct zeta_base_dir *dir = &dirs->dirs[i];
         struct stat status;
-        struct zeta_search_path path = {.path = dir->path, .origin = dir->origin};
+        const struct zeta_search_path path = {.path = dir->path,
+                                              .origin = dir->origin,
+                                              .exists = stat(dir->path, &status) == 0,
+                                              .used = !dir->skip,
+                                              .note = dir->skip ? dir->skip : ""};
 
-        path.exists = stat(dir->path, &status) == 0;
-        path.used = !dir->skip;
-        path.note = dir->skip ? dir->skip : "";
-        copy_out(element(paths, i), &path, sizeof(path));
+        fill_element(paths, i, &path, sizeof(path));
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -194,22 +151,16 @@ ze_result_t zetaSettingGet(uint32_t *count, struct zeta_setting *settings)
 {
     ze_result_t result =
         check_list("zetaSettingGet", count, settings, offsetof(struct zeta_setting, value));
-    const struct zeta_setting_entry *entries;
+    const struct zeta_setting *entries;
     size_t available = 0;
-    uint32_t n;
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_plugin_host_records(&available))
+    if (!zeta_plugin_host_infos(&available))
         return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                           "zetaSettingGet: call zeInit or zeInitDrivers first.");
     entries = zeta_settings_all(&available);
-    n = clip_count(count, available, *count > 0 ? settings : NULL);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct zeta_setting setting = {
-            .name = entries[i].name, .value = entries[i].value, .origin = entries[i].origin};
-
-        copy_out(element(settings, i), &setting, sizeof(setting));
-    }
+    for (uint32_t i = 0, n = zeta_count_clip(count, (uint32_t)available, settings); i < n; i++)
+        fill_element(settings, i, &entries[i], sizeof(entries[i]));
     return ZE_RESULT_SUCCESS;
 }

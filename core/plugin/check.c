@@ -17,13 +17,10 @@
 
 #include <zeta/clock.h>
 
-#include "core/plugin/check.h"
 #include "core/plugin/entry.h"
+#include "core/plugin/host.h"
 #include "core/plugin/match.h"
-#include "core/settings/settings.h"
-#include "core/util/cleanup.h"
 #include "core/util/descriptor.h"
-#include "core/util/log.h"
 
 /* What the child writes, one record per step. Smaller than a pipe takes in one piece. */
 struct message {
@@ -32,151 +29,115 @@ struct message {
     char text[2000];
 };
 
-/* The child's side. */
-struct child {
-    int fd;
-    struct zeta_plugin_host *entry;
-};
-
-static void report(const struct child *child, uint32_t state, bool final, const char *text)
+static void report(int fd, uint32_t state, bool final, const char *text)
 {
     struct message message = {.state = state, .final = final};
     ssize_t written;
 
     (void)snprintf(message.text, sizeof(message.text), "%s", text);
-    written = write(child->fd, &message, sizeof(message));
+    written = write(fd, &message, sizeof(message));
     (void)written; /* nobody reads it when this fails */
 }
 
 /* The step that begins now: what the parent reports if nothing follows. */
-static void begin(const struct child *child, const char *step)
+static void begin(int fd, const char *step)
 {
-    report(child, ZETA_PLUGIN_STATE_FAILED, false, step);
+    report(fd, ZETA_PLUGIN_STATE_FAILED, false, step);
 }
 
-/* While the plugin still has them: its strings need not outlive its devices. */
-static void add_devices(const struct zeta_plugin_host *entry, struct zeta_text *text)
+/* Up to the initialised plugin. False: stopped. */
+static bool open_plugin(int fd, struct zeta_plugin_host *entry)
 {
-    zeta_text_add(text, "%u device%s", entry->device_count, entry->device_count == 1 ? "" : "s");
-    for (uint32_t i = 0; i < entry->device_count; i++)
-        zeta_text_add(text, "%s%.*s", i == 0 ? " (" : ", ", (int)entry->properties[i].id.size,
-                      entry->properties[i].id.data);
-    zeta_text_add(text, "%s", entry->device_count > 0 ? ")" : "");
+    zeta_plugin_negotiate_fn negotiate;
+
+    begin(fd, "while its library was loaded");
+    if (entry->state != ZETA_PLUGIN_STATE_FOUND || !zeta_check_abi(entry) ||
+        !zeta_library_open(entry, &negotiate))
+        return false;
+    begin(fd, "in zeta_plugin_negotiate");
+    if (!zeta_negotiate(entry, negotiate))
+        return false;
+    begin(fd, "in init");
+    if (zeta_entry_init(entry))
+        return true;
+    zeta_needs_explain(entry);
+    return false;
 }
 
-static void say_success(const struct child *child, const struct zeta_text *devices,
-                        const struct zeta_text *warning)
+static void run_steps(int fd, struct zeta_plugin_host *entry)
 {
-    struct zeta_plugin_host *entry = child->entry;
     struct zeta_machine machine = {0};
     struct zeta_text text = {0};
+    struct zeta_text warning = {0};
     struct zeta_text reason = {0};
-    uint32_t state = entry->active ? ZETA_PLUGIN_STATE_ACTIVE : ZETA_PLUGIN_STATE_NO_DEVICE;
+    bool usable;
 
-    if (warning->length > 0) {
-        report(child, ZETA_PLUGIN_STATE_NOT_LOADABLE, true, zeta_text_get(warning));
+    if (entry->state == ZETA_PLUGIN_STATE_FOUND && entry->manifest.unnamed) {
+        report(
+            fd, ZETA_PLUGIN_STATE_NO_DEVICE, true,
+            "The manifest is in order. It has no plugin, and speaks of devices that no other one "
+            "names.");
         return;
     }
-    zeta_text_add(&text, "The plugin %s works: %s, %zu set file%s.", entry->manifest.id,
-                  zeta_text_get(devices), entry->set_files.count,
-                  entry->set_files.count == 1 ? "" : "s");
+    usable = open_plugin(fd, entry);
+    if (usable) {
+        begin(fd, "while its devices were listed");
+        usable = zeta_entry_enumerate(entry) || entry->state == ZETA_PLUGIN_STATE_NO_DEVICE;
+        if (usable) {
+            /* Now, because its strings need not outlive its devices. */
+            zeta_text_add(&text, "The plugin %s works: %u device%s", entry->manifest.id,
+                          entry->device_count, entry->device_count == 1 ? "" : "s");
+            for (uint32_t i = 0; i < entry->device_count; i++)
+                zeta_text_add(&text, "%s%.*s", i == 0 ? " (" : ", ",
+                              (int)entry->properties[i].id.size, entry->properties[i].id.data);
+            zeta_sets_expand(entry, &warning);
+            zeta_text_add(&text, "%s, %zu set file%s.", entry->device_count > 0 ? ")" : "",
+                          entry->set_files.count, entry->set_files.count == 1 ? "" : "s");
+        }
+        begin(fd, "in finish");
+        entry->finish(entry->backend.self);
+    }
+    if (!usable) {
+        report(fd, entry->state, true, zeta_text_get(&entry->reason));
+        return;
+    }
+    if (warning.length > 0) {
+        report(fd, ZETA_PLUGIN_STATE_NOT_LOADABLE, true, zeta_text_get(&warning));
+        return;
+    }
     if (!zeta_machine_matches(&machine, &entry->manifest, &reason))
         zeta_text_add(&text, " It would not be opened by itself: %s", zeta_text_get(&reason));
     else if (entry->device_count == 0)
         zeta_text_add(&text,
                       " What its manifest matches is here, and the plugin does not know it.");
-    report(child, state, true, zeta_text_get(&text));
+    report(fd, entry->active ? ZETA_PLUGIN_STATE_ACTIVE : ZETA_PLUGIN_STATE_NO_DEVICE, true,
+           zeta_text_get(&text));
 }
 
-static void stop_child(const struct child *child)
-{
-    report(child, child->entry->state, true, zeta_text_get(&child->entry->reason));
-}
-
-static void run_steps(const struct child *child)
-{
-    struct zeta_plugin_host *entry = child->entry;
-    struct zeta_text devices = {0};
-    struct zeta_text warning = {0};
-    zeta_plugin_negotiate_fn negotiate;
-    bool usable;
-
-    if (entry->state == ZETA_PLUGIN_STATE_FOUND && entry->manifest.unnamed) {
-        report(
-            child, ZETA_PLUGIN_STATE_NO_DEVICE, true,
-            "The manifest is in order. It has no plugin, and speaks of devices that no other one "
-            "names.");
-        return;
-    }
-    begin(child, "while its library was loaded");
-    if (entry->state != ZETA_PLUGIN_STATE_FOUND || !zeta_check_abi(entry) ||
-        !zeta_library_open(entry, &negotiate)) {
-        stop_child(child);
-        return;
-    }
-    begin(child, "in zeta_plugin_negotiate");
-    if (!zeta_negotiate(entry, negotiate)) {
-        stop_child(child);
-        return;
-    }
-    begin(child, "in init");
-    if (!zeta_entry_init(entry)) {
-        zeta_needs_explain(entry);
-        stop_child(child);
-        return;
-    }
-    begin(child, "while its devices were listed");
-    usable = zeta_entry_enumerate(entry) || entry->state == ZETA_PLUGIN_STATE_NO_DEVICE;
-    if (usable) {
-        add_devices(entry, &devices);
-        zeta_sets_expand(entry, &warning);
-    }
-    begin(child, "in finish");
-    if (entry->initialised)
-        entry->finish(entry->backend.self);
-    if (usable)
-        say_success(child, &devices, &warning);
-    else
-        stop_child(child);
-}
-
-/* Handlers of the application would hide a crash, and its output stream is not ours to use. */
-static void prepare_child(void)
+static void run_child(int fd, const char *path)
 {
     static const int signals[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE, SIGABRT,
                                   SIGTRAP, SIGTERM, SIGPIPE, SIGSYS, SIGALRM};
     const struct rlimit none = {0, 0};
+    struct zeta_plugin_host *entry;
+    bool no_memory = false;
     sigset_t empty;
 
+    /* Handlers of the application would hide a crash, and its output stream is not ours to use. */
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         (void)signal(signals[i], SIG_DFL);
     (void)sigemptyset(&empty);
     (void)sigprocmask(SIG_SETMASK, &empty, NULL);
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-}
-
-static void run_child(int fd, const char *path)
-{
-    struct child child = {.fd = fd};
-    bool no_memory = false;
-
-    prepare_child();
-    child.entry = zeta_discover_file(path, true, true, &no_memory);
-    if (!child.entry) {
-        report(&child, ZETA_PLUGIN_STATE_FAILED, true, "There is no memory to read the manifest.");
+    entry = zeta_discover_file(path, true, true, &no_memory);
+    if (!entry) {
+        report(fd, ZETA_PLUGIN_STATE_FAILED, true, "There is no memory to read the manifest.");
         return;
     }
-    if (*child.entry->manifest.id) {
-        const struct zeta_manifest *manifest = &child.entry->manifest;
-
-        for (size_t i = 0; i < manifest->setting_count; i++)
-            (void)zeta_settings_declare(manifest->id, manifest->settings[i].key,
-                                        manifest->settings[i].variable, manifest->settings[i].value,
-                                        manifest->settings[i].origin);
-        (void)zeta_settings_declare_end(manifest->id);
-    }
-    run_steps(&child);
+    if (*entry->manifest.id)
+        (void)zeta_entry_declare_settings(entry);
+    run_steps(fd, entry);
 }
 
 /* Reads messages until the final one, the end of the pipe or the end of the time. */
@@ -213,8 +174,6 @@ static bool reap(pid_t child, bool in_time, int *out_status)
 {
     pid_t done;
 
-    if (!in_time)
-        (void)kill(child, SIGKILL);
     for (int i = 0; in_time && i < 200; i++) {
         done = waitpid(child, out_status, WNOHANG);
         if (done == child)
@@ -228,32 +187,6 @@ static bool reap(pid_t child, bool in_time, int *out_status)
         done = waitpid(child, out_status, 0);
     while (done < 0 && errno == EINTR);
     return done == child;
-}
-
-/* status: how the child ended, NULL where the application takes that away. */
-static void judge(const struct message *last, bool in_time, uint64_t limit_ns, const int *status,
-                  uint32_t *out_state, struct zeta_text *report)
-{
-    *out_state = ZETA_PLUGIN_STATE_FAILED;
-    if (!in_time) {
-        zeta_text_add(report, "The plugin did not come back within %llu ms %s; it was ended.",
-                      (unsigned long long)(limit_ns / 1000000), last->text);
-    } else if (last->final) {
-        *out_state = last->state;
-        zeta_text_add(report, "%s", last->text);
-    } else if (!status) {
-        zeta_text_add(report,
-                      "The plugin ended the process %s; how is not known, because this program "
-                      "ignores SIGCHLD or waits for all children itself.",
-                      last->text);
-    } else if (WIFSIGNALED(*status)) {
-        zeta_text_add(report, "The plugin crashed with signal %d (%s) %s.", WTERMSIG(*status),
-                      sigdescr_np(WTERMSIG(*status)) ? sigdescr_np(WTERMSIG(*status)) : "unknown",
-                      last->text);
-    } else {
-        zeta_text_add(report, "The plugin ended the process with status %d %s.",
-                      WIFEXITED(*status) ? WEXITSTATUS(*status) : -1, last->text);
-    }
 }
 
 ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *out_state,
@@ -283,6 +216,23 @@ ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *o
     in_time = collect(pipe_fds[0], limit_ns, &last);
     (void)close(pipe_fds[0]);
     is_known = reap(child, in_time, &status);
-    judge(&last, in_time, limit_ns, is_known ? &status : NULL, out_state, report);
+    *out_state = in_time && last.final ? last.state : ZETA_PLUGIN_STATE_FAILED;
+    if (!in_time)
+        zeta_text_add(report, "The plugin did not come back within %llu ms %s; it was ended.",
+                      (unsigned long long)(limit_ns / 1000000), last.text);
+    else if (last.final)
+        zeta_text_add(report, "%s", last.text);
+    else if (!is_known)
+        zeta_text_add(report,
+                      "The plugin ended the process %s; how is not known, because this program "
+                      "ignores SIGCHLD or waits for all children itself.",
+                      last.text);
+    else if (WIFSIGNALED(status))
+        zeta_text_add(report, "The plugin crashed with signal %d (%s) %s.", WTERMSIG(status),
+                      sigdescr_np(WTERMSIG(status)) ? sigdescr_np(WTERMSIG(status)) : "unknown",
+                      last.text);
+    else
+        zeta_text_add(report, "The plugin ended the process with status %d %s.",
+                      WIFEXITED(status) ? WEXITSTATUS(status) : -1, last.text);
     return ZE_RESULT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 /*
  * Finding manifests and set files in the directories of the search.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,132 @@
 
 #include "core/plugin/entry.h"
 #include "core/settings/paths.h"
-#include "core/settings/search.h"
+#include "core/settings/settings.h"
 #include "core/util/cleanup.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"
 
 #define MANIFESTS "plugins.d"
 #define SETS "metrics.d"
+
+/* ---- the directories of the search ---- */
+
+/* Adds a directory unless the same path is there already. False without memory. */
+static bool add_dir(struct zeta_base_dirs *list, const char *path, size_t length,
+                    const char *origin, bool named, const char *skip)
+{
+    struct zeta_base_dir dir = {.named = named, .skip = skip};
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    for (size_t i = 0; i < list->count; i++) {
+        if (strlen(list->dirs[i].path) == length && strncmp(list->dirs[i].path, path, length) == 0)
+            return true;
+    }
+    dir.path = zeta_arena_copy(&list->arena, path, length);
+    dir.origin = zeta_arena_copy(&list->arena, origin, strlen(origin));
+    if (!dir.path || !dir.origin)
+        return false;
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct zeta_base_dir *grown = realloc(list->dirs, capacity * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        list->dirs = grown;
+        list->capacity = capacity;
+    }
+    list->dirs[list->count++] = dir;
+    return true;
+}
+
+/* Adds each part of a colon-separated list, with a suffix; relative parts are left out. */
+static bool add_list(struct zeta_base_dirs *list, const char *prefix, const char *parts,
+                     const char *suffix, const char *origin, bool named)
+{
+    char path[PATH_MAX];
+
+    while (*parts) {
+        size_t length = strcspn(parts, ":");
+        int written = snprintf(path, sizeof(path), "%s%.*s%s", prefix, (int)length, parts, suffix);
+
+        if (length > 0 && written > 0 && (size_t)written < sizeof(path) &&
+            (named || path[0] == '/') && !add_dir(list, path, (size_t)written, origin, named, NULL))
+            return false;
+        parts += length + (parts[length] == ':');
+    }
+    return true;
+}
+
+static bool add_user(struct zeta_base_dirs *list, const char *variable, const char *below_home)
+{
+    char path[PATH_MAX];
+    const char *skip = NULL;
+
+    if (zeta_trust_level() == ZETA_TRUST_ROOT)
+        skip = "directories of a user are not searched as root";
+    else if (zeta_trust_level() == ZETA_TRUST_PRIVILEGED)
+        return true; /* the variables that name it are not even read */
+    if (!zeta_paths_user_base(variable, below_home, path, sizeof(path)))
+        return true;
+    return add_dir(list, path, strlen(path), variable, false, skip);
+}
+
+/* XDG_CONFIG_DIRS or XDG_DATA_DIRS, or their defaults. */
+static bool add_shared(struct zeta_base_dirs *list, const char *variable, const char *defaults)
+{
+    const char *dirs = zeta_paths_environment(variable);
+
+    if (dirs && *dirs)
+        return add_list(list, "", dirs, "/zeta", variable, false);
+    return add_list(list, zeta_paths_root(), defaults, "/zeta", variable, false);
+}
+
+static bool add_default_dirs(struct zeta_base_dirs *list)
+{
+    char path[PATH_MAX];
+
+    if (!add_list(list, "", zeta_settings_text("search.add", ""), "",
+                  zeta_settings_origin("search.add"), true))
+        return false;
+    zeta_paths_own_data(path, sizeof(path));
+    if ((*path && !add_dir(list, path, strlen(path), "beside libzeta", true, NULL)) ||
+        !add_user(list, "XDG_CONFIG_HOME", "/.config/zeta") ||
+        !add_shared(list, "XDG_CONFIG_DIRS", "/etc/xdg"))
+        return false;
+    zeta_paths_system_config(path, sizeof(path));
+    if (!add_dir(list, path, strlen(path), "SYSCONFDIR", false, NULL) ||
+        !add_user(list, "XDG_DATA_HOME", "/.local/share/zeta") ||
+        !add_shared(list, "XDG_DATA_DIRS", "/usr/local/share:/usr/share"))
+        return false;
+    return add_list(list, zeta_paths_root(), ZETA_DATADIR, "/zeta", "compiled in", false);
+}
+
+ze_result_t zeta_search_dirs(struct zeta_base_dirs *out_dirs)
+{
+    const char *replacement = zeta_settings_text("search.path", "");
+    bool complete;
+
+    *out_dirs = (struct zeta_base_dirs){0};
+    if (*replacement)
+        complete =
+            add_list(out_dirs, "", replacement, "", zeta_settings_origin("search.path"), true);
+    else
+        complete = add_default_dirs(out_dirs);
+    if (complete)
+        return ZE_RESULT_SUCCESS;
+    zeta_search_finish(out_dirs);
+    return zeta_error_no_memory("the list of plugin directories");
+}
+
+void zeta_search_finish(struct zeta_base_dirs *dirs)
+{
+    zeta_arena_finish(&dirs->arena);
+    free(dirs->dirs);
+    *dirs = (struct zeta_base_dirs){0};
+}
+
+/* ---- manifests ---- */
 
 /* Of the findings of a manifest one becomes the reason of its entry; the others are logged. */
 struct findings {
@@ -45,12 +164,11 @@ static void report(void *context, const struct zeta_diagnostic *diagnostic)
 }
 
 /* Fills the places that depend on where the manifest is. False without memory. */
-static bool set_places(struct zeta_plugin_host *entry, const char *path, bool named)
+static bool set_places(struct zeta_plugin_host *entry, const char *path)
 {
     char real[PATH_MAX];
     char *slash;
 
-    entry->named = named;
     entry->path = strdup(path);
     if (!realpath(path, real))
         (void)snprintf(real, sizeof(real), "%s", path);
@@ -65,36 +183,29 @@ static bool set_places(struct zeta_plugin_host *entry, const char *path, bool na
     return entry->path && entry->directory && entry->tree;
 }
 
-/* Data of a plugin: <tree>/<id>, else a folder beside the manifest, else the manifest's own. */
-static bool set_data_dir(struct zeta_plugin_host *entry)
+/* What follows from the manifest. False without memory. */
+static bool set_data(struct zeta_plugin_host *entry)
 {
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text groups = {0};
     const char *const bases[] = {entry->tree, entry->directory};
     char path[PATH_MAX + 128];
     struct stat status;
 
-    for (size_t i = 0; i < 2; i++) {
+    /* Data of a plugin: <tree>/<id>, else a folder beside the manifest, else the manifest's own. */
+    for (size_t i = 0; i < 2 && !entry->data_dir; i++) {
         (void)snprintf(path, sizeof(path), "%.4000s/%s", bases[i], entry->manifest.id);
-        if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
             entry->data_dir = strdup(path);
-            return entry->data_dir != NULL;
-        }
     }
-    entry->data_dir = strdup(entry->directory);
-    return entry->data_dir != NULL;
-}
-
-static bool set_provides(struct zeta_plugin_host *entry)
-{
-    struct zeta_text text = {0};
-
+    if (!entry->data_dir)
+        entry->data_dir = strdup(entry->directory);
     for (size_t group = 0; group < ZETA_GROUP_COUNT; group++) {
         if (entry->manifest.provides & (1u << group))
-            zeta_text_add(&text, "%s%s", text.length > 0 ? "," : "",
+            zeta_text_add(&groups, "%s%s", groups.length > 0 ? "," : "",
                           zeta_api_group_name((enum zeta_api_group)group));
     }
-    entry->provides = strdup(zeta_text_get(&text));
-    zeta_text_finish(&text);
-    return entry->provides != NULL;
+    entry->provides = strdup(zeta_text_get(&groups));
+    return entry->data_dir && entry->provides;
 }
 
 /* Reads the manifest that fd is open on. The entry is stopped if it is bad. */
@@ -128,15 +239,13 @@ static enum zeta_manifest_kind read_manifest(struct zeta_plugin_host *entry, int
     return kind;
 }
 
-static void open_manifest(struct zeta_plugin_host *entry, bool strict,
-                          enum zeta_manifest_kind *out_kind)
+static enum zeta_manifest_kind open_manifest(struct zeta_plugin_host *entry, bool strict)
 {
     ZETA_CLEANUP(zeta_closep)
     int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     char reason[PATH_MAX + 128];
     struct stat status;
 
-    *out_kind = ZETA_MANIFEST_BAD;
     if (fd < 0 || fstat(fd, &status) != 0)
         (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
                               "The manifest %s cannot be opened (%s).", entry->path,
@@ -148,7 +257,8 @@ static void open_manifest(struct zeta_plugin_host *entry, bool strict,
         (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
                               "The manifest %s is not trusted: %s.", entry->path, reason);
     else
-        *out_kind = read_manifest(entry, fd, strict);
+        return read_manifest(entry, fd, strict);
+    return ZETA_MANIFEST_BAD;
 }
 
 struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool strict,
@@ -162,50 +272,20 @@ struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool s
         entry->manifest = (struct zeta_manifest){
             .id = "", .library = "", .arch = "", .version = "", .license = ""};
         entry->checked = strict;
-        if (set_places(entry, path, named))
-            open_manifest(entry, strict, &kind);
+        entry->named = named;
+        if (set_places(entry, path))
+            kind = open_manifest(entry, strict);
     }
     if (kind == ZETA_MANIFEST_FOREIGN && !strict) {
         zeta_log(ZETA_LOG_DEBUG, "plugin", "%s is no plugin manifest; passed over.", path);
         zeta_entry_free(entry);
         return NULL;
     }
-    if (kind != ZETA_MANIFEST_NO_MEMORY && set_data_dir(entry) && set_provides(entry))
+    if (kind != ZETA_MANIFEST_NO_MEMORY && set_data(entry))
         return entry;
     *out_no_memory = true;
     zeta_entry_free(entry);
     return NULL;
-}
-
-static int is_yaml(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-
-    return entry->d_name[0] != '.' && length > 5 &&
-           strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
-static int by_bytes(const struct dirent **left, const struct dirent **right)
-{
-    return strcmp((*left)->d_name, (*right)->d_name);
-}
-
-/* Calls add for each YAML file of a directory in byte order. Stops when add returns false. */
-static bool for_each_yaml(const char *directory, bool (*add)(void *context, const char *path),
-                          void *context)
-{
-    struct dirent **names = NULL;
-    char path[PATH_MAX + 512];
-    bool go_on = true;
-    int count = scandir(directory, &names, is_yaml, by_bytes);
-
-    for (int i = 0; i < count; i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s", directory, names[i]->d_name);
-        go_on = go_on && add(context, path);
-        free(names[i]);
-    }
-    free(names);
-    return go_on;
 }
 
 /* What walking the search directories needs. */
@@ -238,7 +318,7 @@ static bool add_base(struct walk *walk)
 
     (void)snprintf(path, sizeof(path), "%.4000s/" MANIFESTS, walk->dir->path);
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return for_each_yaml(path, add_manifest, walk);
+        return zeta_paths_each_yaml(path, add_manifest, walk);
     if (!walk->dir->named || strcmp(walk->dir->origin, "beside libzeta") == 0)
         return true;
     if (stat(walk->dir->path, &status) != 0) {
@@ -248,7 +328,7 @@ static bool add_base(struct walk *walk)
     }
     if (S_ISREG(status.st_mode))
         return add_manifest(walk, walk->dir->path);
-    return for_each_yaml(walk->dir->path, add_manifest, walk);
+    return zeta_paths_each_yaml(walk->dir->path, add_manifest, walk);
 }
 
 /* The same id further on is shadowed; the first in the order of the search wins. */
@@ -293,12 +373,21 @@ ze_result_t zeta_discover(struct zeta_list *out_entries)
     return ZE_RESULT_SUCCESS;
 }
 
+static bool add_copy(struct zeta_list *list, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (copy && zeta_list_add(list, copy))
+        return true;
+    free(copy);
+    return false;
+}
+
 static bool add_set(void *context, const char *path)
 {
     char reason[PATH_MAX + 128];
     ZETA_CLEANUP(zeta_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct walk *walk = context;
-    char *copy;
 
     if (fd < 0)
         return true;
@@ -306,11 +395,7 @@ static bool add_set(void *context, const char *path)
         zeta_log(ZETA_LOG_WARN, "plugin", "The set file %s is not trusted: %s.", path, reason);
         return true;
     }
-    copy = strdup(path);
-    if (copy && zeta_list_add(walk->entries, copy))
-        return true;
-    free(copy);
-    return false;
+    return add_copy(walk->entries, path);
 }
 
 ze_result_t zeta_discover_user_sets(struct zeta_list *out_paths)
@@ -327,8 +412,93 @@ ze_result_t zeta_discover_user_sets(struct zeta_list *out_paths)
 
         (void)snprintf(path, sizeof(path), "%.4000s/" SETS, dirs.dirs[i].path);
         if (!dirs.dirs[i].skip)
-            complete = for_each_yaml(path, add_set, &walk);
+            complete = zeta_paths_each_yaml(path, add_set, &walk);
     }
     zeta_search_finish(&dirs);
     return complete ? ZE_RESULT_SUCCESS : zeta_error_no_memory("the list of set files");
+}
+
+/* ---- set files of a manifest: globs become paths ---- */
+
+static bool is_below(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+
+    return length > 0 && strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+/* A set file has to be readable, trusted, and inside the places of the plugin. */
+static bool may_use(const struct zeta_plugin_host *entry, const char *path, const char *libraries)
+{
+    char real[PATH_MAX];
+    char reason[PATH_MAX + 128];
+    ZETA_CLEANUP(zeta_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+    if (fd < 0 || !realpath(path, real)) {
+        zeta_log(ZETA_LOG_WARN, "plugin", "%s: the set file %s cannot be opened.",
+                 entry->manifest.id, path);
+        return false;
+    }
+    if (strstr(path, "/../") && !is_below(real, entry->tree) && !is_below(real, libraries)) {
+        zeta_log(ZETA_LOG_WARN, "plugin", "%s: the set file %s is outside %s and is left out.",
+                 entry->manifest.id, path, entry->tree);
+        return false;
+    }
+    if (!zeta_trust_check(fd, zeta_trust_level(), entry->named, reason, sizeof(reason))) {
+        zeta_log(ZETA_LOG_WARN, "plugin", "%s: the set file %s is not trusted: %s.",
+                 entry->manifest.id, path, reason);
+        return false;
+    }
+    return true;
+}
+
+/* Adds what one pattern finds in one directory; false if that is nothing. */
+static bool expand_in(struct zeta_plugin_host *entry, const char *directory, const char *pattern,
+                      const char *libraries)
+{
+    char full[2 * PATH_MAX];
+    glob_t found = {0};
+    bool any;
+
+    (void)snprintf(full, sizeof(full), "%s%s%s", pattern[0] == '/' ? "" : directory,
+                   pattern[0] == '/' ? "" : "/", pattern);
+    any = glob(full, 0, NULL, &found) == 0 && found.gl_pathc > 0;
+    for (size_t i = 0; any && i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
+        bool is_new = true;
+
+        for (size_t k = 0; is_new && k < entry->set_files.count; k++)
+            is_new = strcmp(entry->set_files.items[k], path) != 0;
+        if (is_new && may_use(entry, path, libraries))
+            (void)add_copy(&entry->set_files, path);
+    }
+    globfree(&found);
+    return any;
+}
+
+void zeta_sets_expand(struct zeta_plugin_host *entry, struct zeta_text *out_warning)
+{
+    char libraries[PATH_MAX];
+    char shipped[PATH_MAX];
+    /* The last one lets a manifest out of the tree use layouts and metrics that Zeta comes with. */
+    const char *const bases[] = {entry->directory, entry->tree, entry->data_dir, libraries,
+                                 shipped};
+
+    zeta_paths_plugin_libraries(libraries, sizeof(libraries));
+    zeta_paths_own_data(shipped, sizeof(shipped));
+    for (size_t i = 0; i < entry->manifest.metrics.count; i++) {
+        const char *pattern = entry->manifest.metrics.items[i];
+        bool any = false;
+
+        for (size_t b = 0; b < sizeof(bases) / sizeof(bases[0]) && !any; b++)
+            any = *bases[b] && expand_in(entry, bases[b], pattern, libraries);
+        if (any)
+            continue;
+        zeta_log(ZETA_LOG_WARN, "plugin", "%s: the set files \"%s\" of %s do not exist.",
+                 entry->manifest.id, pattern, entry->path);
+        if (out_warning && out_warning->length == 0)
+            zeta_text_add(out_warning, "The set files \"%s\" do not exist.", pattern);
+    }
+    entry->backend.set_files = (const char *const *)entry->set_files.items;
+    entry->backend.set_file_count = entry->set_files.count;
 }

@@ -56,7 +56,7 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
 {
     const bool trouble = state == ZETA_PLUGIN_STATE_NOT_LOADABLE ||
                          state == ZETA_PLUGIN_STATE_REFUSED || state == ZETA_PLUGIN_STATE_FAILED;
-    const bool is_told =
+    const bool is_shown =
         entry->checked || strcmp(zeta_settings_text("log.plugins", "warn"), "info") == 0;
     char text[2048];
     va_list arguments;
@@ -67,9 +67,23 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
     entry->state = (uint32_t)state;
     zeta_text_finish(&entry->reason);
     zeta_text_append(&entry->reason, text, strlen(text));
-    zeta_log(trouble && !is_told ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugin", "%s: %s (%s)",
+    zeta_log(trouble && !is_shown ? ZETA_LOG_WARN : ZETA_LOG_INFO, "plugin", "%s: %s (%s)",
              zeta_entry_name(entry), text, entry->path);
     return false;
+}
+
+ze_result_t zeta_entry_declare_settings(const struct zeta_plugin_host *entry)
+{
+    const char *id = entry->manifest.id;
+    ze_result_t result = zeta_settings_declare(id, "enable", NULL, "auto", "default");
+
+    for (size_t i = 0; i < entry->manifest.setting_count && result == ZE_RESULT_SUCCESS; i++) {
+        const struct zeta_manifest_setting *setting = &entry->manifest.settings[i];
+
+        result = zeta_settings_declare(id, setting->key, setting->variable, setting->value,
+                                       setting->origin);
+    }
+    return result == ZE_RESULT_SUCCESS ? zeta_settings_declare_end(id) : result;
 }
 
 /* The sentence of the plugin, or what is known without one. */
@@ -88,7 +102,6 @@ static bool stop_for_result(struct zeta_plugin_host *entry, const char *what, ui
 bool zeta_entry_init(struct zeta_plugin_host *entry)
 {
     uint32_t result = entry->init ? entry->init(entry->backend.self) : ZETA_PLUGIN_SUCCESS;
-
     const char *note;
 
     if (result != ZETA_PLUGIN_SUCCESS)
@@ -109,38 +122,6 @@ void zeta_entry_finish(struct zeta_plugin_host *entry)
         entry->finish(entry->backend.self);
     entry->initialised = false;
     entry->active = false;
-}
-
-static bool stop_without_memory(struct zeta_plugin_host *entry)
-{
-    return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "There is no memory for its devices.");
-}
-
-static bool list_devices(struct zeta_plugin_host *entry)
-{
-    struct zeta_backend *backend = &entry->backend;
-    uint32_t count = 0;
-    uint32_t again = 0;
-    uint32_t result = backend->device.enumerate(backend->self, 0, NULL, &count);
-
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return stop_for_result(entry, "Listing devices", result);
-    if (count > DEVICES_MAX)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
-                               "The plugin claims to have %u devices; at most %u can be right.",
-                               count, DEVICES_MAX);
-    entry->device_count = 0;
-    if (count == 0)
-        return true;
-    entry->devices = calloc(count, sizeof(void *));
-    entry->properties = calloc(count, sizeof(*entry->properties));
-    if (!entry->devices || !entry->properties)
-        return stop_without_memory(entry);
-    result = backend->device.enumerate(backend->self, count, entry->devices, &again);
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return stop_for_result(entry, "Listing devices", result);
-    entry->device_count = again < count ? again : count;
-    return true;
 }
 
 static bool stop_for_device(struct zeta_plugin_host *entry, uint32_t index, const char *what)
@@ -167,13 +148,32 @@ static bool check_properties(struct zeta_plugin_host *entry, uint32_t index)
     return true;
 }
 
-static bool read_properties(struct zeta_plugin_host *entry)
+static bool read_devices(struct zeta_plugin_host *entry)
 {
     struct zeta_backend *backend = &entry->backend;
+    uint32_t count = 0;
+    uint32_t again = 0;
+    uint32_t result = backend->device.enumerate(backend->self, 0, NULL, &count);
 
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return stop_for_result(entry, "Listing devices", result);
+    if (count > DEVICES_MAX)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
+                               "The plugin claims to have %u devices; at most %u can be right.",
+                               count, DEVICES_MAX);
+    if (count == 0)
+        return true;
+    entry->devices = calloc(count, sizeof(void *));
+    entry->properties = calloc(count, sizeof(*entry->properties));
+    if (!entry->devices || !entry->properties)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
+                               "There is no memory for its devices.");
+    result = backend->device.enumerate(backend->self, count, entry->devices, &again);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return stop_for_result(entry, "Listing devices", result);
+    entry->device_count = again < count ? again : count;
     for (uint32_t i = 0; i < entry->device_count; i++) {
         struct zeta_plugin_device_properties *properties = &entry->properties[i];
-        uint32_t result;
 
         if (!entry->devices[i])
             return stop_for_device(entry, i, "is a null pointer");
@@ -195,7 +195,8 @@ bool zeta_entry_enumerate(struct zeta_plugin_host *entry)
     free(entry->properties);
     entry->devices = NULL;
     entry->properties = NULL;
-    if (!list_devices(entry) || !read_properties(entry)) {
+    entry->device_count = 0;
+    if (!read_devices(entry)) {
         entry->device_count = 0;
         return false;
     }

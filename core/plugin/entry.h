@@ -39,7 +39,6 @@ struct zeta_plugin_host {
     bool has_own_reason;     /**< from the plugin itself: it names what it needs */
 
     /* After negotiation. */
-    bool negotiated;
     bool initialised;
     bool active; /**< backend may be used */
     struct zeta_backend backend;
@@ -64,6 +63,33 @@ bool zeta_entry_stop(struct zeta_plugin_host *entry, enum zeta_plugin_state stat
 /** Id of the entry, or its path when the manifest could not be read. For messages. */
 const char *zeta_entry_name(const struct zeta_plugin_host *entry);
 
+/** A directory that may hold plugins.d and metrics.d. Strings belong to the arena of the list. */
+struct zeta_base_dir {
+    const char *path;
+    const char *origin; /**< "ZETA_PLUGIN_PATH", "beside libzeta", "XDG_CONFIG_HOME" ... */
+    bool named;         /**< chosen by who runs the process, so root accepts any owner */
+    const char *skip;   /**< why it is not used, NULL if it is */
+};
+
+/** Directories in the order of the search. All zero bytes is an empty list. */
+struct zeta_base_dirs {
+    struct zeta_arena arena;
+    struct zeta_base_dir *dirs;
+    size_t count;
+    size_t capacity;
+};
+
+/**
+ * The directories of the search, from settings and environment: those of search.path and nothing
+ * else, or: search.add, share/zeta beside libzeta, XDG config home and dirs, SYSCONFDIR, XDG data
+ * home and dirs, the compiled-in data directory. The same path twice is listed once.
+ * Errors: OUT_OF_HOST_MEMORY. Needs zeta_settings_load().
+ */
+ze_result_t zeta_search_dirs(struct zeta_base_dirs *out_dirs);
+
+/** Frees a list and leaves an empty one. */
+void zeta_search_finish(struct zeta_base_dirs *dirs);
+
 /**
  * Finds the manifests of all search directories in the order in which they win, reads them, and
  * marks shadowed ones. A manifest that cannot be used becomes an entry with its reason.
@@ -77,6 +103,9 @@ struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool s
 
 /** Files zeta/metrics.d of the search directories (char *). Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_discover_user_sets(struct zeta_list *out_paths);
+
+/** Declares the settings of the manifest, and enable. Errors: OUT_OF_HOST_MEMORY. */
+ze_result_t zeta_entry_declare_settings(const struct zeta_plugin_host *entry);
 
 /** Resolves, checks and opens the library and finds its entry. False: stopped. */
 bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn *out_negotiate);
@@ -95,14 +124,13 @@ bool zeta_entry_enumerate(struct zeta_plugin_host *entry);
 
 /**
  * Expands the globs of the manifest's "metrics" into set_files of the backend. A pattern without a
- * file is a warning in the log, and its sentence is left in out_warning if that is not NULL.
+ * file is a warning in the log, the first of them also in out_warning (may be NULL).
  */
 void zeta_sets_expand(struct zeta_plugin_host *entry, struct zeta_text *out_warning);
 
 /**
- * Adds to the reason of a plugin that failed or found no device which of the needs that its
- * manifest names is not met, as far as that can be seen from outside. Nothing is added to a
- * reason of the plugin itself: it knows better.
+ * Adds to the reason of a plugin that is not active which needs of its manifest are not met, as far
+ * as that can be seen from outside; unless the reason is the plugin's own, which knows better.
  */
 void zeta_needs_explain(struct zeta_plugin_host *entry);
 

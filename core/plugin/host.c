@@ -7,9 +7,6 @@
  */
 #include "core/plugin/host.h"
 
-#include <fnmatch.h>
-#include <glob.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,11 +16,12 @@
 #include "core/plugin/entry.h"
 #include "core/plugin/match.h"
 #include "core/settings/settings.h"
+#include "core/util/cleanup.h"
 #include "core/util/log.h"
 
 struct state {
     struct zeta_list entries; /* in their final order */
-    struct zeta_plugin_record *records;
+    struct zeta_plugin_info *infos;
     struct zeta_backend_device *devices;
     size_t device_count;
     struct zeta_list user_sets;
@@ -41,36 +39,6 @@ bool zeta_plugin_host_starting(void)
 }
 
 /* ---- which manifests apply ---------------------------------------------------------------- */
-
-/* True if a comma-separated list of globs has one that fits. */
-static bool in_globs(const char *globs, const char *id)
-{
-    char pattern[256];
-
-    while (*globs) {
-        size_t length = strcspn(globs, ",");
-
-        (void)snprintf(pattern, sizeof(pattern), "%.*s", (int)length, globs);
-        if (fnmatch(pattern, id, 0) == 0)
-            return true;
-        globs += length + (globs[length] == ',');
-    }
-    return false;
-}
-
-static ze_result_t declare_settings(const struct zeta_plugin_host *entry)
-{
-    const char *id = entry->manifest.id;
-    ze_result_t result = zeta_settings_declare(id, "enable", NULL, "auto", "default");
-
-    for (size_t i = 0; i < entry->manifest.setting_count && result == ZE_RESULT_SUCCESS; i++) {
-        const struct zeta_manifest_setting *setting = &entry->manifest.settings[i];
-
-        result = zeta_settings_declare(id, setting->key, setting->variable, setting->value,
-                                       setting->origin);
-    }
-    return result == ZE_RESULT_SUCCESS ? zeta_settings_declare_end(id) : result;
-}
 
 /* "always", "auto" or "never", with a warning for anything else. */
 static const char *enable_of(const struct zeta_plugin_host *entry)
@@ -94,10 +62,10 @@ static bool is_wanted(struct zeta_plugin_host *entry)
     const char *select = zeta_settings_text("search.select", "");
     const char *disable = zeta_settings_text("search.disable", "");
 
-    if (in_globs(disable, manifest->id))
+    if (zeta_settings_has(disable, manifest->id))
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED, "search.disable names it (%s).",
                                zeta_settings_origin("search.disable"));
-    if (*select && !in_globs(select, manifest->id))
+    if (*select && !zeta_settings_has(select, manifest->id))
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_DISABLED,
                                "search.select does not name it (%s).",
                                zeta_settings_origin("search.select"));
@@ -111,25 +79,11 @@ static bool is_wanted(struct zeta_plugin_host *entry)
     return true;
 }
 
-static void match_entry(struct zeta_plugin_host *entry, struct zeta_machine *machine)
-{
-    struct zeta_text reason = {0};
-    const bool fits = zeta_machine_matches(machine, &entry->manifest, &reason) ||
-                      strcmp(enable_of(entry), "always") == 0;
-
-    /* In this order: of ten generations to choose from, nine that are not here are not reported. */
-    if (!fits)
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE, "%s", zeta_text_get(&reason));
-    else
-        entry->matched = is_wanted(entry);
-    zeta_text_finish(&reason);
-}
-
 /*
  * A manifest without a library explains what to do about a device that no other one names. It makes
  * no devices, so software devices stay where they are.
  */
-static void tell_unnamed(const struct zeta_list *entries, struct zeta_machine *machine)
+static void explain_unnamed(const struct zeta_list *entries, struct zeta_machine *machine)
 {
     for (size_t i = 0; i < entries->count; i++) {
         struct zeta_plugin_host *entry = entries->items[i];
@@ -149,24 +103,6 @@ static void tell_unnamed(const struct zeta_list *entries, struct zeta_machine *m
     }
 }
 
-/* Why software devices stay away, in the words of the class that is there instead. */
-static void stop_software(struct zeta_plugin_host *entry, const struct zeta_plugin_host *instead)
-{
-    const char *id = entry->manifest.id;
-    char variable[160] = "";
-
-    entry->matched = false;
-    (void)zeta_settings_plugin_variable(variable, sizeof(variable), id, "enable");
-    (void)zeta_entry_stop(
-        entry, ZETA_PLUGIN_STATE_DISABLED,
-        "%s %s. For the software device alone set ZETA_PLUGINS_SELECT=%s; to have "
-        "both, %s=always (or plugins.%s.enable: always in zeta.yaml).",
-        instead->manifest.device_class == ZETA_CLASS_REPLAY
-            ? "A recording was asked for, which is shown by the plugin"
-            : "This machine has hardware for the plugin",
-        instead->manifest.id, id, variable, id);
-}
-
 /*
  * Devices made of software do not replace hardware that is there, nor a recording that
  * somebody asked for.
@@ -183,11 +119,22 @@ static void hide_software(const struct zeta_list *entries)
     }
     for (size_t i = 0; i < entries->count && instead; i++) {
         struct zeta_plugin_host *entry = entries->items[i];
+        const char *id = entry->manifest.id;
+        char variable[160] = "";
 
         if (!entry->matched || entry->manifest.device_class != ZETA_CLASS_SOFTWARE ||
             strcmp(enable_of(entry), "always") == 0)
             continue;
-        stop_software(entry, instead);
+        entry->matched = false;
+        (void)zeta_settings_plugin_variable(variable, sizeof(variable), id, "enable");
+        (void)zeta_entry_stop(
+            entry, ZETA_PLUGIN_STATE_DISABLED,
+            "%s %s. For the software device alone set ZETA_PLUGINS_SELECT=%s; to have "
+            "both, %s=always (or plugins.%s.enable: always in zeta.yaml).",
+            instead->manifest.device_class == ZETA_CLASS_REPLAY
+                ? "A recording was asked for, which is shown by the plugin"
+                : "This machine has hardware for the plugin",
+            instead->manifest.id, id, variable, id);
     }
 }
 
@@ -210,13 +157,6 @@ static size_t listed_at(const char *id)
     return SIZE_MAX;
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static int compare_entries(const void *left, const void *right)
 {
     const struct zeta_plugin_host *a = *(struct zeta_plugin_host *const *)left;
@@ -229,7 +169,7 @@ static int compare_entries(const void *left, const void *right)
         return a->manifest.device_class < b->manifest.device_class ? -1 : 1;
     if (a_listed != b_listed)
         return a_listed < b_listed ? -1 : 1;
-    order = strcmp(file_name(a->path), file_name(b->path));
+    order = strcmp(basename(a->path), basename(b->path));
     if (order != 0)
         return order;
     return a->directory_rank < b->directory_rank ? -1 : a->directory_rank > b->directory_rank;
@@ -237,28 +177,22 @@ static int compare_entries(const void *left, const void *right)
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-static void open_entry(struct zeta_plugin_host *entry)
-{
-    zeta_plugin_negotiate_fn negotiate;
-
-    if (!zeta_library_open(entry, &negotiate) || !zeta_negotiate(entry, negotiate))
-        return;
-    if (zeta_entry_init(entry) && zeta_entry_enumerate(entry)) {
-        zeta_sets_expand(entry, NULL);
-        return;
-    }
-    zeta_needs_explain(entry);
-    zeta_entry_finish(entry);
-}
-
 static void open_matched(const struct zeta_list *entries)
 {
     starting = true;
     for (size_t i = 0; i < entries->count; i++) {
         struct zeta_plugin_host *entry = entries->items[i];
+        zeta_plugin_negotiate_fn negotiate;
 
-        if (entry->matched && entry->state == ZETA_PLUGIN_STATE_FOUND && zeta_check_abi(entry))
-            open_entry(entry);
+        if (!entry->matched || entry->state != ZETA_PLUGIN_STATE_FOUND || !zeta_check_abi(entry) ||
+            !zeta_library_open(entry, &negotiate) || !zeta_negotiate(entry, negotiate))
+            continue;
+        if (zeta_entry_init(entry) && zeta_entry_enumerate(entry)) {
+            zeta_sets_expand(entry, NULL);
+        } else {
+            zeta_needs_explain(entry);
+            zeta_entry_finish(entry);
+        }
     }
     starting = false;
 }
@@ -292,23 +226,21 @@ static void revive(const struct zeta_list *entries)
 
 /* ---- state -------------------------------------------------------------------------------- */
 
-static void free_devices(struct state *state)
+/* Finishes the plugins and frees the state, with those of the parents. */
+static void end_state(struct state *state)
 {
-    for (size_t i = 0; i < state->device_count; i++)
-        free((void *)(uintptr_t)state->devices[i].id);
-    free(state->devices);
-    free(state->records);
-    for (size_t i = 0; i < state->user_sets.count; i++)
-        free(state->user_sets.items[i]);
-    zeta_list_finish(&state->user_sets);
-}
-
-static void free_state(struct state *state)
-{
+    for (size_t i = state->entries.count; i > 0; i--)
+        zeta_entry_finish(state->entries.items[i - 1]);
     while (state) {
         struct state *parent = state->parent;
 
-        free_devices(state);
+        for (size_t i = 0; i < state->device_count; i++)
+            free((void *)(uintptr_t)state->devices[i].id);
+        free(state->devices);
+        free(state->infos);
+        for (size_t i = 0; i < state->user_sets.count; i++)
+            free(state->user_sets.items[i]);
+        zeta_list_finish(&state->user_sets);
         for (size_t i = 0; i < state->entries.count; i++)
             zeta_entry_free(state->entries.items[i]);
         zeta_list_finish(&state->entries);
@@ -317,16 +249,17 @@ static void free_state(struct state *state)
     }
 }
 
-static bool make_records(struct state *state)
+static bool make_infos(struct state *state)
 {
-    state->records = calloc(state->entries.count + 1, sizeof(*state->records));
-    if (!state->records)
+    state->infos = calloc(state->entries.count + 1, sizeof(*state->infos));
+    if (!state->infos)
         return false;
     for (size_t i = 0; i < state->entries.count; i++) {
         const struct zeta_plugin_host *entry = state->entries.items[i];
         bool known = *entry->manifest.id != '\0';
 
-        state->records[i] = (struct zeta_plugin_record){
+        state->infos[i] = (struct zeta_plugin_info){
+            .struct_size = sizeof(state->infos[i]),
             .id = entry->manifest.id,
             .manifest = entry->path,
             .library = entry->library ? entry->library : "",
@@ -349,14 +282,22 @@ static ze_result_t find_and_open(struct state *state)
     for (size_t i = 0; i < state->entries.count && result == ZE_RESULT_SUCCESS; i++) {
         struct zeta_plugin_host *entry = state->entries.items[i];
 
+        ZETA_CLEANUP(zeta_text_finish) struct zeta_text reason = {0};
+
         if (entry->state != ZETA_PLUGIN_STATE_FOUND)
             continue;
-        result = declare_settings(entry);
-        if (result == ZE_RESULT_SUCCESS && !entry->manifest.unnamed)
-            match_entry(entry, &machine);
+        result = zeta_entry_declare_settings(entry);
+        if (result != ZE_RESULT_SUCCESS || entry->manifest.unnamed)
+            continue;
+        /* Matching first: that a plugin without a device is disabled too is not reported. */
+        if (zeta_machine_matches(&machine, &entry->manifest, &reason) ||
+            strcmp(enable_of(entry), "always") == 0)
+            entry->matched = is_wanted(entry);
+        else
+            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE, "%s", zeta_text_get(&reason));
     }
     if (result == ZE_RESULT_SUCCESS)
-        tell_unnamed(&state->entries, &machine);
+        explain_unnamed(&state->entries, &machine);
     zeta_machine_finish(&machine);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -397,23 +338,6 @@ static void leave_to_parent(void)
     starting = false;
 }
 
-static ze_result_t complete(struct state *state)
-{
-    ze_result_t result = zeta_merge_devices(&state->entries, &state->devices, &state->device_count);
-
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_discover_user_sets(&state->user_sets);
-    if (result == ZE_RESULT_SUCCESS && !make_records(state))
-        result = zeta_error_no_memory("the list of plugins");
-    return result == ZE_RESULT_SUCCESS ? check_critical(state) : result;
-}
-
-static void finish_all(struct state *state)
-{
-    for (size_t i = state->entries.count; i > 0; i--)
-        zeta_entry_finish(state->entries.items[i - 1]);
-}
-
 ze_result_t zeta_plugin_host_start(void)
 {
     struct state *state;
@@ -442,10 +366,15 @@ ze_result_t zeta_plugin_host_start(void)
         result = find_and_open(state);
     }
     if (result == ZE_RESULT_SUCCESS)
-        result = complete(state);
+        result = zeta_merge_devices(&state->entries, &state->devices, &state->device_count);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_discover_user_sets(&state->user_sets);
+    if (result == ZE_RESULT_SUCCESS && !make_infos(state))
+        result = zeta_error_no_memory("the list of plugins");
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_critical(state);
     if (result != ZE_RESULT_SUCCESS) {
-        finish_all(state);
-        free_state(state);
+        end_state(state);
         return result;
     }
     atomic_store_explicit(&running, state, memory_order_release);
@@ -456,10 +385,8 @@ void zeta_plugin_host_stop(void)
 {
     struct state *state = atomic_exchange(&running, NULL);
 
-    if (!state)
-        return;
-    finish_all(state);
-    free_state(state);
+    if (state)
+        end_state(state);
 }
 
 const struct zeta_backend_device *zeta_plugin_host_devices(size_t *out_count)
@@ -470,12 +397,12 @@ const struct zeta_backend_device *zeta_plugin_host_devices(size_t *out_count)
     return state ? state->devices : NULL;
 }
 
-const struct zeta_plugin_record *zeta_plugin_host_records(size_t *out_count)
+const struct zeta_plugin_info *zeta_plugin_host_infos(size_t *out_count)
 {
     const struct state *state = atomic_load_explicit(&running, memory_order_acquire);
 
     *out_count = state ? state->entries.count : 0;
-    return state ? state->records : NULL;
+    return state ? state->infos : NULL;
 }
 
 const char *const *zeta_plugin_host_user_sets(size_t *out_count)

@@ -4,7 +4,7 @@
  * The host reads manifests, decides which of them apply to this machine, opens their libraries,
  * negotiates and enumerates. Devices that several plugins see are merged by id: for each group of
  * the API one plugin provides it. One plugin's failure never hides another's devices; every
- * manifest keeps a state and a reason (zeta_plugin_host_records) until the process ends.
+ * manifest keeps a state and a reason (zeta_plugin_host_infos) until the process ends.
  *
  * No lock of the core is held while a function of a plugin is called.
  */
@@ -18,20 +18,8 @@
 #include <level_zero/ze_api.h>
 
 #include "core/plugin/backend.h"
-
-/** What became of one manifest. Strings live as long as the host. Values: enum zeta_plugin_state.
- */
-struct zeta_plugin_record {
-    const char *id;           /**< "" when the manifest could not be read that far */
-    const char *manifest;     /**< path */
-    const char *library;      /**< resolved path, "" if unknown */
-    const char *version;      /**< of the manifest */
-    const char *device_class; /**< "hardware", "replay", "software" or "" */
-    const char *provides;     /**< "compute,metric.stream" */
-    uint32_t state;
-    uint32_t device_count;
-    const char *reason; /**< sentence: why it is not active, "" when it is */
-};
+#include "core/util/list.h"
+#include "zeta/zeta.h"
 
 /**
  * Finds, opens and enumerates all plugins.
@@ -50,8 +38,8 @@ ze_result_t zeta_plugin_host_start(void);
  */
 const struct zeta_backend_device *zeta_plugin_host_devices(size_t *out_count);
 
-/** All manifests that were found, in their order. Same life as the devices. */
-const struct zeta_plugin_record *zeta_plugin_host_records(size_t *out_count);
+/** What became of all manifests that were found, in their order. Valid as long as the devices. */
+const struct zeta_plugin_info *zeta_plugin_host_infos(size_t *out_count);
 
 /** Set files of users and administrators: zeta/metrics.d of the search directories, in order. */
 const char *const *zeta_plugin_host_user_sets(size_t *out_count);
@@ -73,5 +61,22 @@ bool zeta_plugin_host_starting(void);
  * and core/queue, which put them in when the library is loaded.
  */
 extern struct zeta_plugin_host_ops zeta_host_services;
+
+/** Time that a plugin has for all steps of a check. */
+#define ZETA_CHECK_LIMIT_NS (UINT64_C(10) * 1000 * 1000 * 1000)
+
+/**
+ * Reads a manifest strictly (warnings are errors), loads, negotiates, initialises, lists and
+ * finishes the plugin in a child process.
+ *
+ * @limit_ns   time for all of it; a plugin that hangs is ended
+ * @out_state  enum zeta_plugin_state
+ * @report     receives one sentence or more
+ *
+ * Errors: OUT_OF_HOST_MEMORY when no child can be started. What is wrong with the plugin is a
+ * state. Needs zeta_settings_load().
+ */
+ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *out_state,
+                                struct zeta_text *report);
 
 #endif

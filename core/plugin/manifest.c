@@ -1,12 +1,16 @@
 #include "core/plugin/manifest.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <zeta/yaml.h>
 
-#define VALUE_ID_CHARACTERS "letters, digits, '-', '_' and '.'"
+#include "core/util/cleanup.h"
+
+#define ID_CHARACTERS "-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+#define COUNT(keys) (sizeof(keys) / sizeof((keys)[0]))
+#define MANIFEST(member) offsetof(struct zeta_manifest, member)
 
 /* What reading one manifest needs. */
 struct reader {
@@ -17,12 +21,15 @@ struct reader {
     bool no_memory;
 };
 
-typedef void (*read_key_fn)(struct reader *reader, const struct zeta_yaml_node *node);
+enum value { IGNORED, TEXT, TEXTS, NUMBER, OTHER };
 
+/* A key of a mapping, and the member of the mapping's struct that it fills. */
 struct key {
-    const char *name;
-    read_key_fn read;
+    const char *what; /* "abi.min": where it is, and behind the last point its name */
     bool required;
+    enum value value;
+    size_t offset;                                                           /* unless OTHER */
+    void (*read)(struct reader *, const struct zeta_yaml_node *, void *out); /* OTHER */
 };
 
 static const char *const group_names[ZETA_GROUP_COUNT] = {
@@ -138,27 +145,69 @@ static void read_texts(struct reader *reader, const struct zeta_yaml_node *node,
         out_texts->items[out_texts->count++] = read_text(reader, item, what);
 }
 
-/* Calls the reader of each known key, warns of others, and asks for those that are required. */
+static uint32_t read_u32(struct reader *reader, const struct zeta_yaml_node *node, const char *what)
+{
+    uint64_t value = 0;
+
+    if (!zeta_yaml_u64(node, &value) || value > UINT32_MAX)
+        FAULT(reader, node, "%s has to be a number of 32 bits, such as 1 or 0x8086.", what);
+    return (uint32_t)value;
+}
+
+static const char *name_of(const struct key *key)
+{
+    const char *point = strrchr(key->what, '.');
+
+    return point ? point + 1 : key->what;
+}
+
+/* Reads a member of a mapping into out, the struct of the mapping. False: there is no such key. */
+static bool read_key(struct reader *reader, const struct zeta_yaml_node *node,
+                     const struct key *keys, size_t key_count, void *out)
+{
+    const struct key *key = keys;
+    void *member;
+
+    while (key < keys + key_count && strcmp(name_of(key), node->key) != 0)
+        key++;
+    if (key == keys + key_count)
+        return strncmp(node->key, "x-", 2) == 0;
+    member = (char *)out + key->offset;
+    switch (key->value) {
+    case IGNORED:
+        break;
+    case TEXT:
+        *(const char **)member = read_text(reader, node, key->what);
+        break;
+    case TEXTS:
+        read_texts(reader, node, key->what, member);
+        break;
+    case NUMBER:
+        *(uint32_t *)member = read_u32(reader, node, key->what);
+        break;
+    case OTHER:
+        key->read(reader, node, out);
+        break;
+    }
+    return true;
+}
+
+/* Reads all members, warns of unknown keys, and asks for those that are required. */
 static void read_keys(struct reader *reader, const struct zeta_yaml_node *mapping,
-                      const char *where, const struct key *keys, size_t key_count)
+                      const char *where, const struct key *keys, size_t key_count, void *out)
 {
     for (size_t i = 0; i < key_count; i++) {
-        if (keys[i].required && !zeta_yaml_member(mapping, keys[i].name))
-            FAULT(reader, mapping, "The key \"%s\" of %s is missing.", keys[i].name, where);
+        if (keys[i].required && !zeta_yaml_member(mapping, name_of(&keys[i])))
+            FAULT(reader, mapping, "The key \"%s\" of %s is missing.", name_of(&keys[i]), where);
     }
     for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
-        size_t i = 0;
-
-        while (i < key_count && strcmp(keys[i].name, node->key) != 0)
-            i++;
-        if (i < key_count)
-            keys[i].read(reader, node);
-        else if (strncmp(node->key, "x-", 2) != 0)
+        if (!read_key(reader, node, keys, key_count, out))
             WARNING(reader, node, "There is no key \"%s\" in %s; it is ignored.", node->key, where);
     }
 }
 
-static void read_format(struct reader *reader, const struct zeta_yaml_node *node)
+static void read_format(struct reader *reader, const struct zeta_yaml_node *node,
+                        void *out ZETA_UNUSED)
 {
     unsigned int major = 0;
     unsigned int minor = 0;
@@ -174,93 +223,49 @@ static void read_format(struct reader *reader, const struct zeta_yaml_node *node
               minor, ZETA_MANIFEST_MAJOR, ZETA_MANIFEST_MINOR);
 }
 
-static void read_id(struct reader *reader, const struct zeta_yaml_node *node)
+static void read_id(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
+    struct zeta_manifest *manifest = out;
     const char *id = read_text(reader, node, "id");
 
-    if (strlen(id) > ZETA_MANIFEST_ID_MAX) {
+    if (strlen(id) > ZETA_MANIFEST_ID_MAX)
         FAULT(reader, node, "id has more than %u characters.", ZETA_MANIFEST_ID_MAX);
-        return;
-    }
-    for (const char *at = id; *at; at++) {
-        if (!isalnum((unsigned char)*at) && !strchr("-_.", *at)) {
-            FAULT(reader, node, "id consists of " VALUE_ID_CHARACTERS ".");
-            return;
-        }
-    }
-    reader->manifest->id = id;
+    else if (id[strspn(id, ID_CHARACTERS)] != '\0')
+        FAULT(reader, node, "id consists of letters, digits, '-', '_' and '.'.");
+    else
+        manifest->id = id;
 }
 
-static void read_class(struct reader *reader, const struct zeta_yaml_node *node)
+static void read_class(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
+    struct zeta_manifest *manifest = out;
     const char *text = read_text(reader, node, "class");
 
     for (int i = 0; i < ZETA_CLASS_COUNT; i++) {
         if (strcmp(text, zeta_device_class_name((enum zeta_device_class)i)) == 0) {
-            reader->manifest->device_class = (enum zeta_device_class)i;
+            manifest->device_class = (enum zeta_device_class)i;
             return;
         }
     }
     FAULT(reader, node, "class is \"hardware\", \"replay\" or \"software\", not \"%.40s\".", text);
 }
 
-static void read_library(struct reader *reader, const struct zeta_yaml_node *node)
+static void read_abi(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
-    reader->manifest->library = read_text(reader, node, "library");
-}
-
-static void read_unnamed(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    reader->manifest->unnamed = read_text(reader, node, "unnamed");
-}
-
-static void read_arch(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    reader->manifest->arch = read_text(reader, node, "arch");
-}
-
-static void read_version(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    reader->manifest->version = read_text(reader, node, "version");
-}
-
-static void read_license(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    reader->manifest->license = read_text(reader, node, "license");
-}
-
-static uint32_t read_u32(struct reader *reader, const struct zeta_yaml_node *node, const char *what)
-{
-    uint64_t value = 0;
-
-    if (!zeta_yaml_u64(node, &value) || value > UINT32_MAX)
-        FAULT(reader, node, "%s has to be a number of 32 bits, such as 1 or 0x8086.", what);
-    return (uint32_t)value;
-}
-
-static void read_abi_min(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    reader->manifest->abi_min = read_u32(reader, node, "abi.min");
-}
-
-static void read_abi_max(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    reader->manifest->abi_max = read_u32(reader, node, "abi.max");
-}
-
-static void read_abi(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    static const struct key keys[] = {{"min", read_abi_min, true}, {"max", read_abi_max, true}};
+    static const struct key keys[] = {{"abi.min", true, NUMBER, MANIFEST(abi_min), NULL},
+                                      {"abi.max", true, NUMBER, MANIFEST(abi_max), NULL}};
+    const struct zeta_manifest *manifest = out;
 
     if (!expect(reader, node, ZETA_YAML_MAPPING, "abi"))
         return;
-    read_keys(reader, node, "abi", keys, 2);
-    if (reader->manifest->abi_min > reader->manifest->abi_max)
+    read_keys(reader, node, "abi", keys, 2, out);
+    if (manifest->abi_min > manifest->abi_max)
         FAULT(reader, node, "abi.min is greater than abi.max.");
 }
 
-static void read_provides(struct reader *reader, const struct zeta_yaml_node *node)
+static void read_provides(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
+    struct zeta_manifest *manifest = out;
     struct zeta_texts texts = {0};
 
     read_texts(reader, node, "provides", &texts);
@@ -270,7 +275,7 @@ static void read_provides(struct reader *reader, const struct zeta_yaml_node *no
         while (group < ZETA_GROUP_COUNT && strcmp(group_names[group], texts.items[i]) != 0)
             group++;
         if (group < ZETA_GROUP_COUNT)
-            reader->manifest->provides |= 1u << group;
+            manifest->provides |= 1u << group;
         else
             WARNING(reader, node,
                     "\"%.60s\" is no group of the API that this library knows; it is "
@@ -279,123 +284,103 @@ static void read_provides(struct reader *reader, const struct zeta_yaml_node *no
     }
 }
 
-static void read_pci(struct reader *reader, const struct zeta_yaml_node *node,
-                     struct zeta_manifest_match *match)
+/* The children of a sequence, or the node itself. */
+static const struct zeta_yaml_node *first_item(const struct zeta_yaml_node *node)
 {
-    const struct zeta_yaml_node *vendor = zeta_yaml_member(node, "vendor");
-    const struct zeta_yaml_node *device = zeta_yaml_member(node, "device");
-    const struct zeta_yaml_node *item;
+    return node->kind == ZETA_YAML_SEQUENCE ? node->first_child : node;
+}
+
+static void read_device_ids(struct reader *reader, const struct zeta_yaml_node *node, void *out)
+{
+    struct zeta_manifest_match *match = out;
     uint32_t *ids;
 
-    if (!expect(reader, node, ZETA_YAML_MAPPING, "pci"))
-        return;
-    if (!vendor) {
-        FAULT(reader, node, "The key \"vendor\" of pci is missing.");
+    if (node->kind == ZETA_YAML_MAPPING) {
+        (void)expect(reader, node, ZETA_YAML_SEQUENCE, "pci.device");
         return;
     }
-    match->has_vendor = true;
-    match->vendor = read_u32(reader, vendor, "pci.vendor");
-    for (item = node->first_child; item; item = item->next) {
-        if (strcmp(item->key, "class") == 0) {
-            match->has_pci_class = true;
-            match->pci_class = read_u32(reader, item, "pci.class");
-        } else if (item != vendor && item != device)
-            WARNING(reader, item, "There is no key \"%s\" in pci; it is ignored.", item->key);
-    }
-    if (!device)
-        return;
-    if (device->kind == ZETA_YAML_MAPPING) {
-        (void)expect(reader, device, ZETA_YAML_SEQUENCE, "pci.device");
-        return;
-    }
-    ids = keep_array(reader, device->kind == ZETA_YAML_SEQUENCE ? device->child_count : 1,
-                     sizeof(*ids));
+    ids =
+        keep_array(reader, node->kind == ZETA_YAML_SEQUENCE ? node->child_count : 1, sizeof(*ids));
     match->device_ids = ids;
-    if (!ids)
-        return;
-    item = device->kind == ZETA_YAML_SEQUENCE ? device->first_child : device;
-    for (; item; item = item == device ? NULL : item->next)
+    for (const struct zeta_yaml_node *item = ids ? first_item(node) : NULL; item;
+         item = item == node ? NULL : item->next)
         ids[match->device_id_count++] = read_u32(reader, item, "pci.device");
 }
 
-static void read_match(struct reader *reader, const struct zeta_yaml_node *node,
-                       struct zeta_manifest_match *match)
+static void read_pci(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
-    if (!expect(reader, node, ZETA_YAML_MAPPING, "An entry of matches"))
+    static const struct key keys[] = {
+        {"pci.vendor", true, NUMBER, offsetof(struct zeta_manifest_match, vendor), NULL},
+        {"pci.class", false, NUMBER, offsetof(struct zeta_manifest_match, pci_class), NULL},
+        {"pci.device", false, OTHER, 0, read_device_ids},
+    };
+    struct zeta_manifest_match *match = out;
+
+    if (!expect(reader, node, ZETA_YAML_MAPPING, "pci"))
         return;
-    for (const struct zeta_yaml_node *part = node->first_child; part; part = part->next) {
-        if (strcmp(part->key, "pci") == 0)
-            read_pci(reader, part, match);
-        else if (strcmp(part->key, "drm_driver") == 0)
-            read_texts(reader, part, "drm_driver", &match->drivers);
-        else if (strcmp(part->key, "device") == 0)
-            match->device_glob = read_text(reader, part, "device");
-        else if (strcmp(part->key, "setting") == 0)
-            match->setting = read_text(reader, part, "setting");
-        else if (strcmp(part->key, "always") == 0) {
-            if (!zeta_yaml_bool(part, &match->always))
-                FAULT(reader, part, "always is true or false.");
-        } else if (strncmp(part->key, "x-", 2) != 0) {
-            FAULT(reader, part,
-                  "There is no condition \"%s\"; there are pci, drm_driver, device, "
-                  "setting and always.",
-                  part->key);
+    read_keys(reader, node, "pci", keys, COUNT(keys), out);
+    match->has_vendor = zeta_yaml_member(node, "vendor") != NULL;
+    match->has_pci_class = zeta_yaml_member(node, "class") != NULL;
+}
+
+static void read_always(struct reader *reader, const struct zeta_yaml_node *node, void *out)
+{
+    if (!zeta_yaml_bool(node, &((struct zeta_manifest_match *)out)->always))
+        FAULT(reader, node, "always is true or false.");
+}
+
+/* A single entry may be written without the list. */
+static void read_matches(struct reader *reader, const struct zeta_yaml_node *node, void *out)
+{
+    static const struct key keys[] = {
+        {"pci", false, OTHER, 0, read_pci},
+        {"drm_driver", false, TEXTS, offsetof(struct zeta_manifest_match, drivers), NULL},
+        {"device", false, TEXT, offsetof(struct zeta_manifest_match, device_glob), NULL},
+        {"setting", false, TEXT, offsetof(struct zeta_manifest_match, setting), NULL},
+        {"always", false, OTHER, 0, read_always},
+    };
+    struct zeta_manifest *manifest = out;
+
+    if (node->kind != ZETA_YAML_MAPPING && !expect(reader, node, ZETA_YAML_SEQUENCE, "matches"))
+        return;
+    manifest->matches = keep_array(reader, node->kind == ZETA_YAML_SEQUENCE ? node->child_count : 1,
+                                   sizeof(*manifest->matches));
+    for (const struct zeta_yaml_node *item = manifest->matches ? first_item(node) : NULL; item;
+         item = item == node ? NULL : item->next) {
+        struct zeta_manifest_match *match = &manifest->matches[manifest->match_count++];
+
+        if (!expect(reader, item, ZETA_YAML_MAPPING, "An entry of matches"))
+            continue;
+        for (const struct zeta_yaml_node *part = item->first_child; part; part = part->next) {
+            if (!read_key(reader, part, keys, COUNT(keys), match))
+                FAULT(reader, part,
+                      "There is no condition \"%s\"; there are pci, drm_driver, device, setting "
+                      "and always.",
+                      part->key);
         }
     }
 }
 
-static void read_matches(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    struct zeta_manifest *manifest = reader->manifest;
-
-    if (node->kind == ZETA_YAML_MAPPING) {
-        /* A single entry may be written without the list. */
-        manifest->matches = keep_array(reader, 1, sizeof(*manifest->matches));
-        if (manifest->matches)
-            read_match(reader, node, &manifest->matches[manifest->match_count++]);
-        return;
-    }
-    if (!expect(reader, node, ZETA_YAML_SEQUENCE, "matches"))
-        return;
-    manifest->matches = keep_array(reader, node->child_count, sizeof(*manifest->matches));
-    if (!manifest->matches)
-        return;
-    for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next)
-        read_match(reader, item, &manifest->matches[manifest->match_count++]);
-}
-
-static void read_need_devices(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    read_texts(reader, node, "needs.devices", &reader->manifest->need_devices);
-}
-
-static void read_need(struct reader *reader, const struct zeta_yaml_node *node)
+static void check_need(struct reader *reader, const struct zeta_yaml_node *node,
+                       void *out ZETA_UNUSED)
 {
     struct zeta_texts ignored = {0};
 
     read_texts(reader, node, "An entry of needs", &ignored);
 }
 
-static void read_need_any(struct reader *reader, const struct zeta_yaml_node *node)
+static void read_needs(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
-    read_texts(reader, node, "needs.any_of", &reader->manifest->needs);
-}
-
-static void read_needs(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    static const struct key keys[] = {{"devices", read_need_devices, false},
-                                      {"any_of", read_need_any, false},
-                                      {"capabilities", read_need, false},
-                                      {"kernel", read_need, false},
-                                      {"libraries", read_need, false}};
+    static const struct key keys[] = {
+        {"needs.devices", false, TEXTS, MANIFEST(need_devices), NULL},
+        {"needs.any_of", false, TEXTS, MANIFEST(needs), NULL},
+        {"needs.capabilities", false, OTHER, 0, check_need},
+        {"needs.kernel", false, OTHER, 0, check_need},
+        {"needs.libraries", false, OTHER, 0, check_need},
+    };
 
     if (expect(reader, node, ZETA_YAML_MAPPING, "needs"))
-        read_keys(reader, node, "needs", keys, sizeof(keys) / sizeof(keys[0]));
-}
-
-static void read_metrics(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    read_texts(reader, node, "metrics", &reader->manifest->metrics);
+        read_keys(reader, node, "needs", keys, COUNT(keys), out);
 }
 
 /* Settings may be nested; a mapping with "default" or "environment" describes one setting. */
@@ -418,25 +403,20 @@ static size_t count_settings(const struct zeta_yaml_node *mapping)
     return count;
 }
 
-static void read_setting_description(struct reader *reader, const struct zeta_yaml_node *node,
-                                     struct zeta_manifest_setting *setting)
+static void read_default(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
-    for (const struct zeta_yaml_node *part = node->first_child; part; part = part->next) {
-        if (strcmp(part->key, "default") == 0 && expect(reader, part, ZETA_YAML_SCALAR, "default"))
-            setting->value = zeta_yaml_is_null(part) ? NULL : keep(reader, part);
-        else if (strcmp(part->key, "environment") == 0)
-            setting->variable = read_text(reader, part, "environment");
-        else if (strcmp(part->key, "description") != 0 && strcmp(part->key, "default") != 0 &&
-                 strncmp(part->key, "x-", 2) != 0)
-            WARNING(reader, part,
-                    "There is no key \"%s\" in the description of a setting; it is "
-                    "ignored.",
-                    part->key);
-    }
+    if (expect(reader, node, ZETA_YAML_SCALAR, "default"))
+        ((struct zeta_manifest_setting *)out)->value =
+            zeta_yaml_is_null(node) ? NULL : keep(reader, node);
 }
 
 static void read_setting(struct reader *reader, const struct zeta_yaml_node *node, const char *name)
 {
+    static const struct key keys[] = {
+        {"default", false, OTHER, 0, read_default},
+        {"environment", false, TEXT, offsetof(struct zeta_manifest_setting, variable), NULL},
+        {"description", false, IGNORED, 0, NULL},
+    };
     struct zeta_manifest *manifest = reader->manifest;
     struct zeta_manifest_setting *setting = &manifest->settings[manifest->setting_count];
     char origin[4200];
@@ -453,9 +433,9 @@ static void read_setting(struct reader *reader, const struct zeta_yaml_node *nod
         return;
     }
     if (node->kind == ZETA_YAML_MAPPING)
-        read_setting_description(reader, node, setting);
+        read_keys(reader, node, "the description of a setting", keys, COUNT(keys), setting);
     else
-        setting->value = zeta_yaml_is_null(node) ? NULL : keep(reader, node);
+        read_default(reader, node, setting);
     manifest->setting_count++;
 }
 
@@ -476,9 +456,9 @@ static void read_setting_members(struct reader *reader, const struct zeta_yaml_n
     }
 }
 
-static void read_settings(struct reader *reader, const struct zeta_yaml_node *node)
+static void read_settings(struct reader *reader, const struct zeta_yaml_node *node, void *out)
 {
-    struct zeta_manifest *manifest = reader->manifest;
+    struct zeta_manifest *manifest = out;
 
     if (zeta_yaml_is_null(node) || !expect(reader, node, ZETA_YAML_MAPPING, "settings"))
         return;
@@ -487,33 +467,38 @@ static void read_settings(struct reader *reader, const struct zeta_yaml_node *no
         read_setting_members(reader, node, "");
 }
 
-static void read_nothing(struct reader *reader, const struct zeta_yaml_node *node)
-{
-    (void)reader;
-    (void)node;
-}
-
 enum zeta_manifest_kind zeta_manifest_read(const struct zeta_yaml_document *document,
                                            struct zeta_diagnostics *sink,
                                            struct zeta_manifest *out_manifest)
 {
     static const struct key keys[] = {
-        {"format", read_format, true},      {"id", read_id, true},
-        {"class", read_class, true},        {"library", read_library, true},
-        {"arch", read_arch, false},         {"abi", read_abi, true},
-        {"version", read_version, false},   {"license", read_license, false},
-        {"provides", read_provides, true},  {"matches", read_matches, false},
-        {"needs", read_needs, false},       {"metrics", read_metrics, false},
-        {"settings", read_settings, false}, {"description", read_nothing, false},
-        {"homepage", read_nothing, false},
+        {"format", true, OTHER, 0, read_format},
+        {"id", true, OTHER, 0, read_id},
+        {"class", true, OTHER, 0, read_class},
+        {"library", true, TEXT, MANIFEST(library), NULL},
+        {"arch", false, TEXT, MANIFEST(arch), NULL},
+        {"abi", true, OTHER, 0, read_abi},
+        {"version", false, TEXT, MANIFEST(version), NULL},
+        {"license", false, TEXT, MANIFEST(license), NULL},
+        {"provides", true, OTHER, 0, read_provides},
+        {"matches", false, OTHER, 0, read_matches},
+        {"needs", false, OTHER, 0, read_needs},
+        {"metrics", false, TEXTS, MANIFEST(metrics), NULL},
+        {"settings", false, OTHER, 0, read_settings},
+        {"description", false, IGNORED, 0, NULL},
+        {"homepage", false, IGNORED, 0, NULL},
     };
-    /* Of a manifest that speaks of devices without a plugin. */
+    /* Of a manifest for devices without a plugin. */
     static const struct key unnamed_keys[] = {
-        {"format", read_format, true},     {"id", read_id, true},
-        {"class", read_class, true},       {"unnamed", read_unnamed, true},
-        {"matches", read_matches, true},   {"version", read_version, false},
-        {"license", read_license, false},  {"description", read_nothing, false},
-        {"homepage", read_nothing, false},
+        {"format", true, OTHER, 0, read_format},
+        {"id", true, OTHER, 0, read_id},
+        {"class", true, OTHER, 0, read_class},
+        {"unnamed", true, TEXT, MANIFEST(unnamed), NULL},
+        {"matches", true, OTHER, 0, read_matches},
+        {"version", false, TEXT, MANIFEST(version), NULL},
+        {"license", false, TEXT, MANIFEST(license), NULL},
+        {"description", false, IGNORED, 0, NULL},
+        {"homepage", false, IGNORED, 0, NULL},
     };
     const struct zeta_yaml_node *top = zeta_yaml_root(document);
     struct reader reader = {
@@ -526,10 +511,10 @@ enum zeta_manifest_kind zeta_manifest_read(const struct zeta_yaml_document *docu
          !zeta_yaml_member(top, "provides")))
         return ZETA_MANIFEST_FOREIGN;
     if (zeta_yaml_member(top, "unnamed"))
-        read_keys(&reader, top, "a manifest of unnamed devices", unnamed_keys,
-                  sizeof(unnamed_keys) / sizeof(unnamed_keys[0]));
+        read_keys(&reader, top, "a manifest of unnamed devices", unnamed_keys, COUNT(unnamed_keys),
+                  out_manifest);
     else
-        read_keys(&reader, top, "a manifest", keys, sizeof(keys) / sizeof(keys[0]));
+        read_keys(&reader, top, "a manifest", keys, COUNT(keys), out_manifest);
     if (reader.no_memory)
         return ZETA_MANIFEST_NO_MEMORY;
     return reader.bad ? ZETA_MANIFEST_BAD : ZETA_MANIFEST_GOOD;

@@ -11,6 +11,8 @@
 #define ABI_MIN 1u
 #define ABI_MAX ZETA_PLUGIN_ABI
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /* A slot of an operation table: all are function pointers of one size, behind struct_size. */
 typedef void (*slot_fn)(void);
 
@@ -116,15 +118,6 @@ static bool copy_table(struct zeta_plugin_host *entry, const struct table *table
     return true;
 }
 
-static bool has_queries(const struct zeta_plugin_metric_ops *metric)
-{
-    for (size_t i = 0; metric && i < sizeof(query_required) / sizeof(query_required[0]); i++) {
-        if (!slot_of(metric, query_required[i].offset))
-            return false;
-    }
-    return metric != NULL;
-}
-
 /* Checks that the tables have what the manifest promises, and fills the backend from them. */
 static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
 {
@@ -140,16 +133,16 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
     const struct zeta_plugin_metric_ops *metric = ZETA_PLUGIN_HAS(ops, metric) ? ops->metric : NULL;
     const struct zeta_plugin_tracer_ops *tracer = ZETA_PLUGIN_HAS(ops, tracer) ? ops->tracer : NULL;
     const char *missing = NULL;
+    bool has_queries = metric != NULL;
     const struct table tables[] = {
         {"device", ops->device, &zeta_stub_device_ops, &backend->device, sizeof(backend->device),
-         device_required, sizeof(device_required) / sizeof(device_required[0])},
+         device_required, COUNT(device_required)},
         {"compute", compute, &zeta_stub_compute_ops, &backend->compute, sizeof(backend->compute),
-         compute_required,
-         computes ? sizeof(compute_required) / sizeof(compute_required[0]) : QUEUE_FUNCTIONS},
+         compute_required, computes ? COUNT(compute_required) : QUEUE_FUNCTIONS},
         {"metric", metric, &zeta_stub_metric_ops, &backend->metric, sizeof(backend->metric),
-         metric_required, sizeof(metric_required) / sizeof(metric_required[0])},
+         metric_required, COUNT(metric_required)},
         {"tracer", tracer, &zeta_stub_tracer_ops, &backend->tracer, sizeof(backend->tracer),
-         tracer_required, sizeof(tracer_required) / sizeof(tracer_required[0])},
+         tracer_required, COUNT(tracer_required)},
     };
 
     backend->has_stream_pending =
@@ -159,17 +152,19 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
     backend->has_sharing =
         compute && slot_of(compute, offsetof(struct zeta_plugin_compute_ops, memory_export)) &&
         slot_of(compute, offsetof(struct zeta_plugin_compute_ops, memory_import));
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+    for (size_t i = 0; i < COUNT(tables); i++) {
         if (!tables[i].theirs)
             memcpy(tables[i].copy, tables[i].stubs, tables[i].size);
         else if (!copy_table(entry, &tables[i]))
             return false;
     }
+    for (size_t i = 0; has_queries && i < COUNT(query_required); i++)
+        has_queries = slot_of(metric, query_required[i].offset) != NULL;
     if (computes && !compute)
         missing = "compute, but the plugin gave no table \"compute\"";
     else if ((provides & metric_groups) && !metric)
         missing = "metrics, but the plugin gave no table \"metric\"";
-    else if (queries && !has_queries(metric))
+    else if (queries && !has_queries)
         missing = "metric.query, but the plugin's table \"metric\" lacks the functions query_*";
     else if (queries && !compute)
         missing = "metric.query, but the plugin has no queues in which queries could begin and "
@@ -178,52 +173,6 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
         missing = "metric.tracer, but the plugin gave no table \"tracer\"";
     return !missing ||
            zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED, "The manifest promises %s.", missing);
-}
-
-static bool is_text(struct zeta_plugin_string string, const char *text)
-{
-    return string.size == strlen(text) && string.data &&
-           memcmp(string.data, text, (size_t)string.size) == 0;
-}
-
-static bool check_answer(struct zeta_plugin_host *entry, const struct zeta_plugin_answer *answer)
-{
-    if (!ZETA_PLUGIN_HAS(answer, version))
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin's answer has %llu bytes, fewer than the %zu of "
-                               "interface %u.",
-                               (unsigned long long)answer->struct_size, sizeof(*answer), ABI_MIN);
-    if (answer->abi < ABI_MIN || answer->abi > ABI_MAX)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin chose interface %u, which was not offered (%u to %u).",
-                               answer->abi, ABI_MIN, ABI_MAX);
-    if (!is_text(answer->id, entry->manifest.id))
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The library calls itself \"%.*s\", but the manifest says \"%s\".",
-                               answer->id.size > 63 ? 63 : (int)answer->id.size,
-                               answer->id.data ? answer->id.data : "", entry->manifest.id);
-    if (!answer->self)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin gave a null pointer as itself.");
-    if (!answer->ops)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin gave no table of operations.");
-    return true;
-}
-
-static bool check_ops(struct zeta_plugin_host *entry, const struct zeta_plugin_ops *ops)
-{
-    if (!ZETA_PLUGIN_HAS(ops, finish) || !ops->finish)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin's table lacks the function finish, which every plugin "
-                               "has to have.");
-    if (!ZETA_PLUGIN_HAS(ops, device) || !ops->device)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin gave no table \"device\", which every plugin has to "
-                               "have.");
-    entry->init = ops->init;
-    entry->finish = ops->finish;
-    return copy_tables(entry, ops);
 }
 
 bool zeta_check_abi(struct zeta_plugin_host *entry)
@@ -248,22 +197,6 @@ static struct zeta_plugin_string string_of(const char *text)
     return (struct zeta_plugin_string){.data = text, .size = strlen(text)};
 }
 
-static bool stop_for_refusal(struct zeta_plugin_host *entry, uint32_t result)
-{
-    const char *sentence = zeta_services_failure(entry, result);
-
-    if (result == ZETA_PLUGIN_UNSUPPORTED_VERSION)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin speaks none of the interfaces %u to %u of this library "
-                               "(its manifest says %u to %u); use a plugin and a libzeta of the "
-                               "same time.%s%s",
-                               ABI_MIN, ABI_MAX, entry->manifest.abi_min, entry->manifest.abi_max,
-                               sentence ? " " : "", sentence ? sentence : "");
-    return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "Negotiation failed with 0x%08x%s%s",
-                           result, sentence ? ": " : "; the plugin gave no reason.",
-                           sentence ? sentence : "");
-}
-
 bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn negotiate)
 {
     struct zeta_backend *backend = &entry->backend;
@@ -281,21 +214,63 @@ bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn neg
     struct zeta_plugin_answer answer = {.struct_size = sizeof(answer)};
     uint32_t result = negotiate(&offer, &answer);
 
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return stop_for_refusal(entry, result);
+    backend->id = entry->manifest.id;
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        const char *sentence = zeta_services_failure(entry, result);
+
+        if (result == ZETA_PLUGIN_UNSUPPORTED_VERSION)
+            return zeta_entry_stop(
+                entry, ZETA_PLUGIN_STATE_REFUSED,
+                "The plugin speaks none of the interfaces %u to %u of this library (its manifest "
+                "says %u to %u); use a plugin and a libzeta of the same time.%s%s",
+                ABI_MIN, ABI_MAX, entry->manifest.abi_min, entry->manifest.abi_max,
+                sentence ? " " : "", sentence ? sentence : "");
+        return zeta_entry_stop(
+            entry, ZETA_PLUGIN_STATE_FAILED, "Negotiation failed with 0x%08x%s%s", result,
+            sentence ? ": " : "; the plugin gave no reason.", sentence ? sentence : "");
+    }
     backend->self = answer.self; /* kept even if it is refused: nobody else knows it any more */
-    if (!check_answer(entry, &answer) || !check_ops(entry, answer.ops))
+    if (!ZETA_PLUGIN_HAS(&answer, version))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin's answer has %llu bytes, fewer than the %zu of "
+                               "interface %u.",
+                               (unsigned long long)answer.struct_size, sizeof(answer), ABI_MIN);
+    if (answer.abi < ABI_MIN || answer.abi > ABI_MAX)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin chose interface %u, which was not offered (%u to %u).",
+                               answer.abi, ABI_MIN, ABI_MAX);
+    if (answer.id.size != strlen(backend->id) || !answer.id.data ||
+        memcmp(answer.id.data, backend->id, (size_t)answer.id.size) != 0)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The library calls itself \"%.*s\", but the manifest says \"%s\".",
+                               answer.id.size > 63 ? 63 : (int)answer.id.size,
+                               answer.id.data ? answer.id.data : "", backend->id);
+    if (!answer.self)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin gave a null pointer as itself.");
+    if (!answer.ops)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin gave no table of operations.");
+    if (!ZETA_PLUGIN_HAS(answer.ops, finish) || !answer.ops->finish)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin's table lacks the function finish, which every plugin "
+                               "has to have.");
+    if (!ZETA_PLUGIN_HAS(answer.ops, device) || !answer.ops->device)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The plugin gave no table \"device\", which every plugin has to "
+                               "have.");
+    entry->init = answer.ops->init;
+    entry->finish = answer.ops->finish;
+    if (!copy_tables(entry, answer.ops))
         return false;
     entry->reported_version =
         strndup(answer.version.data ? answer.version.data : "",
                 answer.version.data && answer.version.size < 256 ? (size_t)answer.version.size : 0);
     if (!entry->reported_version)
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED, "There is no memory for it.");
-    backend->id = entry->manifest.id;
     backend->version = entry->reported_version;
     backend->manifest = entry->path;
     backend->data_dir = entry->data_dir;
     backend->device_class = entry->manifest.device_class;
-    entry->negotiated = true;
     return true;
 }

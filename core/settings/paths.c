@@ -1,5 +1,6 @@
 #include "core/settings/paths.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -107,4 +108,34 @@ void zeta_paths_own_data(char *out_path, size_t size_bytes)
         return;
     /* What is not there yet has its name all the same, for messages. */
     (void)join(out_path, size_bytes, realpath(path, real) ? real : path, "");
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return entry->d_name[0] != '.' && length > 5 &&
+           strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+static int by_bytes(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+bool zeta_paths_each_yaml(const char *directory, bool (*use)(void *context, const char *path),
+                          void *context)
+{
+    struct dirent **names = NULL;
+    char path[PATH_MAX + 512];
+    bool go_on = true;
+    int count = scandir(directory, &names, is_yaml, by_bytes);
+
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", directory, names[i]->d_name);
+        go_on = go_on && use(context, path);
+        free(names[i]);
+    }
+    free(names);
+    return go_on;
 }

@@ -35,6 +35,13 @@ bool zeta_paths_user_base(const char *variable, const char *below_home, char *ou
 /** SYSCONFDIR with "/zeta". */
 void zeta_paths_system_config(char *out_path, size_t size_bytes);
 
+/**
+ * Calls use for each *.yaml of a directory, in byte order of names, until it returns false; gives
+ * the last answer. A directory that cannot be read is empty.
+ */
+bool zeta_paths_each_yaml(const char *directory, bool (*use)(void *context, const char *path),
+                          void *context);
+
 /** Prefix of all fixed paths: "" or what zeta_paths_set_root() gave. For /sys and the like. */
 const char *zeta_paths_root(void);
 

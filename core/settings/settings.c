@@ -1,21 +1,32 @@
 /*
- * The settings of this process: merged once, published through one pointer, constant afterwards.
- * Declarations of a plugin are made in a copy, which is published in its place.
+ * The settings of this process: read from files and environment and merged once, published through
+ * one pointer, constant afterwards. Declarations of a plugin are made in a copy, which is published
+ * in its place.
  */
 #include "core/settings/settings.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <zeta/arena.h>
+#include <zeta/yaml.h>
+
 #include "core/settings/paths.h"
-#include "core/settings/settings_priv.h"
+#include "core/util/cleanup.h"
+#include "core/util/diagnostic.h"
 #include "core/util/error.h"
+#include "core/util/list.h"
 #include "core/util/log.h"
 #include "core/util/trust.h"
 
@@ -26,9 +37,340 @@
 #define KEPT_EMPTY "\n" /* set, but empty: takes a setting back to its default */
 #define KEPT_USED "\r"  /* a declared setting has taken it */
 
+/* Documented for users in config/zeta.yaml. */
+const struct zeta_known_setting zeta_known_settings[] = {
+    {.name = "log.level",
+     .variable = "ZETA_LOG",
+     .fallback = "warn",
+     .joint = ',',
+     .harmless = true},
+    {.name = "log.file", .variable = "ZETA_LOG_FILE", .fallback = ""},
+    {.name = "log.plugins", .variable = "ZETA_LOG_PLUGINS", .fallback = "warn", .harmless = true},
+    {.name = "search.path", .variable = "ZETA_PLUGIN_PATH", .fallback = "", .joint = ':'},
+    {.name = "search.add", .variable = "ZETA_ADD_PLUGIN_PATH", .fallback = "", .joint = ':'},
+    {.name = "search.select", .variable = "ZETA_PLUGINS_SELECT", .fallback = "", .joint = ','},
+    {.name = "search.disable", .variable = "ZETA_PLUGINS_DISABLE", .fallback = "", .joint = ','},
+    {.name = "search.order", .fallback = "", .joint = ','},
+    {.name = "memory.fault_after_free",
+     .variable = "ZETA_MEMORY_FAULT_AFTER_FREE",
+     .fallback = "false"},
+    {.name = "kernel.strict_arguments",
+     .variable = "ZETA_KERNEL_STRICT_ARGUMENTS",
+     .fallback = "false"},
+    {.name = "metric.last_of_domain",
+     .variable = "ZETA_METRIC_LAST_OF_DOMAIN",
+     .fallback = "false"},
+    {.name = "metric.tracer_groups", .variable = "ZETA_METRIC_TRACER_GROUPS", .fallback = "false"},
+    {.name = NULL},
+};
+
+static const struct zeta_known_setting *find_known(const char *name)
+{
+    for (const struct zeta_known_setting *known = zeta_known_settings; known->name; known++) {
+        if (strcmp(known->name, name) == 0)
+            return known;
+    }
+    return NULL;
+}
+
+/* ---- values: a sorted array ---- */
+
+/*
+ * Entries sorted by name; strings are in the arena, or in that of the store that this is a copy of.
+ * All zero bytes is empty.
+ */
+struct store {
+    struct zeta_arena arena;
+    struct zeta_setting *entries;
+    size_t count;
+    size_t capacity;
+};
+
+/* Position of a name, or where it belongs. */
+static size_t position(const struct store *store, const char *name, bool *out_found)
+{
+    size_t low = 0;
+    size_t high = store->count;
+
+    *out_found = false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(store->entries[middle].name, name);
+
+        if (order == 0) {
+            *out_found = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct zeta_setting *find(const struct store *store, const char *name)
+{
+    bool found;
+    size_t at = position(store, name, &found);
+
+    return found ? &store->entries[at] : NULL;
+}
+
+static bool copy_store(const struct store *store, struct store *out_copy)
+{
+    *out_copy = (struct store){0};
+    if (store->count == 0)
+        return true;
+    out_copy->entries = malloc(store->capacity * sizeof(*store->entries));
+    if (!out_copy->entries)
+        return false;
+    memcpy(out_copy->entries, store->entries, store->count * sizeof(*store->entries));
+    out_copy->count = store->count;
+    out_copy->capacity = store->capacity;
+    return true;
+}
+
+static bool set(struct store *store, const char *name, const char *value, const char *origin)
+{
+    struct zeta_setting entry = {.struct_size = sizeof(entry)};
+    bool found;
+    size_t at = position(store, name, &found);
+
+    if (!*value) {
+        if (found) {
+            store->count--;
+            memmove(&store->entries[at], &store->entries[at + 1],
+                    (store->count - at) * sizeof(*store->entries));
+        }
+        return true;
+    }
+    entry.name =
+        found ? store->entries[at].name : zeta_arena_copy(&store->arena, name, strlen(name));
+    entry.value = zeta_arena_copy(&store->arena, value, strlen(value));
+    entry.origin = zeta_arena_copy(&store->arena, origin, strlen(origin));
+    if (!entry.name || !entry.value || !entry.origin)
+        return false;
+    if (!found) {
+        if (store->count == store->capacity) {
+            size_t capacity = store->capacity ? 2 * store->capacity : 32;
+            struct zeta_setting *grown =
+                realloc(store->entries, capacity * sizeof(*store->entries));
+
+            if (!grown)
+                return false;
+            store->entries = grown;
+            store->capacity = capacity;
+        }
+        memmove(&store->entries[at + 1], &store->entries[at],
+                (store->count - at) * sizeof(*store->entries));
+        store->count++;
+    }
+    store->entries[at] = entry;
+    return true;
+}
+
+static void finish_store(struct store *store)
+{
+    zeta_arena_finish(&store->arena);
+    free(store->entries);
+    *store = (struct store){0};
+}
+
+/* ---- configuration files ---- */
+
+/* What reading one file needs. */
+struct reading {
+    struct store *store;
+    const char *file;
+    bool out_of_memory;
+};
+
+static void report(void *context ZETA_UNUSED, const struct zeta_diagnostic *diagnostic)
+{
+    char text[ZETA_DIAGNOSTIC_BYTES];
+
+    zeta_diagnostic_print(diagnostic, text, sizeof(text));
+    zeta_log(ZETA_LOG_WARN, "settings", "%s", text);
+}
+
+#define WARNING(reading, line, column, ...)                                                        \
+    zeta_diagnose(&(struct zeta_diagnostics){.report = report}, ZETA_SEVERITY_WARNING,             \
+                  (reading)->file, line, column, __VA_ARGS__)
+
+static bool is_plugin_setting(const char *name)
+{
+    const char *dot;
+
+    if (strncmp(name, "plugins.", 8) != 0)
+        return false;
+    dot = strchr(name + 8, '.');
+    return dot && dot > name + 8 && dot[1];
+}
+
+/* "log:" without anything below it: a group whose members are all commented out. */
+static bool is_group(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const struct zeta_known_setting *known = zeta_known_settings; known->name; known++) {
+        if (strncmp(known->name, name, length) == 0 && known->name[length] == '.')
+            return true;
+    }
+    return strcmp(name, "plugins") == 0 ||
+           (strncmp(name, "plugins.", 8) == 0 && !strchr(name + 8, '.'));
+}
+
+static void set_from_file(struct reading *reading, const struct zeta_yaml_node *node,
+                          const char *name, const char *value)
+{
+    char origin[PATH_MAX + 32];
+
+    if (!*value && is_group(name))
+        return;
+    if (!find_known(name) && !is_plugin_setting(name)) {
+        WARNING(reading, node->key_line, node->key_column,
+                "There is no setting \"%s\"; it is ignored.", name);
+        return;
+    }
+    (void)snprintf(origin, sizeof(origin), "%s:%u", reading->file, node->line);
+    if (!set(reading->store, name, value, origin))
+        reading->out_of_memory = true;
+}
+
+/* A list of scalars becomes one text with the joint of the setting between its items. */
+static void set_list(struct reading *reading, const struct zeta_yaml_node *node, const char *name)
+{
+    const struct zeta_known_setting *known = find_known(name);
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text text = {0};
+    char joint = known ? known->joint : ',';
+
+    if (!joint) {
+        WARNING(reading, node->line, node->column,
+                "\"%s\" takes one value, not a list; it is ignored.", name);
+        return;
+    }
+    for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
+        if (item->kind != ZETA_YAML_SCALAR) {
+            WARNING(reading, item->line, item->column,
+                    "A list of plain values is expected for \"%s\".", name);
+            return;
+        }
+        if (text.length > 0)
+            zeta_text_append(&text, &joint, 1);
+        zeta_text_append(&text, item->text, item->length);
+    }
+    if (text.failed)
+        reading->out_of_memory = true;
+    else
+        set_from_file(reading, node, name, zeta_text_get(&text));
+}
+
+/* Walks the members of a mapping; the depth is bounded by the limits of the parser. */
+static void read_members(struct reading *reading, const struct zeta_yaml_node *mapping,
+                         const char *prefix)
+{
+    char name[NAME_BYTES];
+
+    for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
+        if (strncmp(node->key, "x-", 2) == 0)
+            continue;
+        if ((size_t)snprintf(name, sizeof(name), "%s%s%s", prefix, *prefix ? "." : "", node->key) >=
+            sizeof(name)) {
+            WARNING(reading, node->key_line, node->key_column,
+                    "A name of more than %d bytes is ignored.", NAME_BYTES - 1);
+            continue;
+        }
+        if (node->kind == ZETA_YAML_MAPPING)
+            read_members(reading, node, name);
+        else if (node->kind == ZETA_YAML_SEQUENCE)
+            set_list(reading, node, name);
+        else
+            set_from_file(reading, node, name, zeta_yaml_is_null(node) ? "" : node->text);
+    }
+}
+
+/* must_exist: the file was named by somebody. False only without memory. */
+static bool read_file(struct store *store, const char *path, bool must_exist)
+{
+    const struct zeta_yaml_limits limits = {.max_bytes = 65536, .max_depth = 16};
+    struct reading reading = {.store = store, .file = path};
+    ZETA_CLEANUP(zeta_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const struct zeta_yaml_node *top;
+    struct zeta_yaml_document *document;
+    struct zeta_yaml_error error;
+    char reason[PATH_MAX + 128];
+    struct stat status;
+
+    if (fd < 0) {
+        if (must_exist || errno != ENOENT)
+            zeta_log(ZETA_LOG_WARN, "settings", "%s cannot be read (%s).", path,
+                     strerrordesc_np(errno));
+        return true;
+    }
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        zeta_log(ZETA_LOG_WARN, "settings", "%s is not a regular file; it is ignored.", path);
+        return true;
+    }
+    if (!zeta_trust_check(fd, zeta_trust_level(), must_exist, reason, sizeof(reason))) {
+        zeta_log(ZETA_LOG_WARN, "settings", "%s is ignored: %s.", path, reason);
+        return true;
+    }
+    document = zeta_yaml_read_fd(fd, path, &limits, &error);
+    if (!document) {
+        (void)zeta_diagnose_yaml(&(struct zeta_diagnostics){.report = report}, path, &error);
+        return !error.no_memory;
+    }
+    top = zeta_yaml_root(document);
+    if (top && top->kind == ZETA_YAML_MAPPING)
+        read_members(&reading, top, "");
+    else if (top && !zeta_yaml_is_null(top))
+        WARNING(&reading, top->line, top->column,
+                "A configuration file is a mapping of names to values; it is ignored.");
+    zeta_yaml_free(document);
+    return !reading.out_of_memory;
+}
+
+static bool read_drop_in(void *store, const char *path)
+{
+    return read_file(store, path, false);
+}
+
+static bool read_default_files(struct store *store)
+{
+    char directory[PATH_MAX];
+    char path[PATH_MAX + 32];
+
+    zeta_paths_system_config(directory, sizeof(directory));
+    (void)snprintf(path, sizeof(path), "%s/zeta.yaml", directory);
+    if (!read_file(store, path, false))
+        return false;
+    (void)snprintf(path, sizeof(path), "%s/zeta.d", directory);
+    if (!zeta_paths_each_yaml(path, read_drop_in, store))
+        return false;
+    if (!zeta_paths_user_config(directory, sizeof(directory)))
+        return true;
+    (void)snprintf(path, sizeof(path), "%s/zeta.yaml", directory);
+    return read_file(store, path, false);
+}
+
+static ze_result_t read_files(struct store *store)
+{
+    const char *chosen = zeta_paths_environment("ZETA_CONFIG");
+    bool complete = true;
+
+    if (!chosen || !*chosen)
+        complete = read_default_files(store);
+    else if (strcmp(chosen, "none") != 0)
+        complete = read_file(store, chosen, true);
+    return complete ? ZE_RESULT_SUCCESS : zeta_error_no_memory("the settings");
+}
+
+/* ---- the settings in effect ---- */
+
 struct state {
-    struct zeta_setting_store store;       /* values in effect, defaults included */
-    struct zeta_setting_store environment; /* variables that belong to plugins, by their name */
+    struct store store;       /* values in effect, defaults included */
+    struct store environment; /* variables that belong to plugins, by their name */
     struct state *older; /* what this is a copy of: it has strings of ours, and may be in use */
 };
 
@@ -59,31 +401,19 @@ static void watch_forks(void)
 }
 
 /* A variable replaces values of files; an empty one takes it back to the default. */
-static bool apply_variable(struct zeta_setting_store *store, const char *name, const char *variable,
+static bool apply_variable(struct store *store, const char *name, const char *variable,
                            const char *value)
 {
     char origin[2 * NAME_BYTES];
 
     (void)snprintf(origin, sizeof(origin), "environment %s", variable);
-    return zeta_store_set(store, name, value, origin);
+    return set(store, name, value, origin);
 }
 
-static bool apply_default(struct zeta_setting_store *store, const struct zeta_known_setting *known)
-{
-    const struct choice *own = atomic_load(&choices);
-
-    if (zeta_store_find(store, known->name))
-        return true;
-    while (own && strcmp(own->name, known->name) != 0)
-        own = own->before;
-    if (own && *own->value)
-        return zeta_store_set(store, known->name, own->value, "default of the program");
-    return zeta_store_set(store, known->name, known->fallback, "default");
-}
-
-static bool apply_known(struct zeta_setting_store *store)
+static bool apply_known(struct store *store)
 {
     for (const struct zeta_known_setting *known = zeta_known_settings; known->name; known++) {
+        const struct choice *own = atomic_load(&choices);
         const char *value = NULL;
 
         if (known->variable)
@@ -91,14 +421,20 @@ static bool apply_known(struct zeta_setting_store *store)
                 known->harmless ? getenv(known->variable) : zeta_paths_environment(known->variable);
         if (value && !apply_variable(store, known->name, known->variable, value))
             return false;
-        if (!apply_default(store, known))
+        if (find(store, known->name))
+            continue;
+        while (own && strcmp(own->name, known->name) != 0)
+            own = own->before;
+        const bool is_chosen = own && *own->value;
+        if (!set(store, known->name, is_chosen ? own->value : known->fallback,
+                 is_chosen ? "default of the program" : "default"))
             return false;
     }
     return true;
 }
 
 /* Keeps ZETA_PLUGIN_<ID>_<KEY>: which plugins there are is not known yet. */
-static bool keep_plugin_variables(struct zeta_setting_store *environment)
+static bool keep_plugin_variables(struct store *environment)
 {
     char variable[NAME_BYTES];
     char origin[NAME_BYTES + 16];
@@ -116,7 +452,7 @@ static bool keep_plugin_variables(struct zeta_setting_store *environment)
         variable[length] = '\0';
         (void)snprintf(origin, sizeof(origin), "environment %s", variable);
         /* An empty variable must be remembered as well: it removes a value. */
-        if (!zeta_store_set(environment, variable, equals[1] ? equals + 1 : KEPT_EMPTY, origin))
+        if (!set(environment, variable, equals[1] ? equals + 1 : KEPT_EMPTY, origin))
             return false;
     }
     return true;
@@ -124,8 +460,8 @@ static bool keep_plugin_variables(struct zeta_setting_store *environment)
 
 static void free_state(struct state *state)
 {
-    zeta_store_finish(&state->store);
-    zeta_store_finish(&state->environment);
+    finish_store(&state->store);
+    finish_store(&state->environment);
     free(state);
 }
 
@@ -139,8 +475,8 @@ static struct state *get_draft(struct state *current)
     made = calloc(1, sizeof(*made));
     if (!made)
         return NULL;
-    if (!zeta_store_copy(&current->store, &made->store) ||
-        !zeta_store_copy(&current->environment, &made->environment)) {
+    if (!copy_store(&current->store, &made->store) ||
+        !copy_store(&current->environment, &made->environment)) {
         free_state(made);
         return NULL;
     }
@@ -168,7 +504,7 @@ ze_result_t zeta_settings_load(void)
     if (!state)
         return zeta_error_no_memory("the settings");
     configure_log(getenv("ZETA_LOG"), zeta_paths_environment("ZETA_LOG_FILE"));
-    result = zeta_settings_read_files(&state->store);
+    result = read_files(&state->store);
     if (result == ZE_RESULT_SUCCESS &&
         (!apply_known(&state->store) || !keep_plugin_variables(&state->environment)))
         result = zeta_error_no_memory("the settings");
@@ -183,7 +519,7 @@ ze_result_t zeta_settings_load(void)
 
 ze_result_t zeta_settings_set_default(const char *name, const char *value)
 {
-    const struct zeta_known_setting *known = zeta_known_setting_find(name);
+    const struct zeta_known_setting *known = find_known(name);
     const size_t bytes = strlen(value) + 1;
     struct choice *choice;
 
@@ -225,14 +561,14 @@ void zeta_settings_unload(void)
     zeta_log_reset();
 }
 
-const struct zeta_setting_entry *zeta_settings_find(const char *name)
+const struct zeta_setting *zeta_settings_find(const char *name)
 {
     const struct state *state = atomic_load_explicit(&published, memory_order_acquire);
 
-    return state ? zeta_store_find(&state->store, name) : NULL;
+    return state ? find(&state->store, name) : NULL;
 }
 
-const struct zeta_setting_entry *zeta_settings_all(size_t *out_count)
+const struct zeta_setting *zeta_settings_all(size_t *out_count)
 {
     const struct state *state = atomic_load_explicit(&published, memory_order_acquire);
 
@@ -242,14 +578,31 @@ const struct zeta_setting_entry *zeta_settings_all(size_t *out_count)
 
 const char *zeta_settings_text(const char *name, const char *fallback)
 {
-    const struct zeta_setting_entry *entry = zeta_settings_find(name);
+    const struct zeta_setting *entry = zeta_settings_find(name);
 
     return entry ? entry->value : fallback;
 }
 
+bool zeta_settings_has(const char *globs, const char *name)
+{
+    char glob[NAME_BYTES];
+
+    while (*globs) {
+        const size_t length = strcspn(globs, ",");
+
+        if (length > 0 && length < sizeof(glob)) {
+            (void)snprintf(glob, sizeof(glob), "%.*s", (int)length, globs);
+            if (fnmatch(glob, name, 0) == 0)
+                return true;
+        }
+        globs += length + (globs[length] == ',');
+    }
+    return false;
+}
+
 const char *zeta_settings_origin(const char *name)
 {
-    const struct zeta_setting_entry *entry = zeta_settings_find(name);
+    const struct zeta_setting *entry = zeta_settings_find(name);
 
     return entry ? entry->origin : "default";
 }
@@ -258,7 +611,7 @@ bool zeta_settings_bool(const char *name, bool fallback)
 {
     static const char *const yes[] = {"true", "yes", "on", "1"};
     static const char *const no[] = {"false", "no", "off", "0"};
-    const struct zeta_setting_entry *entry = zeta_settings_find(name);
+    const struct zeta_setting *entry = zeta_settings_find(name);
 
     if (!entry)
         return fallback;
@@ -292,12 +645,12 @@ static bool full_name(char *out_name, size_t size_bytes, const char *id, const c
     return length > 0 && (size_t)length < size_bytes;
 }
 
-static bool is_used(const struct zeta_setting_entry *kept)
+static bool is_used(const struct zeta_setting *kept)
 {
     return strcmp(kept->value, KEPT_USED) == 0;
 }
 
-static const char *kept_value(const struct zeta_setting_entry *kept)
+static const char *kept_value(const struct zeta_setting *kept)
 {
     return strcmp(kept->value, KEPT_EMPTY) == 0 || strcmp(kept->value, KEPT_USED) == 0
                ? ""
@@ -308,7 +661,7 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
                                   const char *default_value, const char *default_origin)
 {
     struct state *current = atomic_load_explicit(&published, memory_order_acquire);
-    const struct zeta_setting_entry *kept;
+    const struct zeta_setting *kept;
     struct state *state;
     char name[NAME_BYTES];
     char derived[NAME_BYTES];
@@ -320,16 +673,16 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
     state = get_draft(current);
     if (!state)
         return zeta_error_no_memory("the settings");
-    kept = zeta_store_find(&state->environment, derived);
+    kept = find(&state->environment, derived);
     if (kept && !is_used(kept) &&
         (!apply_variable(&state->store, name, derived, kept_value(kept)) ||
-         !zeta_store_set(&state->environment, derived, KEPT_USED, "")))
+         !set(&state->environment, derived, KEPT_USED, "")))
         return zeta_error_no_memory("the settings");
     own = variable ? zeta_paths_environment(variable) : NULL;
     if (own && !apply_variable(&state->store, name, variable, own))
         return zeta_error_no_memory("the settings");
-    if (default_value && !zeta_store_find(&state->store, name) &&
-        !zeta_store_set(&state->store, name, default_value, default_origin))
+    if (default_value && !find(&state->store, name) &&
+        !set(&state->store, name, default_value, default_origin))
         return zeta_error_no_memory("the settings");
     return ZE_RESULT_SUCCESS;
 }
@@ -363,13 +716,13 @@ static bool apply_to_undeclared(struct state *state, const char *id)
         return true;
     for (size_t i = 0; i < state->store.count; i++) {
         const char *name = state->store.entries[i].name;
-        const struct zeta_setting_entry *kept;
+        const struct zeta_setting *kept;
 
         if (strncmp(name, prefix, strlen(prefix)) != 0 ||
             strncmp(state->store.entries[i].origin, "environment ", 12) == 0 ||
             !zeta_settings_plugin_variable(derived, sizeof(derived), id, name + strlen(prefix)))
             continue;
-        kept = zeta_store_find(&state->environment, derived);
+        kept = find(&state->environment, derived);
         if (!kept || is_used(kept))
             continue;
         if (!apply_variable(&state->store, name, derived, kept_value(kept)))
@@ -386,7 +739,7 @@ static bool take_others(struct state *state, const char *id, const char *prefix)
     char name[NAME_BYTES];
 
     for (size_t i = 0; i < state->environment.count; i++) {
-        const struct zeta_setting_entry *kept = &state->environment.entries[i];
+        const struct zeta_setting *kept = &state->environment.entries[i];
         char *key;
 
         if (strncmp(kept->name, prefix, strlen(prefix)) != 0 || !kept->name[strlen(prefix)] ||
@@ -421,18 +774,18 @@ ze_result_t zeta_settings_declare_end(const char *id)
 const char *zeta_settings_plugin(const char *id, const char *key)
 {
     const struct state *state = atomic_load_explicit(&published, memory_order_acquire);
-    const struct zeta_setting_entry *entry;
+    const struct zeta_setting *entry;
     char name[NAME_BYTES];
 
     if (!state || !full_name(name, sizeof(name), id, key))
         return NULL;
-    entry = zeta_store_find(&state->store, name);
+    entry = find(&state->store, name);
     if (entry)
         return entry->value;
     /* Not declared, and with dots or capitals: the variable still means it. */
     if (!zeta_settings_plugin_variable(name, sizeof(name), id, key))
         return NULL;
-    entry = zeta_store_find(&state->environment, name);
+    entry = find(&state->environment, name);
     return entry && *kept_value(entry) ? entry->value : NULL;
 }
 

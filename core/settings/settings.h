@@ -22,13 +22,19 @@
 #include <stdint.h>
 
 #include <level_zero/ze_api.h>
+#include <zeta/zeta.h>
 
-/** One setting in effect. The strings live until zeta_settings_unload(). */
-struct zeta_setting_entry {
-    const char *name;   /**< "log.level", "plugins.vgpu.enable" ... */
-    const char *value;  /**< never NULL; lists are joined by commas, path lists by colons */
-    const char *origin; /**< "FILE:LINE", "environment NAME", "default", "default of the program" */
+/** A setting that Zeta itself has. */
+struct zeta_known_setting {
+    const char *name;
+    const char *variable; /**< environment variable that sets it, NULL: none */
+    const char *fallback; /**< default value, "" for none */
+    char joint;           /**< between the items when a file gives a list; 0: no list allowed */
+    bool harmless;        /**< the variable only chooses messages: read when privileged, too */
 };
+
+/** All of them, ended by an entry without a name. */
+extern const struct zeta_known_setting zeta_known_settings[];
 
 /**
  * Reads files and environment; idempotent. Broken files are reported as warnings with file, line
@@ -48,17 +54,24 @@ ze_result_t zeta_settings_set_default(const char *name, const char *value);
 /** Forgets everything, for tests. No other thread may use settings. */
 void zeta_settings_unload(void);
 
-/** The entry of a name; NULL if there is neither a value nor a default. Any thread after load. */
-const struct zeta_setting_entry *zeta_settings_find(const char *name);
+/**
+ * The entry of a name; NULL if there is neither a value nor a default. Its value is never NULL;
+ * lists are joined by commas, path lists by colons. Valid until zeta_settings_unload(). Any thread
+ * after load.
+ */
+const struct zeta_setting *zeta_settings_find(const char *name);
 
-/** All settings in effect, sorted by name. They live as long. */
-const struct zeta_setting_entry *zeta_settings_all(size_t *out_count);
+/** All settings in effect, sorted by name. Valid as long. */
+const struct zeta_setting *zeta_settings_all(size_t *out_count);
 
 /** The value of a name, or fallback. */
 const char *zeta_settings_text(const char *name, const char *fallback);
 
 /** The value as a boolean (true, yes, on, 1 / false, no, off, 0), or fallback, with a warning. */
 bool zeta_settings_bool(const char *name, bool fallback);
+
+/** True if one of the globs of a list, separated by commas, matches a name as a whole. */
+bool zeta_settings_has(const char *globs, const char *name);
 
 /** Where the value of a name came from, "default" if nobody set it. */
 const char *zeta_settings_origin(const char *name);

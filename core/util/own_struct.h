@@ -1,13 +1,30 @@
 /*
- * Structs of zeta/zeta.h, which start with struct_size: how many of its members the caller knows.
+ * What callers of the API give: arrays with a count, and structs of zeta/zeta.h, which start with
+ * struct_size: how many of its members the caller knows.
  */
 #ifndef ZETA_CORE_UTIL_OWN_STRUCT_H
 #define ZETA_CORE_UTIL_OWN_STRUCT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "core/util/error.h"
+
+/**
+ * The rule of arrays that are asked for with a count: returns how many elements to write, and
+ * updates *count to what is there when it was 0, too large, or no array was given.
+ */
+static inline uint32_t zeta_count_clip(uint32_t *count, uint32_t available, const void *array)
+{
+    if (*count == 0 || !array) {
+        *count = available;
+        return 0;
+    }
+    if (*count > available)
+        *count = available;
+    return *count;
+}
 
 /** Checks a struct of the caller: it is there, and its size was set. */
 static inline ze_result_t zeta_own_struct_check(const char *function, const void *given)

@@ -105,10 +105,10 @@ void harness_start(void)
     assert_int_equal(zeta_plugin_host_start(), ZE_RESULT_SUCCESS);
 }
 
-const struct zeta_plugin_record *harness_record(const char *id)
+const struct zeta_plugin_info *harness_record(const char *id)
 {
     size_t count;
-    const struct zeta_plugin_record *records = zeta_plugin_host_records(&count);
+    const struct zeta_plugin_info *records = zeta_plugin_host_infos(&count);
 
     for (size_t i = 0; i < count; i++) {
         if (strcmp(records[i].id, id) == 0)
@@ -119,7 +119,7 @@ const struct zeta_plugin_record *harness_record(const char *id)
 
 void harness_expect(const char *id, enum zeta_plugin_state state, const char *words)
 {
-    const struct zeta_plugin_record *record = harness_record(id);
+    const struct zeta_plugin_info *record = harness_record(id);
 
     assert_non_null(record);
     if (record->state != (uint32_t)state || !strstr(record->reason, words))

@@ -40,7 +40,7 @@ void harness_manifest(const char *file, const char *id, const char *library, con
 void harness_start(void);
 
 /** The record of an id, NULL if there is none. */
-const struct zeta_plugin_record *harness_record(const char *id);
+const struct zeta_plugin_info *harness_record(const char *id);
 
 /** Fails unless the plugin has the state and its reason holds the words. */
 void harness_expect(const char *id, enum zeta_plugin_state state, const char *words);

@@ -1,7 +1,7 @@
 /*
  * Checking a plugin in a child: whatever it does, the answer is a state and a sentence.
  */
-#include "core/plugin/check.h"
+#include "core/plugin/host.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "core/plugin/entry.h"
 #include "core/settings/paths.h"
-#include "core/settings/search.h"
 #include "core/settings/settings.h"
 #include "core/util/trust.h"
 #include "tests/plugin/harness.h"

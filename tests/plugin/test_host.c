@@ -49,7 +49,7 @@ static void host__no_manifest__has_no_device(void **state)
     harness_start();
     (void)zeta_plugin_host_devices(&count);
     assert_int_equal(count, 0);
-    (void)zeta_plugin_host_records(&count);
+    (void)zeta_plugin_host_infos(&count);
     assert_int_equal(count, 0);
 }
 
@@ -273,7 +273,7 @@ static void abi__range_of_manifest_without_ours__is_refused_unopened(void **stat
 static void manifest__broken__is_a_record_with_line_and_column(void **state)
 {
     size_t count = 0;
-    const struct zeta_plugin_record *records;
+    const struct zeta_plugin_info *records;
 
     (void)state;
     harness_write("10-broken.yaml", "format: \"1.0\"\nid: [unclosed\n");
@@ -281,7 +281,7 @@ static void manifest__broken__is_a_record_with_line_and_column(void **state)
     harness_write("30-empty.yaml", "%s", "# nothing\n");
     add_good();
     harness_start();
-    records = zeta_plugin_host_records(&count);
+    records = zeta_plugin_host_infos(&count);
     assert_int_equal(count, 2); /* files of another kind are nobody's mistake */
     assert_int_equal(records[0].state, ZETA_PLUGIN_STATE_NOT_LOADABLE);
     assert_non_null(strstr(records[0].reason, "10-broken.yaml:"));
@@ -477,7 +477,7 @@ static void replay__setting_without_value__stays_away_silently(void **state)
 /* Rule 1.13. */
 static void replay__setting_with_value__comes_after_hardware_instead_of_software(void **state)
 {
-    const struct zeta_plugin_record *records;
+    const struct zeta_plugin_info *records;
     size_t count = 0;
 
     (void)state;
@@ -488,7 +488,7 @@ static void replay__setting_with_value__comes_after_hardware_instead_of_software
     harness_expect("tape", ZETA_PLUGIN_STATE_ACTIVE, "");
     harness_expect("good", ZETA_PLUGIN_STATE_DISABLED, "A recording was asked for");
     harness_expect("good", ZETA_PLUGIN_STATE_DISABLED, "plugins.good.enable: always");
-    records = zeta_plugin_host_records(&count);
+    records = zeta_plugin_host_infos(&count);
     assert_string_equal(records[0].device_class, "replay");
     zeta_plugin_host_stop();
     zeta_settings_unload();
@@ -506,7 +506,7 @@ static void replay__setting_with_value__comes_after_hardware_instead_of_software
 static void order__names_bytewise_after_list_and_hardware_first(void **state)
 {
     const char *const expected[] = {"hw", "third", "Zoo", "first", "second"};
-    const struct zeta_plugin_record *records;
+    const struct zeta_plugin_info *records;
     size_t count = 0;
 
     (void)state;
@@ -520,7 +520,7 @@ static void order__names_bytewise_after_list_and_hardware_first(void **state)
                                "Zoo: {enable: always}}\n");
     (void)setenv("ZETA_CONFIG", harness_path("zeta.conf"), 1);
     harness_start();
-    records = zeta_plugin_host_records(&count);
+    records = zeta_plugin_host_infos(&count);
     assert_int_equal(count, 5);
     for (size_t i = 0; i < 5; i++)
         assert_string_equal(records[i].id, expected[i]);
@@ -532,7 +532,7 @@ static void shadow__same_id_twice__first_directory_wins(void **state)
 {
     char path[8192];
     size_t count = 0;
-    const struct zeta_plugin_record *records;
+    const struct zeta_plugin_info *records;
 
     (void)state;
     harness_manifest("one/plugins.d/90-same.yaml", "same", FAKE, STREAM,
@@ -545,7 +545,7 @@ static void shadow__same_id_twice__first_directory_wins(void **state)
     harness_start();
     assert_non_null(harness_device("from-one"));
     assert_null(harness_device("from-two"));
-    records = zeta_plugin_host_records(&count);
+    records = zeta_plugin_host_infos(&count);
     assert_int_equal(count, 2);
     assert_int_equal(records[0].state, ZETA_PLUGIN_STATE_SHADOWED);
     assert_non_null(strstr(records[0].reason, "one/plugins.d/90-same.yaml"));
@@ -719,7 +719,7 @@ static void trust__world_writable__is_refused_as_root(void **state)
     assert_null(harness_device("good0"));
     {
         size_t count = 0;
-        const struct zeta_plugin_record *records = zeta_plugin_host_records(&count);
+        const struct zeta_plugin_info *records = zeta_plugin_host_infos(&count);
 
         assert_int_equal(count, 2);
         assert_int_equal(records[0].state, ZETA_PLUGIN_STATE_REFUSED);
@@ -801,7 +801,7 @@ static void host__started_and_stopped_often__keeps_descriptors_level(void **stat
 /* In the child: the plugin that knows about forks is there, the other says why it is not. */
 static int child_of_fork(void)
 {
-    const struct zeta_plugin_record *record;
+    const struct zeta_plugin_info *record;
     size_t count = 1;
 
     (void)zeta_plugin_host_devices(&count);

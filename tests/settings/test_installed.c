@@ -14,7 +14,6 @@
 #include <zeta/yaml.h>
 
 #include "core/settings/settings.h"
-#include "core/settings/settings_priv.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -101,7 +101,7 @@ static void load(void)
 
 static void expect_entry(const char *name, const char *value, const char *origin)
 {
-    const struct zeta_setting_entry *entry = zeta_settings_find(name);
+    const struct zeta_setting *entry = zeta_settings_find(name);
 
     assert_non_null(entry);
     assert_string_equal(entry->value, value);
@@ -292,7 +292,7 @@ static void *look_up(void *is_over)
 /* Of zeInit in one thread, while another asks for what needs no initialisation. */
 static void plugin__declarations__disturb_no_lookup(void **state)
 {
-    const struct zeta_setting_entry *before;
+    const struct zeta_setting *before;
     atomic_bool is_over = false;
     pthread_t thread;
     void *is_wrong = NULL;
@@ -401,7 +401,7 @@ static void default__unknown_or_taken_back__is_ours(void **state)
 static void settings__all__are_sorted(void **state)
 {
     size_t count = 0;
-    const struct zeta_setting_entry *entries;
+    const struct zeta_setting *entries;
 
     (void)state;
     write_file("home/zeta/zeta.yaml", "plugins: {v: {z: 1, a: 2}, b: {c: 3}}\n");

@@ -159,10 +159,14 @@ static inline void zeta_object_pin_more(void *object)
     atomic_fetch_add_explicit(&((struct zeta_object *)object)->pins, 1, memory_order_relaxed);
 }
 
-/**
- * Gives back a pin. With the last one the kind's finisher runs and the slot becomes free.
- */
+/** Gives back a pin. With the last one the kind's finisher runs and the slot becomes free. */
 void zeta_object_unpin(void *object);
+
+/** ZETA_CLEANUP(zeta_object_unpinp) void *pinned = ...; */
+static inline void zeta_object_unpinp(void **pinned)
+{
+    zeta_object_unpin(*pinned);
+}
 
 /** Frees what hangs off an object of a kind. Runs once, on the thread that drops the last pin. */
 typedef void (*zeta_object_finish_fn)(void *object);

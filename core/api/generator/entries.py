@@ -11,7 +11,8 @@ Tables never hold the address of an exported function: a loader exports the same
 the search order, and the table would lead back into it.
 
 Order of the checks: every handle (an uninitialised library answers here, because no handle is
-live), handles in arrays, required pointers, enums and flags, then the relations of the model.
+live), handles in arrays, required pointers, enums and flags, then the relations of the model. Handles
+that the model marks are pinned last, and stay so until impl_zeFoo returns.
 """
 
 import re
@@ -155,12 +156,24 @@ def validation(model, function):
     return _failing(function, "".join(text for stage in stages for text in stage))
 
 
+def _pins(model, function):
+    """C statements that pin the marked handles until the entry returns."""
+    for param in function.params:
+        if param.pin:
+            kind = model.handle_kind(param.type)
+            yield (f"    if (!zeta_object_pin({param.name}, ZETA_KIND_{kind}))\n"
+                   f"        return zeta_object_explain({param.name}, ZETA_KIND_{kind}, "
+                   f"\"{function.name}\", \"{param.name}\");\n"
+                   f"    ZETA_CLEANUP(zeta_object_unpinp) void *pinned_{param.name} = "
+                   f"{param.name};\n")
+
+
 def entries(model, namespace):
     """Text of the C file with the entries of one namespace."""
     out = [_BANNER, f"#include <level_zero/{namespace}_api.h>\n", _INCLUDES]
     for function in model.functions_of(namespace):
         out.append(f"\nstatic ZETA_ALWAYS_INLINE {prototype('check_' + function.name, function)}\n{{\n"
-                   f"{validation(model, function)}"
+                   f"{validation(model, function)}{''.join(_pins(model, function))}"
                    f"    return impl_{function.name}({arguments(function)});\n}}\n"
                    f"{trace.traced(model, function)}"
                    f"\n{prototype('entry_' + function.name, function)}\n{{\n"
@@ -180,7 +193,7 @@ def impl_header(model):
            " * in the folders of core (generated if core/api/implemented.txt does not name it),\n"
            " * and the entries as dispatch tables use them. Arguments were checked as the model\n"
            " * says: handles are live and of the right kind, required pointers are not null,\n"
-           " * enums are in range. Never call an exported name from inside the library.\n */\n"
+           " * enums are in range, and handles that the model marks are pinned. Never call an exported name from inside the library.\n */\n"
            "#ifndef ZETA_IMPL_H\n#define ZETA_IMPL_H\n\n"
            "#include <level_zero/zer_api.h>\n#include <level_zero/zes_api.h>\n"
            "#include <level_zero/zet_api.h>\n\n"]

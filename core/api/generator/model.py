@@ -96,6 +96,7 @@ class Param:
     dir: str = "in"
     optional: bool = False
     release: bool = False
+    pin: bool = False
     mbz: bool = False
     count: str = None
     first: int = 0

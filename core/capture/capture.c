@@ -29,8 +29,10 @@ ze_result_t zeta_capture_create(enum zeta_capture_kind kind, uint32_t source_cou
     }
     capture->kind = kind;
     capture->source_count = source_count;
-    for (uint32_t i = 0; i < source_count; i++)
+    for (uint32_t i = 0; i < source_count; i++) {
         capture->sources[i].tile = i;
+        capture->sources[i].is_tracer = kind == ZETA_CAPTURE_TRACER;
+    }
     (void)pthread_mutex_init(&capture->lock, NULL);
     *out_capture = capture;
     return ZE_RESULT_SUCCESS;
@@ -151,12 +153,14 @@ static void end_notification(struct zeta_capture *capture)
 ze_result_t zeta_capture_watch(struct zeta_capture *capture, const struct zeta_capture_event *event)
 {
     const struct zeta_source *only = &capture->sources[0];
+    struct zeta_backend *backend = only->provider->backend;
     int fd = -1;
 
     if (!bind(capture, event))
         return ZE_RESULT_SUCCESS;
     if (capture->source_count == 1)
-        fd = only->ops->descriptor(only);
+        fd = only->is_tracer ? backend->tracer.descriptor(backend->self, only->handle)
+                             : backend->metric.stream_descriptor(backend->self, only->handle);
     return zeta_reactor_add(fd < 0 ? -1 : fd,
                             fd >= 0 && !only->ring ? SECOND_CHANCE_NS : capture->poll_ns,
                             watch_ready, capture, &capture->watch);
@@ -166,8 +170,8 @@ ze_result_t zeta_capture_watch(struct zeta_capture *capture, const struct zeta_c
  */
 
 /**
- * Switches the first count sources. Off: all of them, also after one that fails, whose result it
- * gives.
+ * Switches the first count sources of a tracer. Off: all of them, also after one that fails, whose
+ * result it gives.
  */
 static ze_result_t switch_sources(struct zeta_capture *capture, uint32_t count, bool on,
                                   bool synchronous, uint32_t *out_done)
@@ -176,13 +180,15 @@ static ze_result_t switch_sources(struct zeta_capture *capture, uint32_t count, 
 
     *out_done = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct zeta_source *source = &capture->sources[i];
+        const struct zeta_source *source = &capture->sources[i];
+        struct zeta_backend *backend = source->provider->backend;
         uint32_t code;
         char what[256];
 
-        if (!source->handle || !source->ops->set_enabled)
+        if (!source->handle || !source->is_tracer)
             continue;
-        code = source->ops->set_enabled(source, on, synchronous);
+        code = (on ? backend->tracer.enable
+                   : backend->tracer.disable)(backend->self, source->handle, synchronous ? 1 : 0);
         if (code == ZETA_PLUGIN_SUCCESS) {
             *out_done = i + 1;
             continue;
@@ -190,7 +196,7 @@ static ze_result_t switch_sources(struct zeta_capture *capture, uint32_t count, 
         (void)snprintf(what, sizeof(what), "%s the tracer of %s", on ? "enabling" : "disabling",
                        capture->label);
         if (result == ZE_RESULT_SUCCESS)
-            result = zeta_backend_result(source->provider->backend, code, what);
+            result = zeta_backend_result(backend, code, what);
         if (on)
             return result;
     }
@@ -229,11 +235,12 @@ static uint32_t current_state(const struct zeta_capture *capture)
         return ZETA_PLUGIN_TRACER_ON;
     for (uint32_t i = 0; i < capture->source_count; i++) {
         const struct zeta_source *source = &capture->sources[i];
+        struct zeta_backend *backend = source->provider->backend;
         uint32_t one;
 
         if (!source->handle)
             continue;
-        one = source->ops->state(source);
+        one = backend->tracer.state(backend->self, source->handle);
         if (one == ZETA_PLUGIN_TRACER_STARTING)
             return one;
         if (one != ZETA_PLUGIN_TRACER_OFF)

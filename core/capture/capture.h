@@ -7,7 +7,7 @@
  *
  * It has a source per tile (one on a device without tiles), totals, and perhaps an event that shows
  * the level "at least N unread records". Streams and tracers differ in how they are opened
- * (stream.h, tracer.h), in how the records of several tiles are put in order (tiles.c), and in that
+ * (stream.c, tracer.c), in how the records of several tiles are put in order (tiles.c), and in that
  * a tracer is switched on and off.
  *
  * One thread at a time uses a capture: a call takes its lock, also while it calls the backend. The
@@ -27,17 +27,21 @@
 
 #include "core/capture/source.h"
 
+struct zeta_compiled;
+struct zeta_event;
 struct zeta_field;
+struct zeta_layout;
+struct zeta_plugin_string;
 struct zeta_watch;
 
 enum zeta_capture_kind { ZETA_CAPTURE_STREAM, ZETA_CAPTURE_TRACER };
 
 /** Who shows the level of a capture. The functions are those of events (core/event/event.h). */
 struct zeta_capture_event {
-    void *event; /**< NULL: nobody */
-    bool (*bind)(void *event, bool (*level)(void *context), void *context);
-    void (*unbind)(void *event, const void *context);
-    void (*notify)(void *event);
+    struct zeta_event *event; /**< NULL: nobody */
+    bool (*bind)(struct zeta_event *event, bool (*level)(void *context), void *context);
+    void (*unbind)(struct zeta_event *event, const void *context);
+    void (*notify)(struct zeta_event *event);
 };
 
 /** What was given to the application. */
@@ -120,6 +124,65 @@ void zeta_capture_abandon(struct zeta_capture *capture);
 
 /** Frees a closed capture, or one that was never opened. NULL is allowed. */
 void zeta_capture_destroy(struct zeta_capture *capture);
+
+/* Streams (stream.c): reports that a backend takes with a fixed period. */
+
+/** Bytes that one stream's ring may take; also the most that a size query answers. */
+#define ZETA_STREAM_MAX_BYTES (UINT64_C(32) << 20)
+
+/** What to open; period and N are in and out. */
+struct zeta_stream_request {
+    struct zeta_compiled *const *compiled; /**< the set, one per source */
+    struct zeta_capture_event event;
+    uint64_t period_ns;
+    uint32_t notify_count;
+};
+
+/** The periods that units have: 0 and 0 as long as no backend gave any. */
+struct zeta_stream_periods {
+    uint64_t min_ns;
+    uint64_t max_ns;
+};
+
+/**
+ * Narrows the periods to those that the unit of a set has, and in which no counter that the set
+ * reads wraps.
+ */
+void zeta_stream_narrow_periods(const struct zeta_provider *provider,
+                                const struct zeta_compiled *compiled,
+                                struct zeta_stream_periods *periods);
+
+/**
+ * Opens the backend's streams with the nearest period that they have, rings, notification.
+ * Errors: those of the backend; NOT_AVAILABLE names the process that uses the unit;
+ * OUT_OF_HOST_MEMORY. Nothing stays open then.
+ */
+ze_result_t zeta_stream_open(struct zeta_capture *capture, struct zeta_stream_request *request);
+
+/** Largest size that a read of max_records needs: never 0, at most ZETA_STREAM_MAX_BYTES. */
+size_t zeta_stream_read_bytes(const struct zeta_capture *capture, uint32_t max_records);
+
+/*
+ * Tracers (tracer.c): events that a backend collects as they happen. What was collected stays
+ * readable in every state:
+ *
+ *   off --enable--> (starting) --> on --disable--> (stopping) --> off
+ */
+
+/** What to open. */
+struct zeta_tracer_request {
+    const struct zeta_layout *layout;       /**< of all records */
+    const struct zeta_plugin_string *units; /**< that are traced, at least one */
+    uint32_t unit_count;
+    struct zeta_capture_event event;
+    uint32_t notify_bytes; /**< in and out */
+};
+
+/**
+ * Opens the backend's tracers, rings and notification. It is off then.
+ * Errors: those of the backend; OUT_OF_HOST_MEMORY. Nothing stays open then.
+ */
+ze_result_t zeta_tracer_open(struct zeta_capture *capture, struct zeta_tracer_request *request);
 
 /* Several tiles (tiles.c): the rings are filled, the lock is held. */
 

@@ -21,6 +21,18 @@ struct piece {
 /* Taking records from the backend ---------------------------------------------------------------
  */
 
+static uint32_t call_read(const struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
+                          struct zeta_plugin_read *out_read)
+{
+    struct zeta_backend *backend = source->provider->backend;
+
+    if (source->is_tracer)
+        return backend->tracer.read(backend->self, source->handle, buffer, capacity_bytes,
+                                    out_read);
+    return backend->metric.stream_read(backend->self, source->handle, buffer, capacity_bytes,
+                                       out_read);
+}
+
 /**
  * Reads from the backend. An error is kept and ends the source: what is in our hands stays
  * readable, then reads report it.
@@ -33,7 +45,7 @@ static struct piece read_backend(struct zeta_source *source, void *buffer, uint6
 
     if (!source->handle || records == 0 || atomic_load(&source->error) != 0)
         return piece;
-    result = source->ops->read(source, buffer, records * source->record_bytes, &got);
+    result = call_read(source, buffer, records * source->record_bytes, &got);
     if (result == ZETA_PLUGIN_NOT_READY)
         result = ZETA_PLUGIN_SUCCESS;
     if (result == ZETA_PLUGIN_SUCCESS &&
@@ -112,10 +124,8 @@ ze_result_t zeta_source_prepare(struct zeta_source *source, uint32_t record_byte
     return source->last && source->next ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-void zeta_source_start(struct zeta_source *source, const struct zeta_source_ops *ops, void *handle,
-                       uint64_t ring_records)
+void zeta_source_start(struct zeta_source *source, void *handle, uint64_t ring_records)
 {
-    source->ops = ops;
     source->handle = handle;
     source->backend_ring = ring_records > UINT32_MAX ? UINT32_MAX
                            : ring_records == 0       ? 1
@@ -162,6 +172,7 @@ void zeta_source_fill(struct zeta_source *source)
 
 uint64_t zeta_source_unread(const struct zeta_source *source)
 {
+    struct zeta_backend *backend = source->provider->backend;
     uint64_t count = source->ring ? zeta_ring_count(source->ring) : 0;
     uint64_t pending;
 
@@ -169,7 +180,9 @@ uint64_t zeta_source_unread(const struct zeta_source *source)
         count++;
     if (!source->knows_pending || !source->handle)
         return count;
-    pending = source->ops->pending(source);
+    pending = source->is_tracer
+                  ? backend->tracer.pending(backend->self, source->handle) / source->record_bytes
+                  : backend->metric.stream_pending(backend->self, source->handle);
     /* The first record of a stream is only its baseline. */
     if (source->delta && pending > 0 &&
         !atomic_load_explicit(&source->started, memory_order_acquire))
@@ -179,7 +192,12 @@ uint64_t zeta_source_unread(const struct zeta_source *source)
 
 bool zeta_source_ended(const struct zeta_source *source)
 {
-    return source->handle && source->ops->ended(source);
+    struct zeta_backend *backend = source->provider->backend;
+
+    if (!source->handle)
+        return false;
+    return source->is_tracer ? backend->tracer.ended(backend->self, source->handle) != 0
+                             : backend->metric.stream_ended(backend->self, source->handle) != 0;
 }
 
 /* Giving records to the application -------------------------------------------------------------
@@ -348,8 +366,12 @@ void zeta_source_read(struct zeta_source *source, struct zeta_cursor *cursor, bo
 
 static void close_backend(struct zeta_source *source)
 {
-    if (source->handle)
-        source->ops->close(source);
+    struct zeta_backend *backend = source->provider->backend;
+
+    if (source->handle && source->is_tracer)
+        backend->tracer.close(backend->self, source->handle);
+    else if (source->handle)
+        backend->metric.stream_close(backend->self, source->handle);
     source->handle = NULL;
 }
 
@@ -360,7 +382,8 @@ ze_result_t zeta_source_stop(struct zeta_source *source)
     if (!source->handle)
         return ZE_RESULT_SUCCESS;
     if (source->stops) {
-        source->ops->stop(source);
+        source->provider->backend->metric.stream_stop(source->provider->backend->self,
+                                                      source->handle);
         return ZE_RESULT_SUCCESS;
     }
     if (!source->ring)

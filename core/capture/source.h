@@ -29,27 +29,12 @@
 
 #include "core/capture/ring.h"
 
-struct zeta_plugin_read;
 struct zeta_provider;
-struct zeta_source;
-
-/** What streams and tracers of a backend do differently. The source is open. */
-struct zeta_source_ops {
-    uint32_t (*read)(struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
-                     struct zeta_plugin_read *out_read);
-    uint64_t (*pending)(const struct zeta_source *source); /**< records; any thread */
-    bool (*ended)(const struct zeta_source *source);       /**< no record will come; any thread */
-    int (*descriptor)(const struct zeta_source *source);   /**< below 0: none */
-    void (*stop)(struct zeta_source *source);              /**< only where the source stops */
-    void (*close)(struct zeta_source *source);
-    uint32_t (*state)(const struct zeta_source *source); /**< of a tracer; NULL: always on */
-    uint32_t (*set_enabled)(struct zeta_source *source, bool on, bool synchronous); /**< the same */
-};
 
 struct zeta_source {
-    const struct zeta_source_ops *ops;
     const struct zeta_provider *provider;
-    void *handle; /**< the backend's stream or tracer; NULL: not open, or closed */
+    bool is_tracer; /**< of the backend; else a stream */
+    void *handle;   /**< the backend's stream or tracer; NULL: not open, or closed */
     uint32_t record_bytes;
     uint32_t tile;
     bool delta;            /**< rows need a baseline; false: each record is a row */
@@ -92,12 +77,11 @@ ze_result_t zeta_source_prepare(struct zeta_source *source, uint32_t record_byte
  * Begins to use what the backend opened; of rows that need a baseline the first record, if it is
  * there.
  *
- * @source        prepared; provider, tile, delta and keeps are set
+ * @source        prepared; provider, tile, is_tracer, delta and keeps are set
  * @handle        the backend's stream or tracer, owned by the source from now on
  * @ring_records  capacity of the backend's ring
  */
-void zeta_source_start(struct zeta_source *source, const struct zeta_source_ops *ops, void *handle,
-                       uint64_t ring_records);
+void zeta_source_start(struct zeta_source *source, void *handle, uint64_t ring_records);
 
 /** Puts a ring of the core between backend and reads. OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_source_add_ring(struct zeta_source *source, uint32_t records);

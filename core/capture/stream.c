@@ -1,4 +1,4 @@
-#include "core/capture/stream.h"
+#include "core/capture/capture.h"
 
 #include <stdio.h>
 
@@ -16,62 +16,6 @@
 /** Bounds of the time between two polls. */
 #define POLL_MIN_NS UINT64_C(100000)
 #define POLL_MAX_NS UINT64_C(10000000)
-
-/* The functions of the backend ------------------------------------------------------------------
- */
-
-static uint32_t stream_read(struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
-                            struct zeta_plugin_read *out_read)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->metric.stream_read(backend->self, source->handle, buffer, capacity_bytes,
-                                       out_read);
-}
-
-static uint64_t stream_pending(const struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->metric.stream_pending(backend->self, source->handle);
-}
-
-static bool stream_ended(const struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->metric.stream_ended(backend->self, source->handle) != 0;
-}
-
-static int stream_descriptor(const struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->metric.stream_descriptor(backend->self, source->handle);
-}
-
-static void stream_stop(struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    backend->metric.stream_stop(backend->self, source->handle);
-}
-
-static void stream_close(struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    backend->metric.stream_close(backend->self, source->handle);
-}
-
-static const struct zeta_source_ops stream_ops = {
-    .read = stream_read,
-    .pending = stream_pending,
-    .ended = stream_ended,
-    .descriptor = stream_descriptor,
-    .stop = stream_stop,
-    .close = stream_close,
-};
 
 /* Periods ---------------------------------------------------------------------------------------
  */
@@ -175,7 +119,7 @@ static ze_result_t open_source(struct zeta_capture *capture, struct zeta_source 
     source->token = desc.token;
     if (desc.period_ns != 0)
         capture->period_ns = desc.period_ns;
-    zeta_source_start(source, &stream_ops, stream, desc.ring_records);
+    zeta_source_start(source, stream, desc.ring_records);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-#include "core/capture/tracer.h"
+#include "core/capture/capture.h"
 
 #include <stdio.h>
 
@@ -11,70 +11,6 @@
 #define NOTIFY_BYTES 512u
 /** How often to poll for data where no descriptor reports it. */
 #define POLL_NS UINT64_C(1000000)
-
-/* The functions of the backend ------------------------------------------------------------------
- */
-
-static uint32_t tracer_read(struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
-                            struct zeta_plugin_read *out_read)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->tracer.read(backend->self, source->handle, buffer, capacity_bytes, out_read);
-}
-
-static uint64_t tracer_pending(const struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->tracer.pending(backend->self, source->handle) / source->record_bytes;
-}
-
-static bool tracer_ended(const struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->tracer.ended(backend->self, source->handle) != 0;
-}
-
-static int tracer_descriptor(const struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->tracer.descriptor(backend->self, source->handle);
-}
-
-static void tracer_close(struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    backend->tracer.close(backend->self, source->handle);
-}
-
-static uint32_t tracer_state(const struct zeta_source *source)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->tracer.state(backend->self, source->handle);
-}
-
-static uint32_t tracer_set_enabled(struct zeta_source *source, bool on, bool synchronous)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return (on ? backend->tracer.enable : backend->tracer.disable)(backend->self, source->handle,
-                                                                   synchronous ? 1 : 0);
-}
-
-static const struct zeta_source_ops tracer_ops = {
-    .read = tracer_read,
-    .pending = tracer_pending,
-    .ended = tracer_ended,
-    .descriptor = tracer_descriptor,
-    .close = tracer_close,
-    .state = tracer_state,
-    .set_enabled = tracer_set_enabled,
-};
 
 /* Opening ---------------------------------------------------------------------------------------
  */
@@ -118,7 +54,7 @@ static ze_result_t open_source(struct zeta_capture *capture, struct zeta_source 
     }
     source->knows_pending = true;
     source->keeps = desc.keeps != 0;
-    zeta_source_start(source, &tracer_ops, tracer, desc.ring_bytes / desc.record_bytes);
+    zeta_source_start(source, tracer, desc.ring_bytes / desc.record_bytes);
     /* Tiles wait here, where the earliest record of each can be compared. */
     if (capture->source_count > 1)
         result = zeta_source_add_ring(source, source->backend_ring);

@@ -1,9 +1,7 @@
 /* Activation: which groups of a device are collected. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/device/device.h"
-#include "core/metric/activation/active.h"
 #include "core/metric/activation/client.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
@@ -13,6 +11,29 @@
 #include "core/util/error.h"
 #include "core/util/log.h"
 #include "zeta_impl.h"
+
+/** Metrics of a tile, NULL while nobody has used them. */
+static struct zeta_device_metrics *tile_metrics(const struct zeta_device *root, uint32_t tile)
+{
+    return atomic_load_explicit(&root->tiles[tile]->metrics, memory_order_acquire);
+}
+
+/** Replaces the active groups of a device with malloc'ed ones, and ends those of its tiles. */
+static void set_active_locked(struct zeta_device_metrics *metrics, uint32_t count,
+                              struct zeta_metric_group **groups)
+{
+    const struct zeta_device *device = metrics->device;
+
+    free(metrics->active);
+    metrics->active = groups;
+    metrics->active_count = count;
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        struct zeta_device_metrics *tile = tile_metrics(device, i);
+
+        if (tile)
+            set_active_locked(tile, 0, NULL);
+    }
+}
 
 static ze_result_t deactivate(struct zeta_device *device)
 {
@@ -24,7 +45,7 @@ static ze_result_t deactivate(struct zeta_device *device)
         return ZE_RESULT_SUCCESS; /* nothing was ever active */
     root = zeta_metrics_root(metrics);
     (void)pthread_mutex_lock(&root->lock);
-    zeta_metrics_set_active_locked(metrics, 0, NULL);
+    set_active_locked(metrics, 0, NULL);
     zeta_clients_stop_inactive_locked(root);
     (void)pthread_mutex_unlock(&root->lock);
     return ZE_RESULT_SUCCESS;
@@ -108,25 +129,18 @@ static ze_result_t check_root_locked(const struct zeta_device_metrics *metrics, 
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t replace_locked(struct zeta_device_metrics *metrics, uint32_t count,
-                                  struct zeta_metric_group *const *groups)
+/** An application can still change a group that it did not close. */
+static ze_result_t check_closed_locked(struct zeta_metric_group *const *groups, uint32_t count)
 {
-    struct zeta_metric_group **active;
-    ze_result_t result = zeta_metrics_check_enabled(metrics);
-
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_groups_check_closed_locked(groups, count);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_root_locked(metrics, count, groups);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_clients_check_kept_locked(metrics, count, groups);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    active = malloc(count * sizeof(struct zeta_metric_group *));
-    if (!active)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    memcpy(active, groups, count * sizeof(struct zeta_metric_group *));
-    zeta_metrics_set_active_locked(metrics, count, active);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!groups[i]->user)
+            continue;
+        if (!zeta_object_is(groups[i], ZETA_KIND_METRIC_GROUP))
+            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                              "another thread destroyed the group at position %u", i);
+        if (!groups[i]->closed)
+            return ZE_RESULT_NOT_READY;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -136,7 +150,7 @@ static ze_result_t activate(const struct zeta_context *context, struct zeta_devi
 {
     ZETA_CLEANUP(zeta_freep)
     struct zeta_metric_group **kept = calloc(count, sizeof(struct zeta_metric_group *));
-    struct zeta_device_metrics *root;
+    struct zeta_device_metrics *metrics, *root;
     uint32_t kept_count = 0;
     ze_result_t result = zeta_context_check_device(context, device);
 
@@ -146,10 +160,19 @@ static ze_result_t activate(const struct zeta_context *context, struct zeta_devi
         result = choose_groups(device, count, groups, kept, &kept_count);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    root = zeta_metrics_root(kept[0]->metrics);
-    zeta_clients_wait_for_queries(kept[0]->metrics, kept_count, kept);
+    metrics = kept[0]->metrics;
+    root = zeta_metrics_root(metrics);
+    zeta_clients_wait_for_queries(metrics, kept_count, kept);
     (void)pthread_mutex_lock(&root->lock);
-    result = replace_locked(kept[0]->metrics, kept_count, kept);
+    result = zeta_metrics_check_enabled(metrics);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_closed_locked(kept, kept_count);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_root_locked(metrics, kept_count, kept);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_clients_check_kept_locked(metrics, kept_count, kept);
+    if (result == ZE_RESULT_SUCCESS)
+        set_active_locked(metrics, kept_count, ZETA_TAKE(kept));
     (void)pthread_mutex_unlock(&root->lock);
     return result;
 }
@@ -160,14 +183,96 @@ impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_ha
 {
     struct zeta_device *device = (struct zeta_device *)hDevice;
     struct zeta_metric_group *const *groups = (struct zeta_metric_group *const *)phMetricGroups;
+    uint32_t pinned = 0;
     ze_result_t result;
 
     if (count == 0)
         return deactivate(device);
-    if (!zeta_groups_pin(groups, count))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                          "a group was destroyed by another thread");
-    result = activate((const struct zeta_context *)hContext, device, count, groups);
-    zeta_groups_unpin(groups, count);
+    while (pinned < count && zeta_object_pin(groups[pinned], ZETA_KIND_METRIC_GROUP))
+        pinned++;
+    if (pinned == count)
+        result = activate((const struct zeta_context *)hContext, device, count, groups);
+    else
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                            "a group was destroyed by another thread");
+    while (pinned > 0)
+        zeta_object_unpin(groups[--pinned]);
+    return result;
+}
+
+/* Enabling and disabling metrics ----------------------------------------------------------------
+ */
+
+/** True if any group of the device, of its root or of one of its tiles is active. */
+static bool any_active_locked(const struct zeta_device_metrics *metrics)
+{
+    const struct zeta_device *device = metrics->device;
+
+    if (metrics->active_count > 0 || (metrics->parent && metrics->parent->active_count > 0))
+        return true;
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        const struct zeta_device_metrics *tile = tile_metrics(device, i);
+
+        if (tile && tile->active_count > 0)
+            return true;
+    }
+    return false;
+}
+
+/**
+ * Makes what is kept for the tiles, where that may fail, so that a failure leaves the root as it
+ * was. NULL without memory.
+ */
+static struct zeta_device_metrics *get_with_tiles(struct zeta_device *device)
+{
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        if (!zeta_device_metrics_get(device->tiles[i]))
+            return NULL;
+    }
+    return zeta_device_metrics_get(device);
+}
+
+static void set_enabled(struct zeta_device_metrics *metrics, bool enabled)
+{
+    const struct zeta_device *device = metrics->device;
+
+    for (uint32_t i = 0; i < device->tile_count; i++)
+        set_enabled(zeta_device_metrics_get(device->tiles[i]), enabled);
+    if (enabled)
+        atomic_store(&metrics->was_enabled, true);
+    atomic_store(&metrics->disabled, !enabled);
+}
+
+ze_result_t ZE_APICALL impl_zetDeviceEnableMetricsExp(zet_device_handle_t hDevice)
+{
+    struct zeta_device_metrics *metrics = get_with_tiles((struct zeta_device *)hDevice);
+
+    if (!metrics)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    set_enabled(metrics, true);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zetDeviceDisableMetricsExp(zet_device_handle_t hDevice)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_device_metrics *metrics = get_with_tiles(device);
+    struct zeta_device_metrics *root;
+    ze_result_t result;
+
+    if (!metrics)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    root = zeta_metrics_root(metrics);
+    /* Checked and disabled in one step, so that no activation comes between. */
+    (void)pthread_mutex_lock(&root->lock);
+    result = zeta_clients_check_none_locked(metrics);
+    if (result == ZE_RESULT_SUCCESS && any_active_locked(metrics))
+        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                            "groups of device %s are active; deactivate them with "
+                            "zetContextActivateMetricGroups and count 0",
+                            (root->active_count > 0 ? root->device : device)->backend->id);
+    if (result == ZE_RESULT_SUCCESS)
+        set_enabled(metrics, false);
+    (void)pthread_mutex_unlock(&root->lock);
     return result;
 }

@@ -6,7 +6,6 @@
 #include "core/capture/capture.h"
 #include "core/device/device.h"
 #include "core/formula/sets/set.h"
-#include "core/metric/activation/active.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
 #include "core/object/object.h"
@@ -70,9 +69,34 @@ bool zeta_group_has_pool_locked(const struct zeta_metric_group *group)
     return false;
 }
 
-/* Opening streams and tracers -------------------------------------------------------------------
+/* What is active --------------------------------------------------------------------------------
  */
 
+static bool is_listed(const struct zeta_metric_group *group,
+                      struct zeta_metric_group *const *groups, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (zeta_metric_group_same(groups[i], group))
+            return true;
+    }
+    return false;
+}
+
+/** What is active on a root is active on its tiles. */
+static bool is_active_on_root(const struct zeta_device_metrics *metrics,
+                              const struct zeta_metric_group *group)
+{
+    return metrics->parent &&
+           is_listed(group, metrics->parent->active, metrics->parent->active_count);
+}
+
+bool zeta_group_is_active_locked(const struct zeta_metric_group *group)
+{
+    return is_listed(group, group->metrics->active, group->metrics->active_count) ||
+           is_active_on_root(group->metrics, group);
+}
+
+/** A group that the client needs active and that is not; NULL if there is none. */
 static const struct zeta_metric_group *inactive_group_locked(const struct zeta_client *client)
 {
     for (uint32_t i = 0; i < client->group_count; i++) {
@@ -93,6 +117,9 @@ static const char *shared_unit(const struct zeta_client *a, const struct zeta_cl
     }
     return NULL;
 }
+
+/* Opening streams and tracers -------------------------------------------------------------------
+ */
 
 static ze_result_t check_free_locked(const struct zeta_device_metrics *root,
                                      const struct zeta_client *client)
@@ -146,23 +173,23 @@ void zeta_client_settle(struct zeta_device_metrics *root, struct zeta_client *cl
 /* Activation ------------------------------------------------------------------------------------
  */
 
-/** True if the client uses its groups now. */
-static bool uses_groups_locked(const struct zeta_client *client)
-{
-    if (client->kind == ZETA_CLIENT_QUERY_POOL)
-        return zeta_use_is(client->use) && zeta_group_is_active_locked(client->groups[0]);
-    return client->state != ZETA_CLIENT_STOPPED;
-}
-
 /** A group that a client uses and that an activation would drop; NULL if there is none. */
 static const struct zeta_metric_group *
 dropped_group_locked(const struct zeta_device_metrics *metrics, uint32_t count,
                      struct zeta_metric_group *const *groups, const struct zeta_client *client)
 {
+    const bool is_pool = client->kind == ZETA_CLIENT_QUERY_POOL;
+
+    if (is_pool ? !zeta_use_is(client->use) || !zeta_group_is_active_locked(client->groups[0])
+                : client->state == ZETA_CLIENT_STOPPED)
+        return NULL;
     for (uint32_t i = 0; i < client->group_count; i++) {
-        if (zeta_activation_drops_locked(metrics, count, groups, client->groups[i]) &&
-            uses_groups_locked(client))
-            return client->groups[i];
+        const struct zeta_metric_group *used = client->groups[i];
+
+        if (used->device != metrics->device && used->device->parent != metrics->device)
+            continue; /* of another tile, or of the root, which keeps its groups */
+        if (!is_listed(used, groups, count) && !is_active_on_root(metrics, used))
+            return used;
     }
     return NULL;
 }

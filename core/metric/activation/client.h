@@ -70,6 +70,9 @@ void zeta_client_remove_locked(struct zeta_device_metrics *root, struct zeta_cli
 /** Takes a client out of the list; nobody uses it through the list afterwards. */
 void zeta_client_release(struct zeta_device_metrics *root, struct zeta_client *client);
 
+/** True if the group is active, or its twin on the root. The lock is held. */
+bool zeta_group_is_active_locked(const struct zeta_metric_group *group);
+
 /** True if a live query pool was made of this group. The lock is held. */
 bool zeta_group_has_pool_locked(const struct zeta_metric_group *group);
 

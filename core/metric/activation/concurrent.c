@@ -8,7 +8,7 @@
 #include "core/formula/sets/set.h"
 #include "core/metric/activation/partition.h"
 #include "core/metric/device/device_metrics.h"
-#include "core/metric/group/group_view.h"
+#include "core/metric/group/group.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"

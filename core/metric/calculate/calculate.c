@@ -4,7 +4,7 @@
 #include "core/formula/evaluate/evaluate.h"
 #include "core/formula/record/slot.h"
 #include "core/metric/export/export.h"
-#include "core/metric/group/group_view.h"
+#include "core/metric/group/group.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -70,49 +70,31 @@ ze_result_t zeta_calculate_check(const struct zeta_metric_group *group)
                       zeta_metric_group_name(group));
 }
 
-/** As the entry point; the group is viewed. */
-static ze_result_t calculate_one(const struct zeta_metric_group *group,
-                                 zet_metric_group_calculation_type_t type, size_t rawDataSize,
-                                 const uint8_t *pRawData, uint32_t *pMetricValueCount,
-                                 zet_typed_value_t *pMetricValues)
-{
-    struct zeta_evaluation found;
-    ze_result_t result = zeta_calculate_check(group);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (group->device->tile_count > 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "device %s has %u tiles, and data of %s is of all of them; use "
-                          "zetMetricGroupCalculateMultipleMetricValuesExp",
-                          group->device->backend->id, group->device->tile_count,
-                          zeta_metric_group_name(group));
-    if (*pMetricValueCount == 0 || !pMetricValues) {
-        *pMetricValueCount = zeta_evaluate_count(group->compiled[0], rawDataSize);
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zeta_evaluate(group->compiled[0], type, 0, 0, pRawData, rawDataSize, pMetricValues,
-                           *pMetricValueCount, &found);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    *pMetricValueCount = found.value_count;
-    return found.dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
-}
-
 ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
     zet_metric_group_handle_t hMetricGroup, zet_metric_group_calculation_type_t type,
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pMetricValueCount,
     zet_typed_value_t *pMetricValues)
 {
-    struct zeta_group_view view;
+    const struct zeta_device *device = ((const struct zeta_metric_group *)hMetricGroup)->device;
+    ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
+    struct zeta_calculation calculation = {
+        .compiled_count = 1, .raw = pRawData, .raw_bytes = rawDataSize};
+    uint32_t sets = 1;
     ze_result_t result = zeta_group_view_acquire(
         hMetricGroup, "zetMetricGroupCalculateMetricValues", "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = calculate_one(view.group, type, rawDataSize, pRawData, pMetricValueCount,
-                               pMetricValues);
-    zeta_group_view_release(&view);
-    return result;
+        result = zeta_calculate_check(view.group);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (device->tile_count > 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "device %s has %u tiles, and data of %s is of all of them; use "
+                          "zetMetricGroupCalculateMultipleMetricValuesExp",
+                          device->backend->id, device->tile_count,
+                          zeta_metric_group_name(view.group));
+    calculation.compiled = view.group->compiled;
+    return zeta_calculate_sets(&calculation, type, &sets, pMetricValueCount, NULL, pMetricValues);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
@@ -120,23 +102,19 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMultipleMetricValuesExp(
     size_t rawDataSize, const uint8_t *pRawData, uint32_t *pSetCount,
     uint32_t *pTotalMetricValueCount, uint32_t *pMetricCounts, zet_typed_value_t *pMetricValues)
 {
-    struct zeta_group_view view;
+    ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
+    struct zeta_calculation calculation = {.raw = pRawData, .raw_bytes = rawDataSize};
     ze_result_t result = zeta_group_view_acquire(
         hMetricGroup, "zetMetricGroupCalculateMultipleMetricValuesExp", "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_calculate_check(view.group);
-    if (result == ZE_RESULT_SUCCESS) {
-        const struct zeta_calculation calculation = {.compiled = view.group->compiled,
-                                                     .compiled_count = view.group->compiled_count,
-                                                     .raw = pRawData,
-                                                     .raw_bytes = rawDataSize};
-
-        result = zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount,
-                                     pMetricCounts, pMetricValues);
-    }
-    zeta_group_view_release(&view);
-    return result;
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    calculation.compiled = view.group->compiled;
+    calculation.compiled_count = view.group->compiled_count;
+    return zeta_calculate_sets(&calculation, type, pSetCount, pTotalMetricValueCount, pMetricCounts,
+                               pMetricValues);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricExportDataExp(

@@ -8,7 +8,7 @@
 #include "core/formula/record/slot.h"
 #include "core/metric/calculate/calculate.h"
 #include "core/metric/export/export.h"
-#include "core/metric/group/group_view.h"
+#include "core/metric/group/group.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 

@@ -1,6 +1,7 @@
 #include "core/metric/device/device_metrics.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/device/device.h"
 #include "core/plugin/host.h"
@@ -55,6 +56,28 @@ uint32_t zeta_metrics_tile_count(const struct zeta_device *device)
 const struct zeta_device *zeta_metrics_tile(const struct zeta_device *device, uint32_t index)
 {
     return device->tile_count > 0 ? device->tiles[index] : device;
+}
+
+const struct zeta_device_sets *zeta_metrics_sets(const struct zeta_device_metrics *metrics,
+                                                 uint32_t tile)
+{
+    const struct zeta_device *device = metrics->device;
+
+    return device->tile_count > 0 ? &atomic_load(&device->tiles[tile]->metrics)->sets
+                                  : &metrics->sets;
+}
+
+ze_result_t zeta_metrics_number_unit(struct zeta_device_metrics *metrics, const char *unit,
+                                     uint32_t *out_number)
+{
+    size_t number = 0;
+
+    while (number < metrics->units.count && strcmp(metrics->units.items[number], unit) != 0)
+        number++;
+    *out_number = (uint32_t)number;
+    if (number == metrics->units.count && !zeta_list_add(&metrics->units, (void *)(uintptr_t)unit))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Enabling --------------------------------------------------------------------------------------

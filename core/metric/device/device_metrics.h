@@ -19,31 +19,26 @@
 
 #include <level_zero/zet_api.h>
 
+#include "core/formula/compile/compile.h"
+#include "core/util/list.h"
+#include "zeta/plugin.h"
+
 struct zeta_catalog;
 struct zeta_client;
-struct zeta_compiled;
 struct zeta_device;
 struct zeta_metric_group;
 struct zeta_metric_programmable;
-struct zeta_number;
+struct zeta_provider;
 struct zeta_query_notes;
 
 /** The sets of a device, compiled. Constant once it is published. */
 struct zeta_device_sets {
     struct zeta_catalog *catalog;
-    struct zeta_symbol_values *symbols; /**< of the catalog, that the compiled sets use */
-    struct zeta_compiled **compiled;    /**< in the order of the catalog */
-    struct zeta_compiled **queries;     /**< their query forms; NULL for a set that has none here */
+    struct zeta_plugin_array symbols; /**< of the provider: exists until the process ends */
+    struct zeta_symbol_lookup lookup; /**< of these symbols, with the values that sets refer to */
+    struct zeta_compiled **compiled;  /**< in the order of the catalog */
+    struct zeta_compiled **queries;   /**< their query forms; NULL for a set that has none here */
     uint32_t count;
-};
-
-/** The programmables of a device, and the numbers behind the symbols of its catalog. As above. */
-struct zeta_device_programmables {
-    struct zeta_metric_programmable **items; /**< time-based ones first */
-    uint32_t count;
-    const struct zeta_catalog *catalog; /**< on a root: of its first tile */
-    struct zeta_number *symbols;        /**< one per symbol; not on a root with tiles */
-    bool *symbol_known;
 };
 
 struct zeta_device_metrics {
@@ -59,11 +54,13 @@ struct zeta_device_metrics {
     pthread_mutex_t load_lock;
     _Atomic bool loaded; /**< the groups and what follows up to the programmables */
     struct zeta_device_sets sets;
+    struct zeta_list units;            /**< names of counting units; the place is the number */
     struct zeta_metric_group **groups; /**< in the order of zetMetricGroupGet */
     uint32_t group_count;
     struct zeta_query_notes *query_notes; /**< of backends about queries of units */
     _Atomic bool programmables_loaded;
-    struct zeta_device_programmables programmables;
+    struct zeta_metric_programmable **programmables; /**< time-based ones first */
+    uint32_t programmable_count;
 
     /** Guards what follows; on a tile the lock of its root is used instead. */
     pthread_mutex_t lock;
@@ -91,6 +88,17 @@ uint32_t zeta_metrics_tile_count(const struct zeta_device *device);
 /** One of them. */
 const struct zeta_device *zeta_metrics_tile(const struct zeta_device *device, uint32_t index);
 
+/** The sets of one of them, which are loaded. */
+const struct zeta_device_sets *zeta_metrics_sets(const struct zeta_device_metrics *metrics,
+                                                 uint32_t tile);
+
+/**
+ * The number that the API shows for a counting unit: units are counted as they are met. The name
+ * exists as long as the sets. Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_metrics_number_unit(struct zeta_device_metrics *metrics, const char *unit,
+                                     uint32_t *out_number);
+
 /** DEPENDENCY_UNAVAILABLE with a sentence if metrics of the device were never enabled. Any thread.
  */
 ze_result_t zeta_metrics_check_was_enabled(struct zeta_device_metrics *metrics);
@@ -100,5 +108,20 @@ ze_result_t zeta_metrics_check_was_enabled(struct zeta_device_metrics *metrics);
  * DEPENDENCY_UNAVAILABLE with a sentence that says how to enable them. Any thread.
  */
 ze_result_t zeta_metrics_check_enabled(struct zeta_device_metrics *metrics);
+
+/* Sets of a device (set_files.c). */
+
+/**
+ * Reads, links and compiles the sets for a device. What is wrong is logged with file and line and
+ * left out; a file of a user that cannot be read does not take the other files with it.
+ *
+ * Ownership: *out_sets is freed with zeta_device_sets_free(). Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_device_sets_load(const struct zeta_device *device,
+                                  const struct zeta_provider *provider,
+                                  struct zeta_device_sets *out_sets);
+
+/** Frees compiled sets and their catalog. Zeroed is fine. */
+void zeta_device_sets_free(struct zeta_device_sets *sets);
 
 #endif

@@ -1,12 +1,9 @@
-#include "core/metric/device/set_files.h"
-
-#include <stdatomic.h>
+/* Where the sets of a device come from. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/formula/compile/compile.h"
 #include "core/formula/programmables/link.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/device/device_metrics.h"
@@ -21,40 +18,16 @@ struct gathering {
     bool out_of_memory;
 };
 
-/** Hashes of what was logged. A full table only means that something is logged again. */
-static _Atomic uint64_t logged[512];
-
-/**
- * Every device reads the same files, so the same finding comes again and again: true the first time
- * that the process meets a text.
- */
-static bool is_news(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    const size_t size = sizeof(logged) / sizeof(logged[0]);
-
-    for (const char *c = text; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    hash |= 1; /* 0 marks a free place */
-    for (size_t i = 0; i < size; i++) {
-        uint64_t found = 0;
-
-        if (atomic_compare_exchange_strong(&logged[(hash + i) % size], &found, hash))
-            return true;
-        if (found == hash)
-            return false;
-    }
-    return true;
-}
-
+/** Every device reads the same files, so the same finding comes again and again. */
 static void log_finding(void *context ZETA_UNUSED, const struct zeta_diagnostic *finding)
 {
     char text[ZETA_DIAGNOSTIC_BYTES];
 
     zeta_diagnostic_print(finding, text, sizeof(text));
-    zeta_log(finding->severity != ZETA_SEVERITY_NOTE && is_news(text) ? ZETA_LOG_WARN
-                                                                      : ZETA_LOG_DEBUG,
-             "metric", "%s", text);
+    if (finding->severity == ZETA_SEVERITY_NOTE)
+        zeta_log(ZETA_LOG_DEBUG, "metric", "%s", text);
+    else
+        zeta_log_once(ZETA_LOG_WARN, "metric", "%s", text);
 }
 
 /** Adds a file (text is NULL) or a text of that name, unless it is broken. */
@@ -64,8 +37,8 @@ static void gather(struct gathering *gathering, const char *name, const char *te
     ze_result_t result = zeta_catalog_add_whole(gathering->catalog, name, text, length, &sink);
 
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-        zeta_log(is_news(name) ? ZETA_LOG_WARN : ZETA_LOG_DEBUG, "metric",
-                 "%s: the file is not used; its metric sets are missing", name);
+        zeta_log_once(ZETA_LOG_WARN, "metric",
+                      "%s: the file is not used; its metric sets are missing", name);
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
         gathering->out_of_memory = true;
 }
@@ -126,68 +99,46 @@ static bool find_symbol(void *context, const char *name, struct zeta_number *out
     return false;
 }
 
-struct zeta_symbol_lookup zeta_device_symbols(const struct zeta_provider *provider,
-                                              struct zeta_plugin_array *out_array)
-{
-    const struct zeta_backend *backend = provider->backend;
-
-    *out_array = (struct zeta_plugin_array){0};
-    if (backend->metric.symbols(backend->self, provider->device, out_array) != ZETA_PLUGIN_SUCCESS)
-        *out_array = (struct zeta_plugin_array){0};
-    return (struct zeta_symbol_lookup){.find = find_symbol, .context = out_array};
-}
-
-/** The query form of the set that was compiled last, where queries are possible. */
-static ze_result_t compile_query(const struct zeta_device *device, struct zeta_device_sets *sets,
-                                 const struct zeta_set *set,
-                                 const struct zeta_symbol_lookup *lookup)
-{
-    if (!device->backend->providers[ZETA_GROUP_METRIC_QUERY].backend ||
-        (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) == 0)
-        return ZE_RESULT_SUCCESS;
-    return zeta_set_compile_query(sets->catalog, set, lookup, NULL, &sets->queries[sets->count]);
-}
-
-/** Compiles a set and its query form; both or none. */
-static ze_result_t compile_one(const struct zeta_device *device, struct zeta_device_sets *sets,
-                               const struct zeta_set *set, const struct zeta_symbol_lookup *lookup)
-{
-    struct zeta_diagnostics sink = {.report = log_finding};
-    struct zeta_compiled **place = &sets->compiled[sets->count];
-    ze_result_t result = zeta_set_compile(sets->catalog, set, lookup, &sink, place);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = compile_query(device, sets, set, lookup);
-    if (result == ZE_RESULT_SUCCESS) {
-        sets->count++;
-        return result;
-    }
-    zeta_compiled_destroy(*place);
-    *place = NULL;
-    return result;
-}
-
-/** Compiles what is in the catalog; a set that the device does not have is left out. */
+/**
+ * Compiles what is in the catalog, each set with its query form where queries are possible; a set
+ * that the device does not have is left out.
+ */
 static ze_result_t compile_all(const struct zeta_device *device,
                                const struct zeta_provider *provider, struct zeta_device_sets *sets)
 {
-    struct zeta_plugin_array symbols = {0};
-    struct zeta_symbol_lookup lookup = zeta_device_symbols(provider, &symbols);
-    uint32_t count = zeta_catalog_set_count(sets->catalog);
+    const struct zeta_backend *backend = provider->backend;
+    const bool queries = device->backend->providers[ZETA_GROUP_METRIC_QUERY].backend != NULL;
+    const uint32_t count = zeta_catalog_set_count(sets->catalog);
+    struct zeta_diagnostics sink = {.report = log_finding};
 
-    sets->compiled = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
-    sets->queries = calloc(count > 0 ? count : 1, sizeof(struct zeta_compiled *));
-    lookup.values = sets->symbols = zeta_symbol_values_create(sets->catalog, &lookup);
-    if (!sets->compiled || !sets->queries || !sets->symbols)
+    if (backend->metric.symbols(backend->self, provider->device, &sets->symbols) !=
+        ZETA_PLUGIN_SUCCESS)
+        sets->symbols = (struct zeta_plugin_array){0};
+    sets->lookup = (struct zeta_symbol_lookup){.find = find_symbol, .context = &sets->symbols};
+    sets->lookup.values = zeta_symbol_values_create(sets->catalog, &sets->lookup);
+    sets->compiled = calloc((size_t)count + 1, sizeof(struct zeta_compiled *));
+    sets->queries = calloc((size_t)count + 1, sizeof(struct zeta_compiled *));
+    if (!sets->compiled || !sets->queries || !sets->lookup.values)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_set *set = zeta_catalog_set(sets->catalog, i);
-        const ze_result_t result = compile_one(device, sets, set, &lookup);
+        struct zeta_compiled **compiled = &sets->compiled[sets->count];
+        ze_result_t result = zeta_set_compile(sets->catalog, set, &sets->lookup, &sink, compiled);
 
+        if (result == ZE_RESULT_SUCCESS && queries &&
+            (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0) {
+            result = zeta_set_compile_query(sets->catalog, set, &sets->lookup, NULL,
+                                            &sets->queries[sets->count]);
+            if (result != ZE_RESULT_SUCCESS) {
+                zeta_compiled_destroy(*compiled);
+                *compiled = NULL;
+            }
+        }
         if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             return result;
-        if (result != ZE_RESULT_SUCCESS)
+        if (result == ZE_RESULT_SUCCESS)
+            sets->count++;
+        else
             zeta_log(result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ? ZETA_LOG_DEBUG : ZETA_LOG_WARN,
                      "metric", "%s:%u: device %s has no group %s", set->file, set->line,
                      device->backend->id, set->name);
@@ -227,7 +178,7 @@ void zeta_device_sets_free(struct zeta_device_sets *sets)
     }
     free(sets->compiled);
     free(sets->queries);
-    free(sets->symbols);
+    free((void *)(uintptr_t)sets->lookup.values);
     zeta_catalog_destroy(sets->catalog);
     *sets = (struct zeta_device_sets){0};
 }

@@ -7,7 +7,7 @@
 
 #include "core/formula/compile/compile.h"
 #include "core/formula/describe/describe.h"
-#include "core/metric/group/group_view.h"
+#include "core/metric/group/group.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"

@@ -5,7 +5,7 @@
 
 #include "core/device/device.h"
 #include "core/metric/export/export.h"
-#include "core/metric/group/group_view.h"
+#include "core/metric/group/group.h"
 #include "core/plugin/host.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"

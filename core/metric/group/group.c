@@ -14,7 +14,7 @@
 /* Making and discarding -------------------------------------------------------------------------
  */
 
-static void copy_text(char *target, size_t size_bytes, const char *text)
+void zeta_copy_text(char *target, size_t size_bytes, const char *text)
 {
     (void)snprintf(target, size_bytes, "%s", text ? text : "");
 }
@@ -25,8 +25,9 @@ void zeta_metric_group_describe(const struct zeta_compiled *compiled,
 {
     const struct zeta_set *set = zeta_compiled_set(compiled);
 
-    copy_text(out_properties->name, sizeof(out_properties->name), set->name);
-    copy_text(out_properties->description, sizeof(out_properties->description), set->description);
+    zeta_copy_text(out_properties->name, sizeof(out_properties->name), set->name);
+    zeta_copy_text(out_properties->description, sizeof(out_properties->description),
+                   set->description);
     out_properties->samplingType = sampling;
     out_properties->domain = set->domain;
     out_properties->metricCount = zeta_compiled_metric_count(compiled);
@@ -34,11 +35,11 @@ void zeta_metric_group_describe(const struct zeta_compiled *compiled,
 
 void zeta_metric_describe(const struct zeta_metric *metric, zet_metric_properties_t *out_properties)
 {
-    copy_text(out_properties->name, sizeof(out_properties->name), metric->name);
-    copy_text(out_properties->description, sizeof(out_properties->description),
-              metric->description);
-    copy_text(out_properties->component, sizeof(out_properties->component), metric->component);
-    copy_text(out_properties->resultUnits, sizeof(out_properties->resultUnits), metric->unit);
+    zeta_copy_text(out_properties->name, sizeof(out_properties->name), metric->name);
+    zeta_copy_text(out_properties->description, sizeof(out_properties->description),
+                   metric->description);
+    zeta_copy_text(out_properties->component, sizeof(out_properties->component), metric->component);
+    zeta_copy_text(out_properties->resultUnits, sizeof(out_properties->resultUnits), metric->unit);
     out_properties->tierNumber = metric->tier;
     out_properties->metricType = metric->type;
     out_properties->resultType = metric->value_type;
@@ -66,16 +67,10 @@ static void finish_group(void *object)
 ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC, finish_metric)
 ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_GROUP, finish_group)
 
-void zeta_metric_entry_discard(struct zeta_metric_entry *entry)
-{
-    if (entry && zeta_object_retire(entry))
-        zeta_object_unpin(entry);
-}
-
 static void discard_entries(struct zeta_metric_entry **entries, uint32_t count)
 {
     for (uint32_t i = 0; entries && i < count; i++)
-        zeta_metric_entry_discard(entries[i]);
+        zeta_object_discard(entries[i]);
     free(entries);
 }
 
@@ -227,33 +222,52 @@ bool zeta_metric_group_takes_markers(const struct zeta_metric_group *group)
     return false;
 }
 
-bool zeta_groups_pin(struct zeta_metric_group *const *groups, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (zeta_object_pin(groups[i], ZETA_KIND_METRIC_GROUP))
-            continue;
-        zeta_groups_unpin(groups, i);
-        return false;
-    }
-    return true;
-}
+/* Views -----------------------------------------------------------------------------------------
+ */
 
-void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count)
+ze_result_t zeta_group_view_acquire(const void *handle, const char *function, const char *parameter,
+                                    struct zeta_group_view *out_view)
 {
-    for (uint32_t i = 0; i < count; i++)
-        zeta_object_unpin(groups[i]);
-}
+    struct zeta_metric_group *group = (struct zeta_metric_group *)(uintptr_t)handle;
+    struct zeta_device_metrics *root;
 
-ze_result_t zeta_groups_check_closed_locked(struct zeta_metric_group *const *groups, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (!groups[i]->user)
-            continue;
-        if (!zeta_object_is(groups[i], ZETA_KIND_METRIC_GROUP))
-            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                              "another thread destroyed the group at position %u", i);
-        if (!groups[i]->closed)
-            return ZE_RESULT_NOT_READY;
+    *out_view = (struct zeta_group_view){0};
+    if (!group->user) {
+        out_view->object = group;
+        out_view->group = group;
+        return ZE_RESULT_SUCCESS;
     }
+    if (!zeta_object_pin(group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, parameter);
+    root = zeta_metrics_root(group->metrics);
+    (void)pthread_mutex_lock(&root->lock);
+    group->views++;
+    out_view->object = group;
+    out_view->group = &out_view->copy;
+    out_view->copy.device = group->device;
+    out_view->copy.metrics = group->metrics;
+    out_view->copy.properties = group->properties;
+    out_view->copy.set = group->set;
+    out_view->copy.origin = group->origin;
+    out_view->copy.compiled = group->compiled;
+    out_view->copy.compiled_count = group->compiled_count;
+    out_view->copy.source_id = group->source_id;
+    out_view->copy.user = group->user;
+    (void)pthread_mutex_unlock(&root->lock);
     return ZE_RESULT_SUCCESS;
+}
+
+void zeta_group_view_release(struct zeta_group_view *view)
+{
+    struct zeta_metric_group *group = view->object;
+    struct zeta_device_metrics *root;
+
+    view->object = NULL;
+    if (!group || !group->user)
+        return;
+    root = zeta_metrics_root(group->metrics);
+    (void)pthread_mutex_lock(&root->lock);
+    group->views--;
+    (void)pthread_mutex_unlock(&root->lock);
+    zeta_object_unpin(group);
 }

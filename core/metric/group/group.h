@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <level_zero/zet_api.h>
@@ -98,8 +99,8 @@ static inline const char *zeta_metric_entry_owner(const struct zeta_metric_entry
     return entry->decoder ? "a decoder" : "a predefined group";
 }
 
-/** Ends the handle of a metric. NULL is allowed. */
-void zeta_metric_entry_discard(struct zeta_metric_entry *entry);
+/** Copies a text into a member of a struct of the API; what does not fit is cut. NULL is "". */
+void zeta_copy_text(char *target, size_t size_bytes, const char *text);
 
 /** Fills the properties of a group but for stype and pNext. The struct was zeroed. */
 void zeta_metric_group_describe(const struct zeta_compiled *compiled,
@@ -123,22 +124,31 @@ bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta
  * streamed, its rows show them in the metric StreamMarker. */
 bool zeta_metric_group_takes_markers(const struct zeta_metric_group *group);
 
-/**
- * Pins groups for a call that uses them; false if one of them is not alive any more, and then none
- * is pinned.
- */
-bool zeta_groups_pin(struct zeta_metric_group *const *groups, uint32_t count);
-void zeta_groups_unpin(struct zeta_metric_group *const *groups, uint32_t count);
-
-/**
- * NOT_READY if one of the groups is an application's and not closed, INVALID_NULL_HANDLE if one was
- * destroyed meanwhile. The caller holds the root's lock.
- */
-ze_result_t zeta_groups_check_closed_locked(struct zeta_metric_group *const *groups,
-                                            uint32_t count);
-
 /** INVALID_ARGUMENT with a sentence unless the group is one of exactly this device. */
 ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group,
                                            const struct zeta_device *device);
+
+/**
+ * A view of a group during one call. Predefined groups never change. One that an application made
+ * has a new set after each change, and ends with its last reference; so a call reads a view of it,
+ * which stays as it is until it is released.
+ */
+struct zeta_group_view {
+    struct zeta_metric_group *object;      /**< NULL: none is viewed */
+    const struct zeta_metric_group *group; /**< what to read; without metrics (entries) */
+    struct zeta_metric_group copy;         /**< of a group that an application made */
+};
+
+/**
+ * Takes a view of a group for a call. Any thread, without the lock of the root's metrics.
+ * Errors: those of zeta_object_explain() for a group that was destroyed; there is no view then.
+ *
+ * @function, @parameter  for the sentence
+ */
+ze_result_t zeta_group_view_acquire(const void *handle, const char *function, const char *parameter,
+                                    struct zeta_group_view *out_view);
+
+/** Releases a view, also with ZETA_CLEANUP. One of no group is allowed. */
+void zeta_group_view_release(struct zeta_group_view *view);
 
 #endif

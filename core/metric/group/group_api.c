@@ -2,16 +2,16 @@
 #include <string.h>
 
 #include "core/api/chain.h"
-#include "core/capture/stream.h"
+#include "core/capture/capture.h"
 #include "core/capture/unit_program.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/device/device_metrics.h"
-#include "core/metric/group/group_view.h"
+#include "core/metric/group/group.h"
 #include "core/metric/group/load.h"
-#include "core/metric/group/query_notes.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 #include "zeta_impl.h"
@@ -40,52 +40,41 @@ static const volatile size_t group_bytes =
 static const volatile size_t metric_bytes =
     sizeof(zet_metric_properties_t) - offsetof(zet_metric_properties_t, name);
 
-/** Fills one struct that was chained to the properties of a group. */
-static void fill_group_node(const struct zeta_metric_group *group, uint32_t stype, void *node)
-{
-    const struct zeta_plugin_device_properties *device = &group->device->backend->properties;
-
-    if (stype == ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP &&
-        zeta_chain_readable(node, sizeof(zet_metric_global_timestamps_resolution_exp_t))) {
-        zet_metric_global_timestamps_resolution_exp_t *resolution = node;
-
-        resolution->timerResolution = device->timer_hz;
-        resolution->timestampValidBits = device->timestamp_valid_bits;
-    } else if (stype == ZET_STRUCTURE_TYPE_METRIC_GROUP_TYPE_EXP &&
-               zeta_chain_readable(node, sizeof(zet_metric_group_type_exp_t))) {
-        zet_metric_group_type_exp_flags_t *type = &((zet_metric_group_type_exp_t *)node)->type;
-
-        *type = group->user ? ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED
-                            : ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
-        if (zeta_metric_group_takes_markers(group))
-            *type |= ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER;
-    } else if (stype == ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP &&
-               zeta_chain_readable(node, sizeof(zet_metric_source_id_exp_t))) {
-        ((zet_metric_source_id_exp_t *)node)->sourceId = group->source_id;
-    }
-}
-
-/** Reports that there is no memory to import: no descriptor, no bytes. */
-static void fill_export_node(uint32_t stype, void *node)
-{
-    if (stype == ZET_STRUCTURE_TYPE_EXPORT_DMA_EXP_PROPERTIES &&
-        zeta_chain_readable(node, sizeof(zet_export_dma_buf_exp_properties_t))) {
-        zet_export_dma_buf_exp_properties_t *export = node;
-
-        export->fd = -1;
-        export->size = 0;
-    }
-}
-
-static void fill_group_chain(const struct zeta_metric_group *group, const void *next)
+/** Fills what is chained to the properties of a group, or of a metric: group is NULL then. */
+static void fill_chain(const struct zeta_metric_group *group, const void *next)
 {
     struct zeta_chain chain = zeta_chain_begin(next);
     uint32_t stype;
     void *node;
 
     while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
-        fill_group_node(group, stype, node);
-        fill_export_node(stype, node);
+        zet_metric_global_timestamps_resolution_exp_t *resolution = node;
+        zet_metric_group_type_exp_t *type = node;
+        zet_metric_source_id_exp_t *source = node;
+        zet_export_dma_buf_exp_properties_t *export = node;
+
+        if (stype == ZET_STRUCTURE_TYPE_EXPORT_DMA_EXP_PROPERTIES &&
+            zeta_chain_readable(node, sizeof(*export))) {
+            export->fd = -1; /* there is no memory to import */
+            export->size = 0;
+        }
+        if (!group)
+            continue;
+        if (stype == ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP &&
+            zeta_chain_readable(node, sizeof(*resolution))) {
+            resolution->timerResolution = group->device->backend->properties.timer_hz;
+            resolution->timestampValidBits =
+                group->device->backend->properties.timestamp_valid_bits;
+        } else if (stype == ZET_STRUCTURE_TYPE_METRIC_GROUP_TYPE_EXP &&
+                   zeta_chain_readable(node, sizeof(*type))) {
+            type->type = group->user ? ZET_METRIC_GROUP_TYPE_EXP_FLAG_USER_CREATED
+                                     : ZET_METRIC_GROUP_TYPE_EXP_FLAG_OTHER;
+            if (zeta_metric_group_takes_markers(group))
+                type->type |= ZET_METRIC_GROUP_TYPE_EXP_FLAG_MARKER;
+        } else if (stype == ZET_STRUCTURE_TYPE_METRIC_SOURCE_ID_EXP &&
+                   zeta_chain_readable(node, sizeof(*source))) {
+            source->sourceId = group->source_id;
+        }
     }
 }
 
@@ -111,12 +100,6 @@ static void unlock_group(struct zeta_metric_group *group)
     zeta_object_unpin(group);
 }
 
-/** True if the handle may end before the process: of an application, its group, or a decoder. */
-static bool is_mortal(const struct zeta_metric_entry *entry)
-{
-    return entry->user || entry->decoder || (entry->group && entry->group->user);
-}
-
 ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_t hMetricGroup,
                                                         zet_metric_group_properties_t *pProperties)
 {
@@ -128,7 +111,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_
                                    "hMetricGroup");
     memcpy((char *)pProperties + skip, (const char *)group->properties + skip, group_bytes);
     if (pProperties->pNext)
-        fill_group_chain(group, pProperties->pNext);
+        fill_chain(group, pProperties->pNext);
     unlock_group(group);
     return ZE_RESULT_SUCCESS;
 }
@@ -157,19 +140,14 @@ ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
 {
     struct zeta_metric_entry *entry = (struct zeta_metric_entry *)hMetric;
     const size_t skip = offsetof(zet_metric_properties_t, name);
-    const bool mortal = is_mortal(entry);
+    /* The handle may end before the process: of an application, its group, or a decoder. */
+    const bool mortal = entry->user || entry->decoder || (entry->group && entry->group->user);
 
     if (mortal && !zeta_object_pin(entry, ZETA_KIND_METRIC))
         return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricGetProperties", "hMetric");
     memcpy((char *)pProperties + skip, (const char *)entry->properties + skip, metric_bytes);
-    if (pProperties->pNext) {
-        struct zeta_chain chain = zeta_chain_begin(pProperties->pNext);
-        uint32_t stype;
-        void *node;
-
-        while ((node = zeta_chain_next(&chain, &stype)) != NULL)
-            fill_export_node(stype, node);
-    }
+    if (pProperties->pNext)
+        fill_chain(NULL, pProperties->pNext);
     if (mortal)
         zeta_object_unpin(entry);
     return ZE_RESULT_SUCCESS;
@@ -178,40 +156,14 @@ ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
 /* Functions of zeta.h ---------------------------------------------------------------------------
  */
 
-/** As the function; the group is viewed. */
-static ze_result_t group_info(const struct zeta_metric_group *group, struct zeta_group_info *info)
-{
-    const struct zeta_provider *provider =
-        &group->device->backend->providers[ZETA_GROUP_METRIC_STREAM];
-    struct zeta_group_info found = {0};
-    struct zeta_stream_periods periods = {0};
-
-    if (!provider->backend)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "no plugin samples device %s",
-                          group->device->backend->id);
-    found.plugin = provider->backend->id;
-    found.unit = group->set->unit->name;
-    found.origin = group->origin;
-    found.record_bytes = zeta_compiled_record_bytes(group->compiled[0]);
-    if (group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) {
-        for (uint32_t i = 0; i < group->compiled_count; i++)
-            zeta_stream_narrow_periods(
-                &zeta_metrics_tile(group->device, i)->backend->providers[ZETA_GROUP_METRIC_STREAM],
-                group->compiled[i], &periods);
-    }
-    found.min_period_ns = periods.min_ns;
-    found.max_period_ns = periods.max_ns;
-    zeta_query_notes_get(group, &found.no_queries, &found.query_note);
-    (void)provider->backend->metric.holder(provider->backend->self, provider->device,
-                                           zeta_plugin_text(found.unit), &found.holder_pid);
-    zeta_own_struct_copy(info, info->struct_size, &found, sizeof(found));
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_group_info *info)
 {
     const char *function = "zetaMetricGroupGetInfo";
-    struct zeta_group_view view;
+    ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
+    struct zeta_group_info found = {0};
+    struct zeta_stream_periods periods = {0};
+    const struct zeta_metric_group *viewed;
+    const struct zeta_provider *provider;
     ze_result_t result;
 
     if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
@@ -219,10 +171,30 @@ ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_
     if (!info)
         return zeta_own_null_pointer(function, "info");
     result = zeta_group_view_acquire(group, function, "group", &view);
-    if (result == ZE_RESULT_SUCCESS)
-        result = group_info(view.group, info);
-    zeta_group_view_release(&view);
-    return result;
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    viewed = view.group;
+    provider = &viewed->device->backend->providers[ZETA_GROUP_METRIC_STREAM];
+    if (!provider->backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "no plugin samples device %s",
+                          viewed->device->backend->id);
+    if (viewed->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) {
+        for (uint32_t i = 0; i < viewed->compiled_count; i++)
+            zeta_stream_narrow_periods(
+                &zeta_metrics_tile(viewed->device, i)->backend->providers[ZETA_GROUP_METRIC_STREAM],
+                viewed->compiled[i], &periods);
+    }
+    found.plugin = provider->backend->id;
+    found.unit = viewed->set->unit->name;
+    found.origin = viewed->origin;
+    found.record_bytes = zeta_compiled_record_bytes(viewed->compiled[0]);
+    found.min_period_ns = periods.min_ns;
+    found.max_period_ns = periods.max_ns;
+    zeta_query_notes_get(viewed, &found.no_queries, &found.query_note);
+    (void)provider->backend->metric.holder(provider->backend->self, provider->device,
+                                           zeta_plugin_text(found.unit), &found.holder_pid);
+    zeta_own_struct_copy(info, info->struct_size, &found, sizeof(found));
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zetaMetricGetInfo(zet_metric_handle_t metric, struct zeta_metric_info *info)

@@ -9,9 +9,7 @@
 #include "core/formula/sets/programmables.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/device/device_metrics.h"
-#include "core/metric/device/set_files.h"
 #include "core/metric/group/group.h"
-#include "core/metric/group/query_notes.h"
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"
 #include "core/util/error.h"
@@ -49,32 +47,6 @@ static uint32_t find_twin(const struct zeta_device_sets *sets, const struct zeta
     return UINT32_MAX;
 }
 
-/** The sets of the device, on a root those of its tile. */
-static const struct zeta_device_sets *sets_of(const struct zeta_device_metrics *metrics,
-                                              uint32_t tile)
-{
-    const struct zeta_device *device = metrics->device;
-
-    return device->tile_count > 0 ? &atomic_load(&device->tiles[tile]->metrics)->sets
-                                  : &metrics->sets;
-}
-
-/** Number of the counting unit: units are counted as they appear in the sets. */
-static uint32_t unit_number(const struct candidates *before, const struct zeta_unit *unit)
-{
-    uint32_t next = 0;
-
-    for (uint32_t i = 0; i < before->count; i++) {
-        const struct candidate *candidate = &before->items[i];
-
-        if (strcmp(zeta_compiled_set(candidate->compiled[0])->unit->name, unit->name) == 0)
-            return candidate->source_id;
-        if (candidate->source_id >= next)
-            next = candidate->source_id + 1;
-    }
-    return next;
-}
-
 /** False where the backend reports that a device lacks the unit: nothing could be sampled. */
 static bool has_unit(const struct zeta_device *device, const char *unit)
 {
@@ -92,11 +64,10 @@ static bool has_unit(const struct zeta_device *device, const char *unit)
 }
 
 /** Lists the sets of the first tile that each tile has, with units that are there. */
-static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
-                                   struct candidates *out)
+static ze_result_t list_candidates(struct zeta_device_metrics *metrics, struct candidates *out)
 {
     const uint32_t tiles = zeta_metrics_tile_count(metrics->device);
-    const struct zeta_device_sets *first = sets_of(metrics, 0);
+    const struct zeta_device_sets *first = zeta_metrics_sets(metrics, 0);
     const struct zeta_unit *asked = NULL; /* sets of one unit follow each other */
     bool is_there = false;
 
@@ -116,7 +87,7 @@ static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
         candidate->queries = candidate->compiled + tiles;
         candidate->has_queries = true;
         for (tile = 0; is_there && tile < tiles; tile++) {
-            const struct zeta_device_sets *sets = sets_of(metrics, tile);
+            const struct zeta_device_sets *sets = zeta_metrics_sets(metrics, tile);
             const uint32_t twin = tile == 0 ? i : find_twin(sets, first->compiled[i]);
 
             if (twin == UINT32_MAX)
@@ -127,10 +98,97 @@ static ze_result_t list_candidates(const struct zeta_device_metrics *metrics,
         }
         if (tile < tiles)
             continue;
-        candidate->source_id = unit_number(out, unit);
+        if (zeta_metrics_number_unit(metrics, unit->name, &candidate->source_id) !=
+            ZE_RESULT_SUCCESS)
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         out->count++;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+/* Notes about queries ---------------------------------------------------------------------------
+ */
+
+/** What the backend says of the queries of one unit. */
+struct zeta_query_notes {
+    struct zeta_query_notes *next;
+    char *unit;
+    char *no_queries; /**< a sentence: why it has none; "": it has */
+    char *note;       /**< a sentence about what they count, or "" */
+};
+
+static const struct zeta_query_notes *find_notes(const struct zeta_device_metrics *metrics,
+                                                 const char *unit)
+{
+    const struct zeta_query_notes *notes = metrics->query_notes;
+
+    while (notes && strcmp(notes->unit, unit) != 0)
+        notes = notes->next;
+    return notes;
+}
+
+static char *copy_string(struct zeta_plugin_string string)
+{
+    return strndup(string.data ? string.data : "", string.data ? (size_t)string.size : 0);
+}
+
+/** Asks the backend about a unit, once; without a provider of queries there are no notes. */
+static ze_result_t ask_about_unit(struct zeta_device_metrics *metrics, const char *unit)
+{
+    const struct zeta_provider *provider =
+        &metrics->device->backend->providers[ZETA_GROUP_METRIC_QUERY];
+    struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
+    struct zeta_query_notes *notes;
+
+    if (!provider->backend || find_notes(metrics, unit))
+        return ZE_RESULT_SUCCESS;
+    if (provider->backend->metric.limits(provider->backend->self, provider->device,
+                                         zeta_plugin_text(unit), &limits) != ZETA_PLUGIN_SUCCESS)
+        return ZE_RESULT_SUCCESS; /* the making of a pool reports what is wrong */
+    notes = calloc(1, sizeof(*notes));
+    if (!notes)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    notes->next = metrics->query_notes;
+    metrics->query_notes = notes;
+    notes->unit = strdup(unit);
+    notes->no_queries = copy_string(limits.no_queries);
+    notes->note = copy_string(limits.query_note);
+    return notes->unit && notes->no_queries && notes->note ? ZE_RESULT_SUCCESS
+                                                           : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void free_notes(struct zeta_device_metrics *metrics)
+{
+    while (metrics->query_notes) {
+        struct zeta_query_notes *notes = metrics->query_notes;
+
+        metrics->query_notes = notes->next;
+        free(notes->unit);
+        free(notes->no_queries);
+        free(notes->note);
+        free(notes);
+    }
+}
+
+bool zeta_unit_has_queries(const struct zeta_device_metrics *metrics, const char *unit)
+{
+    const struct zeta_query_notes *notes = find_notes(metrics, unit);
+
+    return !notes || !*notes->no_queries;
+}
+
+void zeta_query_notes_get(const struct zeta_metric_group *group, const char **out_no_queries,
+                          const char **out_note)
+{
+    const struct zeta_query_notes *notes = find_notes(group->metrics, group->set->unit->name);
+    const bool is_query =
+        group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    /* Of a set that was never meant for queries nobody wonders where they are. */
+    const bool is_meant =
+        (group->set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0;
+
+    *out_no_queries = notes && is_meant ? notes->no_queries : "";
+    *out_note = notes && is_query ? notes->note : "";
 }
 
 /* Making the groups -----------------------------------------------------------------------------
@@ -219,7 +277,7 @@ static ze_result_t make_groups(struct zeta_device_metrics *metrics,
 static ze_result_t ask_about_queries(struct zeta_device_metrics *metrics,
                                      const struct candidates *candidates)
 {
-    const struct zeta_catalog *catalog = sets_of(metrics, 0)->catalog;
+    const struct zeta_catalog *catalog = zeta_metrics_sets(metrics, 0)->catalog;
     const uint32_t programmables = catalog ? zeta_catalog_programmable_count(catalog) : 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
@@ -227,13 +285,13 @@ static ze_result_t ask_about_queries(struct zeta_device_metrics *metrics,
         const struct zeta_set *set = zeta_compiled_set(candidates->items[i].compiled[0]);
 
         if (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
-            result = zeta_query_notes_ask(metrics, set->unit->name);
+            result = ask_about_unit(metrics, set->unit->name);
     }
     for (uint32_t i = 0; i < programmables && result == ZE_RESULT_SUCCESS; i++) {
         const struct zeta_programmable *model = zeta_catalog_programmable(catalog, i);
 
         if (model->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
-            result = zeta_query_notes_ask(metrics, model->unit->name);
+            result = ask_about_unit(metrics, model->unit->name);
     }
     return result;
 }
@@ -271,7 +329,8 @@ static ze_result_t load_locked(struct zeta_device_metrics *metrics)
     free(metrics->groups);
     metrics->groups = NULL;
     metrics->group_count = 0;
-    zeta_query_notes_free(metrics);
+    free_notes(metrics);
+    zeta_list_finish(&metrics->units);
     zeta_device_sets_free(&metrics->sets);
     return result;
 }

@@ -4,12 +4,14 @@
 #ifndef ZETA_CORE_METRIC_GROUP_LOAD_H
 #define ZETA_CORE_METRIC_GROUP_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <level_zero/ze_api.h>
 
 struct zeta_device;
 struct zeta_device_metrics;
+struct zeta_metric_group;
 
 /**
  * Loads the device's sets and makes its groups, once.
@@ -26,5 +28,15 @@ ze_result_t zeta_groups_load(struct zeta_device_metrics *metrics);
  */
 ze_result_t zeta_groups_enumerate(struct zeta_device *device, uint32_t *count,
                                   struct zeta_device_metrics **out_metrics);
+
+/** False if the backend gave a reason why the unit has no queries. Any thread. */
+bool zeta_unit_has_queries(const struct zeta_device_metrics *metrics, const char *unit);
+
+/**
+ * The notes that concern a group: why its set has no event-based group, and what an event-based
+ * group counts; "" where there are none. They live as long as the device.
+ */
+void zeta_query_notes_get(const struct zeta_metric_group *group, const char **out_no_queries,
+                          const char **out_note);
 
 #endif

@@ -8,12 +8,10 @@
 
 #include <level_zero/zet_api.h>
 
-#include "core/formula/compile/compile.h"
 #include "core/object/object.h"
 
 struct zeta_device;
 struct zeta_device_metrics;
-struct zeta_device_programmables;
 struct zeta_programmable;
 
 /** Exists until the process ends. */
@@ -31,13 +29,5 @@ struct zeta_metric_programmable {
  * Errors: OUT_OF_HOST_MEMORY; another call tries again then.
  */
 ze_result_t zeta_programmables_load(struct zeta_device_metrics *metrics);
-
-/** Symbols as they were when the device was loaded: no plugin is called. */
-struct zeta_symbol_lookup
-zeta_programmables_symbols(const struct zeta_device_programmables *programmables);
-
-/** What a set for the tile (0 without tiles) of a device is compiled with. */
-const struct zeta_device_programmables *
-zeta_programmables_of_tile(const struct zeta_device_metrics *metrics, uint32_t tile);
 
 #endif

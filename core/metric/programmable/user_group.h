@@ -1,5 +1,5 @@
 /*
- * Groups that an application made.
+ * Metrics that an application made of programmables, and groups of them.
  *
  * A group always has a set: each change makes a new version of it, with the slots that its metrics
  * need. Versions that were closed once stay until the group is freed, because streams and pools may
@@ -13,7 +13,9 @@
 
 #include <level_zero/zet_api.h>
 
+#include "core/formula/programmables/recipe.h"
 #include "core/formula/programmables/recipe_set.h"
+#include "core/formula/sets/set.h"
 #include "core/metric/activation/client.h"
 #include "core/metric/group/group.h"
 
@@ -22,7 +24,18 @@ struct zeta_device;
 struct zeta_device_metrics;
 struct zeta_metric_entry;
 struct zeta_metric_group;
-struct zeta_user_metric;
+struct zeta_metric_programmable;
+
+/** Belongs to a struct zeta_metric_entry until its last reference is gone. */
+struct zeta_user_metric {
+    struct zeta_user_part part;
+    struct zeta_client client;
+    struct zeta_metric_entry *entry;
+    const struct zeta_metric_programmable *programmable;
+    struct zeta_recipe recipe;
+    struct zeta_metric metric; /**< what the API and zeta.h show of it; no expressions */
+    uint32_t groups;           /**< that contain it; behind the root's lock */
+};
 
 /** What a group measured at one time. */
 struct zeta_user_version {
@@ -44,7 +57,6 @@ struct zeta_user_group {
     struct zeta_metric_group *group;
     struct zeta_user_metric **members; /**< in the order in which they were added */
     uint32_t member_count;
-    uint32_t capacity;
     struct zeta_user_version *versions; /**< the newest is the group's */
     struct zeta_metric_entry **others;  /**< GpuTime and info metrics that were ever shown */
     uint32_t other_count;
@@ -69,22 +81,19 @@ struct zeta_user_group_request {
 ze_result_t zeta_user_group_create(const struct zeta_user_group_request *request,
                                    zet_metric_group_handle_t *out_group);
 
-/* Parts in other files (user_version.c). */
+/** INVALID_ARGUMENT with a sentence if a text of the caller does not fit its place in the API. */
+ze_result_t zeta_check_text(const char *text, const char *parameter, size_t limit_bytes);
 
-/**
- * Where a metric counts among the tiles of the device of its group: the only one, or
- * ZETA_RECIPE_ALL_TILES.
- */
-uint32_t zeta_user_metric_tile(const struct zeta_device *device,
-                               const struct zeta_user_metric *metric);
+/* Versions of the set of a group (user_version.c). */
 
-/** SUCCESS if the group can be made of these metrics; else a sentence gives the reason. */
-ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
-                                  struct zeta_user_metric *const *members, uint32_t count);
+/** A metric as an ingredient of a set of a device: of its only tile, or of all. */
+struct zeta_ingredient zeta_user_metric_ingredient(const struct zeta_device *device,
+                                                   const struct zeta_user_metric *metric);
 
 /**
  * Makes a version of a group's present members and lets the group have it. Behind the root's lock.
- * Errors: INVALID_ARGUMENT with a sentence, OUT_OF_HOST_MEMORY; the group is unchanged then.
+ * Errors: INVALID_ARGUMENT with a sentence if the metrics do not fit together, OUT_OF_HOST_MEMORY;
+ * the group is unchanged then.
  */
 ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user);
 

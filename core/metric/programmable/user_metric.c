@@ -1,4 +1,4 @@
-#include "core/metric/programmable/user_metric.h"
+#include "core/metric/programmable/user_group.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,27 +25,13 @@ static void finish_metric(struct zeta_user_part *part)
     free(metric);
 }
 
-static struct zeta_metric describe(const struct zeta_recipe *recipe)
-{
-    const struct zeta_programmable *model = recipe->programmable;
-
-    return (struct zeta_metric){.name = recipe->name,
-                                .description = recipe->description,
-                                .component = model->component,
-                                .unit = recipe->result_unit,
-                                .file = model->file,
-                                .line = model->line,
-                                .type = recipe->type,
-                                .value_type = recipe->value_type,
-                                .tier = model->tier,
-                                .metric_class = recipe->metric_class};
-}
-
 static ze_result_t make_metric(const struct zeta_metric_programmable *programmable,
                                const struct zeta_recipe_request *request,
                                struct zeta_metric_entry **out_entry)
 {
     struct zeta_user_metric *metric = calloc(1, sizeof(*metric));
+    const struct zeta_programmable *model;
+    const struct zeta_recipe *recipe;
     const char *wrong = NULL;
     ze_result_t result;
 
@@ -56,7 +42,18 @@ static ze_result_t make_metric(const struct zeta_metric_programmable *programmab
         result = zeta_error(result, "programmable %s: %s", programmable->model->name, wrong);
     if (result != ZE_RESULT_SUCCESS)
         goto free_metric;
-    metric->metric = describe(&metric->recipe);
+    recipe = &metric->recipe;
+    model = recipe->programmable;
+    metric->metric = (struct zeta_metric){.name = recipe->name,
+                                          .description = recipe->description,
+                                          .component = model->component,
+                                          .unit = recipe->result_unit,
+                                          .file = model->file,
+                                          .line = model->line,
+                                          .type = recipe->type,
+                                          .value_type = recipe->value_type,
+                                          .tier = model->tier,
+                                          .metric_class = recipe->metric_class};
     result = zeta_metric_entry_create(&metric->metric, &metric->entry);
     if (result != ZE_RESULT_SUCCESS)
         goto free_metric;
@@ -90,7 +87,7 @@ static ze_result_t make_metrics(const struct zeta_metric_programmable *programma
         if (result == ZE_RESULT_SUCCESS)
             continue;
         while (request->instance > 0)
-            zeta_metric_entry_discard(entries[--request->instance]);
+            zeta_object_discard(entries[--request->instance]);
         return result;
     }
     (void)pthread_mutex_lock(&root->lock);
@@ -99,22 +96,6 @@ static ze_result_t make_metrics(const struct zeta_metric_programmable *programma
         out_metrics[i] = (zet_metric_handle_t)entries[i];
     }
     (void)pthread_mutex_unlock(&root->lock);
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t check_texts(const char *name, const char *description)
-{
-    if (name[0] == '\0')
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "pName is empty; a metric needs a name");
-    if (strnlen(name, ZET_MAX_METRIC_NAME) + ZETA_RECIPE_SUFFIX_BYTES > ZET_MAX_METRIC_NAME)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "pName is longer than %u bytes, which leave room for a suffix",
-                          ZET_MAX_METRIC_NAME - ZETA_RECIPE_SUFFIX_BYTES);
-    if (strnlen(description, ZET_MAX_METRIC_DESCRIPTION) == ZET_MAX_METRIC_DESCRIPTION)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "pDescription has %u bytes or more, without its terminator",
-                          ZET_MAX_METRIC_DESCRIPTION);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -128,20 +109,26 @@ ze_result_t ZE_APICALL impl_zetMetricCreateFromProgrammableExp2(
 {
     const struct zeta_metric_programmable *programmable =
         (const struct zeta_metric_programmable *)hMetricProgrammable;
-    const struct zeta_device_programmables *of =
-        zeta_programmables_of_tile(programmable->metrics, 0);
-    const struct zeta_symbol_lookup symbols = zeta_programmables_symbols(of);
+    const struct zeta_device_sets *sets = zeta_metrics_sets(programmable->metrics, 0);
     struct zeta_choice choice;
     struct zeta_recipe_request request = {
         .choice = &choice, .name = pName, .description = pDescription};
     uint32_t available = 0;
     uint32_t wanted;
-    ze_result_t result = check_texts(pName, pDescription);
+    ze_result_t result;
 
+    if (pName[0] == '\0')
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "pName is empty; a metric needs a name");
+    if (strnlen(pName, ZET_MAX_METRIC_NAME) + ZETA_RECIPE_SUFFIX_BYTES > ZET_MAX_METRIC_NAME)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "pName is longer than %u bytes, which leave room for a suffix",
+                          ZET_MAX_METRIC_NAME - ZETA_RECIPE_SUFFIX_BYTES);
+    result = zeta_check_text(pDescription, "pDescription", ZET_MAX_METRIC_DESCRIPTION);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_choice_make(programmable->model, parameterCount, pParameterValues, &choice);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_choice_count(of->catalog, programmable->model, &choice, &symbols,
+        result = zeta_choice_count(sets->catalog, programmable->model, &choice, &sets->lookup,
                                    programmable->device->tile_count, &available);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -164,42 +151,29 @@ ze_result_t ZE_APICALL impl_zetMetricCreateFromProgrammableExp(
                                                     pMetricHandleCount, phMetricHandles);
 }
 
-/** Takes the metric out of the list and makes its handle invalid, unless a group contains it. */
-static ze_result_t remove_locked(struct zeta_device_metrics *root, struct zeta_metric_entry *entry)
-{
-    struct zeta_user_metric *metric = entry->user;
-
-    if (metric->groups > 0)
-        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                          "metric %s is in %u groups; remove it there, or destroy them, first",
-                          metric->recipe.name, metric->groups);
-    if (!zeta_object_retire(entry))
-        return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricDestroyExp", "hMetric");
-    zeta_client_remove_locked(root, &metric->client);
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t ZE_APICALL impl_zetMetricDestroyExp(zet_metric_handle_t hMetric)
 {
     struct zeta_metric_entry *entry = (struct zeta_metric_entry *)hMetric;
+    struct zeta_user_metric *metric = entry->user;
     struct zeta_device_metrics *root;
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (!zeta_object_pin(entry, ZETA_KIND_METRIC))
-        return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricDestroyExp", "hMetric");
-    if (!entry->user) {
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "metric %s belongs to %s and cannot be destroyed",
-                            entry->properties->name, zeta_metric_entry_owner(entry));
-        zeta_object_unpin(entry);
-        return result;
-    }
-    root = zeta_metrics_root(entry->user->programmable->metrics);
+    if (!metric)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "metric %s belongs to %s and cannot be destroyed",
+                          entry->properties->name, zeta_metric_entry_owner(entry));
+    root = zeta_metrics_root(metric->programmable->metrics);
     (void)pthread_mutex_lock(&root->lock);
-    result = remove_locked(root, entry);
+    if (metric->groups > 0)
+        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                            "metric %s is in %u groups; remove it there, or destroy them, first",
+                            metric->recipe.name, metric->groups);
+    else if (zeta_object_retire(entry))
+        zeta_client_remove_locked(root, &metric->client);
+    else
+        result = zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricDestroyExp", "hMetric");
     (void)pthread_mutex_unlock(&root->lock);
     if (result == ZE_RESULT_SUCCESS)
-        zeta_object_unpin(entry); /* the one of being live */
-    zeta_object_unpin(entry);
+        zeta_object_unpin(entry);
     return result;
 }

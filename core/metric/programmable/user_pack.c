@@ -9,7 +9,6 @@
 #include "core/metric/group/group.h"
 #include "core/metric/programmable/programmable.h"
 #include "core/metric/programmable/user_group.h"
-#include "core/metric/programmable/user_metric.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -41,33 +40,7 @@ static bool same_source(const struct zeta_user_metric *a, const struct zeta_user
            strcmp(a->programmable->model->layout_name, b->programmable->model->layout_name) == 0;
 }
 
-/** Counters that the metrics of one source need together, on the tile where they need most. */
-static uint32_t slots_needed(const struct packing *packing, uint32_t count)
-{
-    const uint32_t tiles = zeta_metrics_tile_count(packing->device);
-    uint32_t most = 0;
-
-    for (uint32_t tile = 0; tile < tiles; tile++) {
-        const uint32_t needed = zeta_ingredients_slots(packing->room, count, tile);
-
-        if (needed > most)
-            most = needed;
-    }
-    return most;
-}
-
-/** Whether the metrics of one source find their counters on each tile. */
-static bool fit_unit(const struct packing *packing, const struct zeta_unit *unit, uint32_t count)
-{
-    const uint32_t tiles = zeta_metrics_tile_count(packing->device);
-
-    for (uint32_t tile = 0; tile < tiles; tile++) {
-        if (!zeta_ingredients_fit(unit, packing->room, count, tile))
-            return false;
-    }
-    return true;
-}
-
+/** True if the metrics are of one source and find their counters on each tile. */
 static bool fit(void *context, const uint32_t *members, uint32_t count)
 {
     struct packing *packing = context;
@@ -78,7 +51,11 @@ static bool fit(void *context, const uint32_t *members, uint32_t count)
             return false;
         packing->room[i] = packing->ingredients[members[i]];
     }
-    return fit_unit(packing, first->programmable->model->unit, count);
+    for (uint32_t tile = 0; tile < zeta_metrics_tile_count(packing->device); tile++) {
+        if (!zeta_ingredients_fit(first->programmable->model->unit, packing->room, count, tile))
+            return false;
+    }
+    return true;
 }
 
 /** No solution has fewer groups: counters of each source by slots of its unit, rounded up. */
@@ -90,6 +67,7 @@ static uint32_t least_groups(const struct packing *packing)
         const struct zeta_unit *unit = packing->metrics[i]->programmable->model->unit;
         const uint32_t slots = zeta_unit_slot_count(unit);
         uint32_t count = 0;
+        uint32_t most = 0; /* on the tile where they need most */
         bool first = true;
 
         for (uint32_t j = 0; j < packing->count; j++) {
@@ -98,11 +76,13 @@ static uint32_t least_groups(const struct packing *packing)
             first &= j >= i;
             packing->room[count++] = packing->ingredients[j];
         }
-        if (first) {
-            const uint32_t needed = slots_needed(packing, count);
+        for (uint32_t tile = 0; first && tile < zeta_metrics_tile_count(packing->device); tile++) {
+            const uint32_t needed = zeta_ingredients_slots(packing->room, count, tile);
 
-            least += needed > slots && slots > 0 ? (needed + slots - 1) / slots : 1;
+            most = needed > most ? needed : most;
         }
+        if (first)
+            least += most > slots && slots > 0 ? (most + slots - 1) / slots : 1;
     }
     return least;
 }
@@ -137,79 +117,51 @@ static ze_result_t gather(struct packing *packing, struct zeta_metric_entry *con
             known |= packing->metrics[j] == metric;
         if (known)
             continue;
-        packing->ingredients[packing->count] = (struct zeta_ingredient){
-            &metric->recipe, zeta_user_metric_tile(packing->device, metric)};
+        packing->ingredients[packing->count] = zeta_user_metric_ingredient(packing->device, metric);
         packing->metrics[packing->count++] = metric;
     }
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t pack(struct packing *packing)
-{
-    const struct zeta_partition_request request = {
-        .count = packing->count, .least = least_groups(packing), .fits = fit, .context = packing};
-
-    return zeta_partition(&request, packing->class_of, &packing->class_count);
-}
-
-/** Makes the group of one class, closed. */
-static ze_result_t make_group(const struct packing *packing, struct zeta_device_metrics *metrics,
-                              uint32_t index, const char *prefix, const char *description,
-                              zet_metric_group_handle_t *out_group)
-{
-    ZETA_CLEANUP(zeta_freep)
-    struct zeta_user_metric **members = calloc(packing->count, sizeof(struct zeta_user_metric *));
-    struct zeta_user_group_request request = {
-        .metrics = metrics, .description = description, .members = members};
-    char name[ZET_MAX_METRIC_GROUP_NAME];
-
-    if (!members)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < packing->count; i++) {
-        if (packing->class_of[i] != index)
-            continue;
-        members[request.member_count++] = packing->metrics[i];
-        request.sampling = packing->metrics[i]->programmable->sampling;
-    }
-    (void)snprintf(name, sizeof(name), "%s_%u", prefix, index + 1);
-    request.name = name;
-    return zeta_user_group_create(&request, out_group);
-}
-
-/** Makes the groups of all classes or none; out_groups is written at the end. */
+/** Makes the groups of all classes, closed, or none; out_groups is written at the end. */
 static ze_result_t make_groups(const struct packing *packing, struct zeta_device_metrics *metrics,
                                const char *prefix, const char *description,
                                zet_metric_group_handle_t *out_groups)
 {
     const size_t bytes = packing->class_count * sizeof(zet_metric_group_handle_t);
     ZETA_CLEANUP(zeta_freep) zet_metric_group_handle_t *groups = malloc(bytes);
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_user_metric **members = calloc(packing->count, sizeof(struct zeta_user_metric *));
+    uint32_t made = 0;
 
-    if (!groups)
+    if (!groups || !members)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < packing->class_count; i++) {
-        ze_result_t result = make_group(packing, metrics, i, prefix, description, &groups[i]);
+    for (; made < packing->class_count; made++) {
+        char name[ZET_MAX_METRIC_GROUP_NAME];
+        struct zeta_user_group_request request = {
+            .metrics = metrics, .name = name, .description = description, .members = members};
+        ze_result_t result;
 
+        for (uint32_t i = 0; i < packing->count; i++) {
+            if (packing->class_of[i] == made) {
+                members[request.member_count++] = packing->metrics[i];
+                request.sampling = packing->metrics[i]->programmable->sampling;
+            }
+        }
+        (void)snprintf(name, sizeof(name), "%s_%u", prefix, made + 1);
+        result = zeta_user_group_create(&request, &groups[made]);
         if (result == ZE_RESULT_SUCCESS)
             continue;
-        while (i > 0)
-            (void)impl_zetMetricGroupDestroyExp(groups[--i]);
+        while (made > 0) {
+            void *group = groups[--made];
+
+            zeta_object_pin_more(group); /* nobody else knows it */
+            (void)impl_zetMetricGroupDestroyExp(group);
+            zeta_object_unpin(group);
+        }
         return result;
     }
     memcpy(out_groups, groups, bytes);
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t check_texts(const char *prefix, const char *description)
-{
-    if (strnlen(prefix, ZET_MAX_METRIC_GROUP_NAME_PREFIX_EXP) ==
-        ZET_MAX_METRIC_GROUP_NAME_PREFIX_EXP)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "pMetricGroupNamePrefix is longer than %u bytes with its terminator",
-                          ZET_MAX_METRIC_GROUP_NAME_PREFIX_EXP);
-    if (strnlen(description, ZET_MAX_METRIC_GROUP_DESCRIPTION) == ZET_MAX_METRIC_GROUP_DESCRIPTION)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "pDescription is longer than %u bytes with its terminator",
-                          ZET_MAX_METRIC_GROUP_DESCRIPTION);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -227,8 +179,14 @@ static ze_result_t create_groups(struct zeta_device *device,
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_programmables_load(metrics);
-    if (result == ZE_RESULT_SUCCESS)
-        result = pack(&packing);
+    if (result == ZE_RESULT_SUCCESS) {
+        const struct zeta_partition_request request = {.count = packing.count,
+                                                       .least = least_groups(&packing),
+                                                       .fits = fit,
+                                                       .context = &packing};
+
+        result = zeta_partition(&request, packing.class_of, &packing.class_count);
+    }
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (*group_count == 0 || !groups) {
@@ -251,9 +209,12 @@ ze_result_t ZE_APICALL impl_zetDeviceCreateMetricGroupsFromMetricsExp(
     zet_metric_group_handle_t *phMetricGroup)
 {
     struct zeta_metric_entry *const *entries = (struct zeta_metric_entry *const *)phMetrics;
-    ze_result_t result = check_texts(pMetricGroupNamePrefix, pDescription);
     uint32_t pinned = 0;
+    ze_result_t result = zeta_check_text(pMetricGroupNamePrefix, "pMetricGroupNamePrefix",
+                                         ZET_MAX_METRIC_GROUP_NAME_PREFIX_EXP);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_check_text(pDescription, "pDescription", ZET_MAX_METRIC_GROUP_DESCRIPTION);
     if (result == ZE_RESULT_SUCCESS && metricCount == 0)
         result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                             "metricCount is 0: a group needs a metric");

@@ -10,33 +10,20 @@
 #include "core/metric/group/group.h"
 #include "core/metric/programmable/programmable.h"
 #include "core/metric/programmable/user_group.h"
-#include "core/metric/programmable/user_metric.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
-uint32_t zeta_user_metric_tile(const struct zeta_device *device,
-                               const struct zeta_user_metric *metric)
+struct zeta_ingredient zeta_user_metric_ingredient(const struct zeta_device *device,
+                                                   const struct zeta_user_metric *metric)
 {
-    if (device->tile_count == 0)
-        return ZETA_RECIPE_ALL_TILES;
+    uint32_t tile = device->tile_count > 0 ? metric->recipe.tile : ZETA_RECIPE_ALL_TILES;
+
     for (uint32_t i = 0; i < device->tile_count; i++) {
         if (metric->programmable->device == device->tiles[i])
-            return i;
+            tile = i;
     }
-    return metric->recipe.tile;
-}
-
-static struct zeta_ingredient *list_ingredients(const struct zeta_device *device,
-                                                struct zeta_user_metric *const *members,
-                                                uint32_t count)
-{
-    struct zeta_ingredient *ingredients = calloc((size_t)count + 1, sizeof(*ingredients));
-
-    for (uint32_t i = 0; ingredients && i < count; i++)
-        ingredients[i] = (struct zeta_ingredient){&members[i]->recipe,
-                                                  zeta_user_metric_tile(device, members[i])};
-    return ingredients;
+    return (struct zeta_ingredient){&metric->recipe, tile};
 }
 
 /* Checking --------------------------------------------------------------------------------------
@@ -75,23 +62,22 @@ static ze_result_t check_member(const struct zeta_metric_group *group,
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
-                                  struct zeta_user_metric *const *members, uint32_t count)
+/** The members fit the group and each other, and each tile has the counters that they need. */
+static ze_result_t check_members(const struct zeta_user_group *user,
+                                 const struct zeta_ingredient *ingredients)
 {
-    ZETA_CLEANUP(zeta_freep)
-    struct zeta_ingredient *ingredients = list_ingredients(group->device, members, count);
+    const struct zeta_metric_group *group = user->group;
+    const uint32_t count = user->member_count;
 
-    if (!ingredients)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
-        ze_result_t result = check_member(group, members[i], members[0]);
+        ze_result_t result = check_member(group, user->members[i], user->members[0]);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
     for (uint32_t tile = 0; count > 0 && tile < zeta_metrics_tile_count(group->device); tile++) {
         const uint32_t needed = zeta_ingredients_slots(ingredients, count, tile);
-        const struct zeta_unit *unit = members[0]->programmable->model->unit;
+        const struct zeta_unit *unit = user->members[0]->programmable->model->unit;
 
         if (needed > zeta_unit_slot_count(unit))
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -110,19 +96,6 @@ ze_result_t zeta_user_group_check(const struct zeta_metric_group *group,
 
 /* Versions --------------------------------------------------------------------------------------
  */
-
-/** Keeps the metrics that the sets are made of, which may be destroyed before the version. */
-static bool pin_members(const struct zeta_user_group *user, struct zeta_user_version *version)
-{
-    version->members = calloc((size_t)user->member_count + 1, sizeof(struct zeta_metric_entry *));
-    if (!version->members)
-        return false;
-    for (; version->member_count < user->member_count; version->member_count++) {
-        version->members[version->member_count] = user->members[version->member_count]->entry;
-        zeta_object_pin_more(version->members[version->member_count]);
-    }
-    return true;
-}
 
 static void free_version(struct zeta_user_version *version)
 {
@@ -149,30 +122,15 @@ void zeta_user_versions_free(struct zeta_user_version *newest)
     }
 }
 
-/** The programmable that defines unit and layout of a group; the device has one. */
-static const struct zeta_programmable *model_of(const struct zeta_user_group *user)
-{
-    const struct zeta_device_programmables *all = &user->group->metrics->programmables;
-    uint32_t i = 0;
-
-    if (user->member_count > 0)
-        return user->members[0]->programmable->model;
-    while (i + 1 < all->count && all->items[i]->sampling != user->properties.samplingType)
-        i++;
-    return all->items[i]->model;
-}
-
 /** Makes and compiles the set of one tile. */
 static ze_result_t make_set(const struct zeta_user_group *user,
+                            const struct zeta_programmable *model,
                             const struct zeta_ingredient *ingredients, uint32_t tile,
                             struct zeta_user_version *version)
 {
-    const struct zeta_programmable *model = model_of(user);
-    const struct zeta_device_programmables *of =
-        zeta_programmables_of_tile(user->group->metrics, tile);
-    const struct zeta_symbol_lookup symbols = zeta_programmables_symbols(of);
+    const struct zeta_device_sets *sets = zeta_metrics_sets(user->group->metrics, tile);
     const struct zeta_recipe_set_request request = {
-        .catalog = of->catalog,
+        .catalog = sets->catalog,
         .name = user->properties.name,
         .description = user->properties.description,
         .unit_name = model->unit_name,
@@ -191,11 +149,10 @@ static ze_result_t make_set(const struct zeta_user_group *user,
 
     version->count = tile + 1;
     if (result == ZE_RESULT_SUCCESS)
-        result =
-            user->properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
-                ? zeta_set_compile_query(of->catalog, set, &symbols, &sink,
-                                         &version->compiled[tile])
-                : zeta_set_compile(of->catalog, set, &symbols, &sink, &version->compiled[tile]);
+        result = (user->properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
+                      ? zeta_set_compile_query
+                      : zeta_set_compile)(sets->catalog, set, &sets->lookup, &sink,
+                                          &version->compiled[tile]);
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "group %s: %s", user->properties.name,
                           sink.first_error);
@@ -205,45 +162,58 @@ static ze_result_t make_set(const struct zeta_user_group *user,
 static ze_result_t make_version(const struct zeta_user_group *user,
                                 struct zeta_user_version **out_version)
 {
-    const struct zeta_device *device = user->group->device;
+    const struct zeta_device_metrics *metrics = user->group->metrics;
+    const uint32_t tiles = zeta_metrics_tile_count(metrics->device);
+    const size_t count = user->member_count;
     ZETA_CLEANUP(zeta_freep)
-    struct zeta_ingredient *ingredients =
-        list_ingredients(device, user->members, user->member_count);
+    struct zeta_ingredient *ingredients = calloc(count + 1, sizeof(*ingredients));
     struct zeta_user_version *version = calloc(1, sizeof(*version));
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    const struct zeta_programmable *model;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    uint32_t any = 0;
 
-    if (!version)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    version->sets = calloc(zeta_metrics_tile_count(device), sizeof(*version->sets));
-    version->compiled = calloc(zeta_metrics_tile_count(device), sizeof(struct zeta_compiled *));
-    if (!ingredients || !version->sets || !version->compiled || !pin_members(user, version))
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t tile = 0; result == ZE_RESULT_SUCCESS && tile < zeta_metrics_tile_count(device);
-         tile++)
-        result = make_set(user, ingredients, tile, version);
-    for (uint32_t tile = 1; result == ZE_RESULT_SUCCESS && tile < version->count; tile++) {
+    if (!ingredients || !version)
+        goto discard;
+    for (uint32_t i = 0; i < count; i++)
+        ingredients[i] = zeta_user_metric_ingredient(metrics->device, user->members[i]);
+    result = check_members(user, ingredients);
+    if (result != ZE_RESULT_SUCCESS)
+        goto discard;
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    version->sets = calloc(tiles, sizeof(*version->sets));
+    version->compiled = calloc(tiles, sizeof(struct zeta_compiled *));
+    version->members = calloc(count + 1, sizeof(struct zeta_metric_entry *));
+    if (!version->sets || !version->compiled || !version->members)
+        goto discard;
+    /* The metrics that the sets are made of may be destroyed before the version. */
+    for (; version->member_count < count; version->member_count++) {
+        version->members[version->member_count] = user->members[version->member_count]->entry;
+        zeta_object_pin_more(version->members[version->member_count]);
+    }
+    /* A group without members has the unit and layout of any programmable of its sampling type. */
+    while (any + 1 < metrics->programmable_count &&
+           metrics->programmables[any]->sampling != user->properties.samplingType)
+        any++;
+    model = (count > 0 ? user->members[0]->programmable : metrics->programmables[any])->model;
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        result = make_set(user, model, ingredients, tile, version);
+        if (result != ZE_RESULT_SUCCESS)
+            goto discard;
         if (zeta_compiled_metric_count(version->compiled[tile]) !=
-            zeta_compiled_metric_count(version->compiled[0]))
+            zeta_compiled_metric_count(version->compiled[0])) {
             result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                                 "group %s: tiles 0 and %u of device %s have different metrics",
-                                user->properties.name, tile, device->backend->id);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        free_version(version);
-        return result;
+                                user->properties.name, tile, metrics->device->backend->id);
+            goto discard;
+        }
     }
     *out_version = version;
     return ZE_RESULT_SUCCESS;
-}
 
-/** Number of the unit on the group's device, known from the programmables. */
-static uint32_t source_of(const struct zeta_device_metrics *metrics, const char *unit)
-{
-    for (uint32_t i = 0; i < metrics->programmables.count; i++) {
-        if (strcmp(metrics->programmables.items[i]->model->unit_name, unit) == 0)
-            return metrics->programmables.items[i]->source_id;
-    }
-    return 0;
+discard:
+    if (version)
+        free_version(version);
+    return result;
 }
 
 ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user)
@@ -257,7 +227,11 @@ ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user)
         return result;
     version->older = before;
     user->versions = version;
-    result = zeta_user_group_show_locked(user, false);
+    /* Its programmables have the unit, so it has a number. */
+    result = zeta_metrics_number_unit(
+        group->metrics, zeta_compiled_set(version->compiled[0])->unit->name, &group->source_id);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_user_group_show_locked(user, false);
     if (result != ZE_RESULT_SUCCESS) {
         user->versions = before;
         free_version(version);
@@ -266,7 +240,6 @@ ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user)
     group->set = zeta_compiled_set(version->compiled[0]);
     group->compiled = version->compiled;
     group->compiled_count = version->count;
-    group->source_id = source_of(group->metrics, group->set->unit->name);
     user->properties.domain = group->set->domain;
     /* Calls with a view of it keep it until the group ends. */
     if (before && !before->was_closed && user->group->views == 0) {

@@ -1,110 +1,227 @@
-/* Queries: places of a pool, and their results. */
-#include "core/metric/query/query.h"
-
+/*
+ * Query pools and queries.
+ *
+ * A pool belongs to an event-based group of a device; the backend counts for its places what begin
+ * and end in the queues of that device enclose. A query is the handle of one place. Command lists
+ * pin the queries that they name, and queries their pool, so what was recorded can be executed
+ * after the handles are gone; a destroyed query's place can be taken by the next one, and a list
+ * that still names the old one counts for that place.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/capture/query.h"
 #include "core/device/device.h"
+#include "core/formula/sets/set.h"
+#include "core/list/list.h"
+#include "core/metric/activation/client.h"
 #include "core/metric/device/device_metrics.h"
+#include "core/metric/group/group.h"
 #include "core/plugin/host.h"
+#include "core/queue/use.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta/query_record.h"
 #include "zeta_impl.h"
 
-/** Takes a place for a query that nobody has seen yet; false if another one has it. */
-static bool take_place(struct zeta_query_pool *pool, struct zeta_metric_query *query)
-{
-    struct zeta_metric_query *none = NULL;
+/** One place of a pool. */
+struct place {
+    _Atomic(struct query *) query; /**< who has it, NULL: free */
+    struct zeta_use use;           /**< by submissions, whoever has it */
+    _Atomic bool had_query;        /**< one that was destroyed, and may have left a result */
+};
 
-    if (!atomic_compare_exchange_strong(&pool->places[query->index].query, &none, query))
-        return false;
-    atomic_fetch_add(&pool->taken, 1);
-    return true;
+/** The object behind zet_metric_query_pool_handle_t. */
+struct pool {
+    struct zeta_object object;
+    struct zeta_client client;
+    struct zeta_metric_group *group;
+    struct zeta_query_source source; /**< the backend's side */
+    struct place *places;
+    uint32_t count;
+    zet_metric_query_pool_type_t type;
+    _Atomic uint32_t taken; /**< places with a query */
+    struct zeta_use use;    /**< of all places */
+};
+
+/** The object behind zet_metric_query_handle_t. */
+struct query {
+    struct zeta_object object;
+    struct pool *pool; /**< pinned */
+    uint32_t index;
+};
+
+static struct place *place_of(const struct query *query)
+{
+    return &query->pool->places[query->index];
 }
 
-/**
- * A new query has no result, whatever the one before it in its place had. Work that a list of that
- * one is doing counts for the new one.
+/* Pools -----------------------------------------------------------------------------------------
  */
-static ze_result_t forget_before(struct zeta_query_pool *pool, uint32_t index)
-{
-    struct zeta_query_place *place = &pool->places[index];
 
-    if (!atomic_load(&place->had_query) || zeta_use_is(&place->use))
-        return ZE_RESULT_SUCCESS;
-    return zeta_query_source_reset(&pool->source, index);
+static ze_result_t check_create(const struct zeta_context *context,
+                                const struct zeta_device *device,
+                                const struct zeta_metric_group *group, uint32_t count)
+{
+    ze_result_t result = zeta_context_check_device(context, device);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_metric_group_check_device(group, device);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!group->set->query_of)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "group %s is not event-based and cannot be queried; another group of the "
+                          "same name may be",
+                          zeta_metric_group_name(group));
+    if (count == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "a query pool of %s needs at least one query",
+                          zeta_metric_group_name(group));
+    return ZE_RESULT_SUCCESS;
 }
 
-/** Gives the place up and the object that nobody knows. */
-static void abandon(struct zeta_query_pool *pool, struct zeta_metric_query *query, bool has_place)
+static void finish_pool(void *object)
 {
-    if (has_place) {
-        atomic_fetch_sub(&pool->taken, 1);
-        atomic_store(&pool->places[query->index].query, NULL);
+    struct pool *pool = object;
+
+    /* Not before: a list that still names its queries may run, and keeps the group active. */
+    zeta_client_release(zeta_metrics_root(pool->group->metrics), &pool->client);
+    zeta_query_source_close(&pool->source);
+    (void)pthread_mutex_destroy(&pool->source.lock);
+    free(pool->places);
+    zeta_object_unpin(pool->group);
+}
+
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_QUERY_POOL, finish_pool)
+
+ze_result_t ZE_APICALL impl_zetMetricQueryPoolCreate(
+    zet_context_handle_t hContext, zet_device_handle_t hDevice,
+    zet_metric_group_handle_t hMetricGroup, const zet_metric_query_pool_desc_t *desc,
+    zet_metric_query_pool_handle_t *phMetricQueryPool)
+{
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
+    struct zeta_device_metrics *root = zeta_metrics_root(group->metrics);
+    struct pool *pool;
+    void *made = NULL;
+    ze_result_t result = zeta_object_create(ZETA_KIND_METRIC_QUERY_POOL, sizeof(*pool), &made);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    pool = made;
+    pool->group = group;
+    zeta_object_pin_more(group); /* an application's group can be destroyed */
+    pool->count = desc->count;
+    pool->type = desc->type;
+    (void)pthread_mutex_init(&pool->source.lock, NULL);
+    pool->client = (struct zeta_client){.kind = ZETA_CLIENT_QUERY_POOL,
+                                        .name = zeta_metric_group_name(group),
+                                        .device = device,
+                                        .groups = &pool->group,
+                                        .group_count = 1,
+                                        .handle = pool,
+                                        .use = &pool->use};
+    /* From now on nobody can change the group. */
+    (void)pthread_mutex_lock(&root->lock);
+    zeta_client_add_locked(root, &pool->client);
+    (void)pthread_mutex_unlock(&root->lock);
+    result = check_create((const struct zeta_context *)hContext, device, group, desc->count);
+    /* The backend first: of more queries than there is memory for, no page is touched here. */
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            zeta_query_source_open(&pool->source, device->backend, group->compiled[0], desc->count);
+    if (result == ZE_RESULT_SUCCESS) {
+        pool->places = calloc(pool->count, sizeof(*pool->places));
+        if (!pool->places)
+            result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u queries",
+                                pool->count);
     }
-    zeta_object_discard(query);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_object_discard(pool);
+        return result;
+    }
+    for (uint32_t i = 0; i < pool->count; i++)
+        pool->places[i].use.whole = &pool->use;
+    *phMetricQueryPool = (zet_metric_query_pool_handle_t)pool;
+    return ZE_RESULT_SUCCESS;
 }
+
+ze_result_t ZE_APICALL
+impl_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t hMetricQueryPool)
+{
+    struct pool *pool = (struct pool *)hMetricQueryPool;
+    uint32_t taken = atomic_load(&pool->taken);
+
+    if (taken > 0)
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "%u queries of the pool are not destroyed yet", taken);
+    if (!zeta_use_wait(&pool->use))
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "work with queries of the pool has not ended; wait for it first");
+    return zeta_object_destroy(pool, ZETA_KIND_METRIC_QUERY_POOL, "zetMetricQueryPoolDestroy",
+                               "hMetricQueryPool");
+}
+
+/* Queries ---------------------------------------------------------------------------------------
+ */
 
 static void finish_query(void *object)
 {
-    zeta_object_unpin(((struct zeta_metric_query *)object)->pool);
+    zeta_object_unpin(((struct query *)object)->pool);
 }
 
 ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_QUERY, finish_query)
-
-static ze_result_t create_query(struct zeta_query_pool *pool, uint32_t index,
-                                struct zeta_metric_query **out_query)
-{
-    struct zeta_metric_query *query;
-    void *made = NULL;
-    ze_result_t result = zeta_object_create(ZETA_KIND_METRIC_QUERY, sizeof(*query), &made);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    query = made;
-    query->pool = pool;
-    query->index = index;
-    zeta_object_pin_more(pool);
-    if (!take_place(pool, query)) {
-        abandon(pool, query, false);
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "place %u of the pool has a query already; destroy that first", index);
-    }
-    result = forget_before(pool, index);
-    if (result != ZE_RESULT_SUCCESS) {
-        abandon(pool, query, true);
-        return result;
-    }
-    *out_query = query;
-    return ZE_RESULT_SUCCESS;
-}
 
 ze_result_t ZE_APICALL impl_zetMetricQueryCreate(zet_metric_query_pool_handle_t hMetricQueryPool,
                                                  uint32_t index,
                                                  zet_metric_query_handle_t *phMetricQuery)
 {
-    struct zeta_query_pool *pool = (struct zeta_query_pool *)hMetricQueryPool;
-    struct zeta_metric_query *query = NULL;
+    struct pool *pool = (struct pool *)hMetricQueryPool;
+    struct query *none = NULL;
+    struct query *query;
+    struct place *place;
+    void *made = NULL;
     ze_result_t result;
 
-    if (!zeta_object_pin(pool, ZETA_KIND_METRIC_QUERY_POOL))
-        return zeta_object_explain(pool, ZETA_KIND_METRIC_QUERY_POOL, "zetMetricQueryCreate",
-                                   "hMetricQueryPool");
-    if (index < pool->count)
-        result = create_query(pool, index, &query);
-    else
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "index %u is not below %u, the number of queries of the pool", index,
-                            pool->count);
-    zeta_object_unpin(pool);
-    if (result == ZE_RESULT_SUCCESS)
-        *phMetricQuery = (zet_metric_query_handle_t)query;
-    return result;
+    if (index >= pool->count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "index %u is not below %u, the number of queries of the pool", index,
+                          pool->count);
+    result = zeta_object_create(ZETA_KIND_METRIC_QUERY, sizeof(*query), &made);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    place = &pool->places[index];
+    query = made;
+    query->pool = pool;
+    query->index = index;
+    zeta_object_pin_more(pool);
+    if (!atomic_compare_exchange_strong(&place->query, &none, query)) {
+        zeta_object_discard(query);
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "place %u of the pool has a query already; destroy that first", index);
+    }
+    atomic_fetch_add(&pool->taken, 1);
+    /*
+     * A new query has no result, whatever the one before it in its place had. Work that a list of
+     * that one is doing counts for the new one.
+     */
+    if (atomic_load(&place->had_query) && !zeta_use_is(&place->use))
+        result = zeta_query_source_reset(&pool->source, index);
+    if (result != ZE_RESULT_SUCCESS) {
+        atomic_fetch_sub(&pool->taken, 1);
+        atomic_store(&place->query, NULL);
+        zeta_object_discard(query);
+        return result;
+    }
+    *phMetricQuery = (zet_metric_query_handle_t)query;
+    return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t destroy_query(struct zeta_metric_query *query)
+ze_result_t ZE_APICALL impl_zetMetricQueryDestroy(zet_metric_query_handle_t hMetricQuery)
 {
-    struct zeta_query_place *place = zeta_query_place_of(query);
+    struct query *query = (struct query *)hMetricQuery;
+    struct place *place = place_of(query);
 
     if (!zeta_use_wait(&place->use))
         return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
@@ -119,60 +236,134 @@ static ze_result_t destroy_query(struct zeta_metric_query *query)
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zetMetricQueryDestroy(zet_metric_query_handle_t hMetricQuery)
+ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)
 {
-    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
-    ze_result_t result;
+    const struct query *query = (const struct query *)hMetricQuery;
 
-    if (!zeta_object_pin(query, ZETA_KIND_METRIC_QUERY))
-        return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY, "zetMetricQueryDestroy",
-                                   "hMetricQuery");
-    result = destroy_query(query);
-    zeta_object_unpin(query);
-    return result;
-}
-
-static ze_result_t reset_query(const struct zeta_metric_query *query)
-{
-    if (!zeta_use_wait(&zeta_query_place_of(query)->use))
+    if (!zeta_use_wait(&place_of(query)->use))
         return zeta_error(ZE_RESULT_NOT_READY,
                           "work with query %u has not ended; wait for it before the reset",
                           query->index);
     return zeta_query_source_reset(&query->pool->source, query->index);
 }
 
-ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetricQuery)
-{
-    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
-    ze_result_t result;
+/* Begin and end in command lists ----------------------------------------------------------------
+ */
 
-    if (!zeta_object_pin(query, ZETA_KIND_METRIC_QUERY))
-        return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY, "zetMetricQueryReset",
-                                   "hMetricQuery");
-    result = reset_query(query);
-    zeta_object_unpin(query);
+/** Queues of the pool's device and of its tiles can be measured. */
+static ze_result_t check_list(const struct zeta_command_list *list, const struct pool *pool)
+{
+    const struct zeta_device *device = list->device;
+
+    if (device != pool->client.device && device->parent != pool->client.device)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the query pool was created for device %s and the command list for %s",
+                          pool->client.device->backend->id, device->backend->id);
+    return zeta_list_check_metrics(list);
+}
+
+static ze_result_t check_active(const struct zeta_metric_group *group)
+{
+    struct zeta_device_metrics *root = zeta_metrics_root(group->metrics);
+    bool active;
+
+    (void)pthread_mutex_lock(&root->lock);
+    active = zeta_group_is_active_locked(group);
+    (void)pthread_mutex_unlock(&root->lock);
+    if (active)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_NOT_READY,
+                      "group %s is not active; call zetContextActivateMetricGroups before queries "
+                      "of it begin",
+                      zeta_metric_group_name(group));
+}
+
+static ze_result_t add_point(struct zeta_append *append, uint32_t type, struct query *query,
+                             struct zeta_plugin_command **out_command)
+{
+    ze_result_t result = zeta_append_add(append, type, out_command);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_pin(append->buffer, query, ZETA_KIND_METRIC_QUERY);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_use(append->buffer, &place_of(query)->use);
+    if (result == ZE_RESULT_SUCCESS)
+        (*out_command)->u.query = (struct zeta_plugin_query_point){.pool = query->pool->source.pool,
+                                                                   .index = query->index};
     return result;
+}
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
+    zet_command_list_handle_t hCommandList, zet_metric_query_handle_t hMetricQuery)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct query *query = (struct query *)hMetricQuery;
+    struct zeta_plugin_command *command = NULL;
+    struct zeta_append append;
+    ze_result_t result = check_list(list, query->pool);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_active(query->pool->group);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_append_end(&append,
+                             add_point(&append, ZETA_PLUGIN_COMMAND_QUERY_BEGIN, query, &command));
+    if (result == ZE_RESULT_SUCCESS && query->pool->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
+        zeta_list_skip_begin(list, place_of(query));
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryEnd(
+    zet_command_list_handle_t hCommandList, zet_metric_query_handle_t hMetricQuery,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct query *query = (struct query *)hMetricQuery;
+    struct zeta_plugin_command *command = NULL;
+    struct zeta_append append;
+    ze_result_t result = check_list(list, query->pool);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = add_point(&append, ZETA_PLUGIN_COMMAND_QUERY_END, query, &command);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
+    result = zeta_append_end(&append, result);
+    if (result == ZE_RESULT_SUCCESS)
+        zeta_list_skip_end(list, place_of(query));
+    return result;
+}
+
+/* Results are read through the backend, which sees to their order; a barrier is all that is left.
+ */
+ze_result_t ZE_APICALL
+impl_zetCommandListAppendMetricMemoryBarrier(zet_command_list_handle_t hCommandList)
+{
+    return impl_zeCommandListAppendBarrier(hCommandList, NULL, 0, NULL);
 }
 
 /* Results ---------------------------------------------------------------------------------------
  */
 
-static ze_result_t explain(const struct zeta_metric_query *query, uint32_t code)
+static ze_result_t explain(const struct query *query, uint32_t code)
 {
-    const struct zeta_query_pool *pool = query->pool;
+    struct zeta_device *device = query->pool->client.device;
 
     if (code != ZETA_PLUGIN_NOT_READY)
-        return zeta_backend_result(pool->source.provider->backend, code, "reading a query");
+        return zeta_backend_result(query->pool->source.provider->backend, code, "reading a query");
     /* Work that was lost will never give a result. */
-    if (zeta_device_status(pool->client.device) == ZE_RESULT_ERROR_DEVICE_LOST)
-        return zeta_device_fault(pool->client.device, ZE_RESULT_ERROR_DEVICE_LOST);
+    if (zeta_device_status(device) == ZE_RESULT_ERROR_DEVICE_LOST)
+        return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
     return zeta_error(ZE_RESULT_NOT_READY, "query %u has no result: its end has not run",
                       query->index);
 }
 
 /** Copies the first count records: of the tiles that this process sees, as it numbers them. */
-static ze_result_t read_records(const struct zeta_metric_query *query, uint32_t count,
-                                uint8_t *data)
+static ze_result_t read_records(const struct query *query, uint32_t count, uint8_t *data)
 {
     const struct zeta_query_source *source = &query->pool->source;
     const struct zeta_device *device = query->pool->client.device;
@@ -199,44 +390,27 @@ static ze_result_t read_records(const struct zeta_metric_query *query, uint32_t 
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t get_data(const struct zeta_metric_query *query, size_t *size_bytes,
-                            uint8_t *data)
-{
-    const size_t record_bytes = query->pool->source.record_bytes;
-    const uint32_t available = zeta_metrics_tile_count(query->pool->client.device);
-    const size_t given = *size_bytes;
-    uint32_t count = available;
-    ze_result_t result;
-
-    if (given == 0 || !data) {
-        *size_bytes = available * record_bytes;
-        return ZE_RESULT_SUCCESS;
-    }
-    if (given / record_bytes < count)
-        count = (uint32_t)(given / record_bytes);
-    if (count == 0) {
-        *size_bytes = available * record_bytes;
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "the result of a query has %zu bytes for each of %u tiles, and the "
-                          "buffer %zu",
-                          record_bytes, available, given);
-    }
-    result = read_records(query, count, data);
-    if (result == ZE_RESULT_SUCCESS)
-        *size_bytes = count * record_bytes;
-    return result;
-}
-
 ze_result_t ZE_APICALL impl_zetMetricQueryGetData(zet_metric_query_handle_t hMetricQuery,
                                                   size_t *pRawDataSize, uint8_t *pRawData)
 {
-    struct zeta_metric_query *query = (struct zeta_metric_query *)hMetricQuery;
+    const struct query *query = (const struct query *)hMetricQuery;
+    const size_t record_bytes = query->pool->source.record_bytes;
+    const uint32_t tiles = zeta_metrics_tile_count(query->pool->client.device);
+    const size_t given = *pRawDataSize;
+    const uint32_t count = given / record_bytes < tiles ? (uint32_t)(given / record_bytes) : tiles;
     ze_result_t result;
 
-    if (!zeta_object_pin(query, ZETA_KIND_METRIC_QUERY))
-        return zeta_object_explain(query, ZETA_KIND_METRIC_QUERY, "zetMetricQueryGetData",
-                                   "hMetricQuery");
-    result = get_data(query, pRawDataSize, pRawData);
-    zeta_object_unpin(query);
+    if (given == 0 || !pRawData || count == 0)
+        *pRawDataSize = tiles * record_bytes;
+    if (given == 0 || !pRawData)
+        return ZE_RESULT_SUCCESS;
+    if (count == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the result of a query has %zu bytes for each of %u tiles, and the "
+                          "buffer %zu",
+                          record_bytes, tiles, given);
+    result = read_records(query, count, pRawData);
+    if (result == ZE_RESULT_SUCCESS)
+        *pRawDataSize = count * record_bytes;
     return result;
 }

@@ -19,31 +19,13 @@ struct zeta_device_metrics;
 struct zeta_event;
 struct zeta_metric_group;
 
+/** The object behind zet_metric_streamer_handle_t and zet_metric_tracer_exp_handle_t. */
 struct zeta_collector {
-    struct zeta_client client;
+    struct zeta_object object;
+    struct zeta_client client; /**< with the device and the groups, which are pinned */
     struct zeta_capture *capture;
     struct zeta_device_metrics *root;   /**< whose list the client is in */
-    struct zeta_metric_group *groups[]; /**< pinned; client.group_count of them */
-};
-
-/** The object behind zet_metric_streamer_handle_t and zet_metric_tracer_exp_handle_t. */
-struct zeta_collector_handle {
-    struct zeta_object object;
-    struct zeta_collector *collector;   /**< freed with the last reference */
     const struct zeta_context *context; /**< only to compare, not pinned */
-};
-
-/** What to collect. */
-struct zeta_collector_request {
-    const struct zeta_context *context;
-    struct zeta_device *device;
-    struct zeta_metric_group *const *groups; /**< pinned, at least one; copied */
-    uint32_t group_count;
-    struct zeta_event *event; /**< NULL: no notification */
-    /** Opens the capture: zeta_stream_open() or zeta_tracer_open(). */
-    ze_result_t (*open)(struct zeta_collector *collector, const struct zeta_capture_event *event,
-                        void *context);
-    void *open_context;
 };
 
 /**
@@ -51,18 +33,29 @@ struct zeta_collector_request {
  * has the flag for that, or its own scope (the example of the programming guide has a pool without
  * the flag and an event of host scope). Errors: INVALID_ARGUMENT, INVALID_SYNCHRONIZATION_OBJECT.
  */
-ze_result_t zeta_collector_check(const struct zeta_collector_request *request);
+ze_result_t zeta_collector_check(const struct zeta_context *context,
+                                 const struct zeta_device *device, const struct zeta_event *event);
+
+/** How a capture notifies an event; NULL: there is no notification. */
+struct zeta_capture_event zeta_collector_event(struct zeta_event *event);
 
 /**
- * Makes a collector and its handle, reserves the units of its groups and opens it.
+ * Makes a collector and reserves the units of its groups. Its capture is opened then, and
+ * zeta_collector_opened() called with the result.
  *
- * @kind  ZETA_KIND_METRIC_STREAMER or ZETA_KIND_METRIC_TRACER
+ * @kind    ZETA_KIND_METRIC_STREAMER or ZETA_KIND_METRIC_TRACER
+ * @groups  pinned, at least one; copied
  *
- * Errors: NOT_READY if a group is not active; HANDLE_OBJECT_IN_USE if a unit is used; those of
- * open(); OUT_OF_HOST_MEMORY.
+ * Errors: NOT_READY if a group is not active; HANDLE_OBJECT_IN_USE if a unit is used;
+ * OUT_OF_HOST_MEMORY.
  */
-ze_result_t zeta_collector_open(enum zeta_kind kind, const struct zeta_collector_request *request,
-                                struct zeta_collector_handle **out_handle);
+ze_result_t zeta_collector_create(enum zeta_kind kind, const struct zeta_context *context,
+                                  struct zeta_device *device,
+                                  struct zeta_metric_group *const *groups, uint32_t group_count,
+                                  struct zeta_collector **out_collector);
+
+/** Ends the opening; after a failure the collector is gone. Gives the result back. */
+ze_result_t zeta_collector_opened(struct zeta_collector *collector, ze_result_t result);
 
 /** Takes a closed collector out of the list: its units are free. */
 void zeta_collector_release(struct zeta_collector *collector);

@@ -5,9 +5,10 @@
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
 #include "core/list/list.h"
-#include "core/metric/group/group_view.h"
+#include "core/metric/group/group.h"
 #include "core/metric/stream/collector.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
@@ -64,23 +65,10 @@ static ze_result_t add_tile(struct zeta_append *append, const struct marker *mar
     return result;
 }
 
-/** To the tile of the list where the unit is a root's, else to every tile. */
-static ze_result_t add_all(struct zeta_append *append, const struct marker *marker)
-{
-    const struct zeta_device *device = marker->device;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    if (device->tile_count == 0)
-        return add_tile(append, marker, device, 0);
-    for (uint32_t i = 0; i < device->tile_count && result == ZE_RESULT_SUCCESS; i++) {
-        if (append->list->device == device || append->list->device == device->tiles[i])
-            result = add_tile(append, marker, device->tiles[i], i);
-    }
-    return result;
-}
-
+/** Appends to the tile of the list where the unit is a root's, else to every tile. */
 static ze_result_t append_marker(struct zeta_command_list *list, const struct marker *marker)
 {
+    const struct zeta_device *device = marker->device;
     struct zeta_append append;
     ze_result_t result = zeta_list_check_metrics(list);
 
@@ -94,22 +82,29 @@ static ze_result_t append_marker(struct zeta_command_list *list, const struct ma
     result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return zeta_append_end(&append, add_all(&append, marker));
+    if (device->tile_count == 0)
+        result = add_tile(&append, marker, device, 0);
+    for (uint32_t i = 0; i < device->tile_count && result == ZE_RESULT_SUCCESS; i++) {
+        if (list->device == device || list->device == device->tiles[i])
+            result = add_tile(&append, marker, device->tiles[i], i);
+    }
+    return zeta_append_end(&append, result);
 }
 
 /* Entry points ----------------------------------------------------------------------------------
  */
 
-static ze_result_t append_streamer_marker(struct zeta_command_list *list,
-                                          const struct zeta_collector_handle *streamer,
-                                          uint32_t value)
+ze_result_t ZE_APICALL impl_zetCommandListAppendMetricStreamerMarker(
+    zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
+    uint32_t value)
 {
-    const struct zeta_capture *capture = streamer->collector->capture;
-    const struct zeta_metric_group *group = streamer->collector->groups[0];
-    const struct marker marker = {.device = streamer->collector->client.device,
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    const struct zeta_collector *streamer = (const struct zeta_collector *)hMetricStreamer;
+    const struct zeta_metric_group *group = streamer->client.groups[0];
+    const struct marker marker = {.device = streamer->client.device,
                                   .unit = group->set->unit,
                                   .provides = ZETA_GROUP_METRIC_STREAM,
-                                  .capture = capture,
+                                  .capture = streamer->capture,
                                   .value = value};
     ze_result_t result = check_device(list, marker.device, "streamer");
 
@@ -119,10 +114,10 @@ static ze_result_t append_streamer_marker(struct zeta_command_list *list,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the streamer was opened in another context than that of the command "
                           "list");
-    if (atomic_load(&capture->stopped))
+    if (atomic_load(&streamer->capture->stopped))
         return zeta_error(ZE_RESULT_NOT_READY,
                           "the stream of %s was stopped, because its group was deactivated",
-                          capture->label);
+                          streamer->capture->label);
     if (!zeta_metric_group_takes_markers(group))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "group %s has no metric StreamMarker, so its stream cannot show markers",
@@ -130,60 +125,31 @@ static ze_result_t append_streamer_marker(struct zeta_command_list *list,
     return append_marker(list, &marker);
 }
 
-ze_result_t ZE_APICALL impl_zetCommandListAppendMetricStreamerMarker(
-    zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
-    uint32_t value)
-{
-    struct zeta_collector_handle *streamer = (struct zeta_collector_handle *)hMetricStreamer;
-    ze_result_t result;
-
-    if (!zeta_object_pin(streamer, ZETA_KIND_METRIC_STREAMER))
-        return zeta_object_explain(streamer, ZETA_KIND_METRIC_STREAMER,
-                                   "zetCommandListAppendMetricStreamerMarker", "hMetricStreamer");
-    result = append_streamer_marker((struct zeta_command_list *)hCommandList, streamer, value);
-    zeta_object_unpin(streamer);
-    return result;
-}
-
-static enum zeta_api_group provider_of(const struct zeta_metric_group *group)
-{
-    switch (group->properties->samplingType) {
-    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED:
-        return ZETA_GROUP_METRIC_QUERY;
-    case ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED:
-        return ZETA_GROUP_METRIC_TRACER;
-    default:
-        return ZETA_GROUP_METRIC_STREAM;
-    }
-}
-
-/** As the entry point; the group is viewed. */
-static ze_result_t append_group_marker(struct zeta_command_list *list,
-                                       const struct zeta_metric_group *group, uint32_t value)
-{
-    const struct marker marker = {.device = group->device,
-                                  .unit = group->set->unit,
-                                  .provides = provider_of(group),
-                                  .value = value};
-    ze_result_t result = check_device(list, group->device, "metric group");
-
-    if (result == ZE_RESULT_SUCCESS && !zeta_metric_group_takes_markers(group))
-        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "group %s is not of type MARKER (zet_metric_group_type_exp_t)",
-                            zeta_metric_group_name(group));
-    return result == ZE_RESULT_SUCCESS ? append_marker(list, &marker) : result;
-}
-
 ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handle_t hCommandList,
                                                           zet_metric_group_handle_t hMetricGroup,
                                                           uint32_t value)
 {
-    struct zeta_group_view view;
-    ze_result_t result = zeta_group_view_acquire(hMetricGroup, "zetCommandListAppendMarkerExp",
-                                                 "hMetricGroup", &view);
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
+    ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
+    struct marker marker = {
+        .device = group->device, .provides = ZETA_GROUP_METRIC_STREAM, .value = value};
+    ze_result_t result =
+        zeta_group_view_acquire(group, "zetCommandListAppendMarkerExp", "hMetricGroup", &view);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = append_group_marker((struct zeta_command_list *)hCommandList, view.group, value);
-    zeta_group_view_release(&view);
-    return result;
+        result = check_device(list, marker.device, "metric group");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_metric_group_takes_markers(view.group))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "group %s is not of type MARKER (zet_metric_group_type_exp_t)",
+                          zeta_metric_group_name(view.group));
+    marker.unit = view.group->set->unit;
+    if (view.group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+        marker.provides = ZETA_GROUP_METRIC_QUERY;
+    else if (view.group->properties->samplingType ==
+             ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
+        marker.provides = ZETA_GROUP_METRIC_TRACER;
+    return append_marker(list, &marker);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/capture/tracer.h"
+#include "core/capture/capture.h"
 #include "core/capture/unit_program.h"
 #include "core/device/device.h"
 #include "core/formula/sets/set.h"
@@ -15,21 +15,6 @@
 
 /* Creating --------------------------------------------------------------------------------------
  */
-
-static ze_result_t check_group(const struct zeta_device *device,
-                               const struct zeta_metric_group *group)
-{
-    ze_result_t result = zeta_metric_group_check_device(group, device);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) ==
-        0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "group %s is not tracer-based; its properties show how it is collected",
-                          zeta_metric_group_name(group));
-    return ZE_RESULT_SUCCESS;
-}
 
 /** Two groups of one tracer: different domains, records of one form. */
 static ze_result_t check_pair(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
@@ -48,41 +33,28 @@ static ze_result_t check_pair(const struct zeta_metric_group *a, const struct ze
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_groups(const struct zeta_collector_request *request)
+static ze_result_t check_groups(const struct zeta_device *device,
+                                struct zeta_metric_group *const *groups, uint32_t count)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    if (request->group_count == 0)
+    if (count == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a tracer needs at least one group");
-    for (uint32_t i = 0; i < request->group_count && result == ZE_RESULT_SUCCESS; i++) {
-        result = check_group(request->device, request->groups[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_metric_group *group = groups[i];
+        ze_result_t result = zeta_metric_group_check_device(group, device);
+
+        if (result == ZE_RESULT_SUCCESS &&
+            (group->properties->samplingType &
+             ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) == 0)
+            result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "group %s is not tracer-based; its properties show how it is "
+                                "collected",
+                                zeta_metric_group_name(group));
         for (uint32_t j = 0; j < i && result == ZE_RESULT_SUCCESS; j++)
-            result = check_pair(request->groups[j], request->groups[i]);
+            result = check_pair(groups[j], group);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
     }
-    return result;
-}
-
-/** Opens the capture; context is N, in and out. */
-static ze_result_t open_tracer(struct zeta_collector *collector,
-                               const struct zeta_capture_event *event, void *context)
-{
-    const uint32_t count = collector->client.group_count;
-    uint32_t *notify_bytes = context;
-    ZETA_CLEANUP(zeta_freep) struct zeta_plugin_string *units = calloc(count, sizeof(*units));
-    struct zeta_tracer_request request = {.layout = collector->groups[0]->set->layout,
-                                          .units = units,
-                                          .unit_count = count,
-                                          .event = *event,
-                                          .notify_bytes = *notify_bytes};
-    ze_result_t result;
-
-    if (!units)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < count; i++)
-        units[i] = zeta_plugin_text(collector->groups[i]->set->unit->name);
-    result = zeta_tracer_open(collector->capture, &request);
-    *notify_bytes = request.notify_bytes;
-    return result;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerCreateExp(
@@ -90,91 +62,78 @@ ze_result_t ZE_APICALL impl_zetMetricTracerCreateExp(
     zet_metric_group_handle_t *phMetricGroups, zet_metric_tracer_exp_desc_t *desc,
     ze_event_handle_t hNotificationEvent, zet_metric_tracer_exp_handle_t *phMetricTracer)
 {
-    uint32_t notify_bytes = desc->notifyEveryNBytes;
-    const struct zeta_collector_request request = {
-        .context = (const struct zeta_context *)hContext,
-        .device = (struct zeta_device *)hDevice,
-        .groups = (struct zeta_metric_group *const *)phMetricGroups,
-        .group_count = metricGroupCount,
-        .event = (struct zeta_event *)hNotificationEvent,
-        .open = open_tracer,
-        .open_context = &notify_bytes,
-    };
-    struct zeta_collector_handle *handle;
-    ze_result_t result = zeta_collector_check(&request);
+    const struct zeta_context *context = (const struct zeta_context *)hContext;
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_metric_group *const *groups = (struct zeta_metric_group *const *)phMetricGroups;
+    struct zeta_event *event = (struct zeta_event *)hNotificationEvent;
+    ZETA_CLEANUP(zeta_freep) struct zeta_plugin_string *units = NULL;
+    struct zeta_tracer_request request = {.unit_count = metricGroupCount,
+                                          .event = zeta_collector_event(event),
+                                          .notify_bytes = desc->notifyEveryNBytes};
+    struct zeta_collector *tracer = NULL;
+    ze_result_t result = zeta_collector_check(context, device, event);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = check_groups(&request);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_collector_open(ZETA_KIND_METRIC_TRACER, &request, &handle);
+        result = check_groups(device, groups, metricGroupCount);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    desc->notifyEveryNBytes = notify_bytes;
-    *phMetricTracer = (zet_metric_tracer_exp_handle_t)handle;
+    units = calloc(metricGroupCount, sizeof(*units));
+    if (!units)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < metricGroupCount; i++)
+        units[i] = zeta_plugin_text(groups[i]->set->unit->name);
+    request.layout = groups[0]->set->layout;
+    request.units = units;
+    result = zeta_collector_create(ZETA_KIND_METRIC_TRACER, context, device, groups,
+                                   metricGroupCount, &tracer);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_collector_opened(tracer, zeta_tracer_open(tracer->capture, &request));
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    desc->notifyEveryNBytes = request.notify_bytes;
+    *phMetricTracer = (zet_metric_tracer_exp_handle_t)tracer;
     return ZE_RESULT_SUCCESS;
 }
 
 /* Using -----------------------------------------------------------------------------------------
  */
 
-static ze_result_t enable(zet_metric_tracer_exp_handle_t tracer, bool on, bool synchronous,
-                          const char *function)
-{
-    struct zeta_collector_handle *handle = (struct zeta_collector_handle *)tracer;
-    ze_result_t result;
-
-    if (!zeta_object_pin(handle, ZETA_KIND_METRIC_TRACER))
-        return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, function, "hMetricTracer");
-    result = zeta_capture_enable(handle->collector->capture, on, synchronous);
-    zeta_object_unpin(handle);
-    return result;
-}
-
 ze_result_t ZE_APICALL impl_zetMetricTracerEnableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                      ze_bool_t synchronous)
 {
-    return enable(hMetricTracer, true, synchronous != 0, "zetMetricTracerEnableExp");
+    return zeta_capture_enable(((struct zeta_collector *)hMetricTracer)->capture, true,
+                               synchronous != 0);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerDisableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                       ze_bool_t synchronous)
 {
-    return enable(hMetricTracer, false, synchronous != 0, "zetMetricTracerDisableExp");
+    return zeta_capture_enable(((struct zeta_collector *)hMetricTracer)->capture, false,
+                               synchronous != 0);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerReadDataExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                        size_t *pRawDataSize, uint8_t *pRawData)
 {
-    struct zeta_collector_handle *handle = (struct zeta_collector_handle *)hMetricTracer;
-    ze_result_t result;
-
     if (*pRawDataSize == 0 || !pRawData)
         return zeta_error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             "a tracer has no size query; give a buffer, and read again while it comes "
             "back full");
-    if (!zeta_object_pin(handle, ZETA_KIND_METRIC_TRACER))
-        return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, "zetMetricTracerReadDataExp",
-                                   "hMetricTracer");
-    result = zeta_capture_read(handle->collector->capture, UINT32_MAX, pRawDataSize, pRawData);
-    zeta_object_unpin(handle);
-    return result;
+    return zeta_capture_read(((struct zeta_collector *)hMetricTracer)->capture, UINT32_MAX,
+                             pRawDataSize, pRawData);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricTracerDestroyExp(zet_metric_tracer_exp_handle_t hMetricTracer)
 {
-    struct zeta_collector_handle *handle = (struct zeta_collector_handle *)hMetricTracer;
-    ze_result_t result;
-
-    if (!zeta_object_pin(handle, ZETA_KIND_METRIC_TRACER))
-        return zeta_object_explain(handle, ZETA_KIND_METRIC_TRACER, "zetMetricTracerDestroyExp",
-                                   "hMetricTracer");
+    struct zeta_collector *tracer = (struct zeta_collector *)hMetricTracer;
     /* The units first: whoever sees this one destroyed may create the next. */
-    result = zeta_capture_close(handle->collector->capture);
-    if (result == ZE_RESULT_SUCCESS) {
-        zeta_collector_release(handle->collector);
-        zeta_object_discard(handle);
-    }
-    zeta_object_unpin(handle);
-    return result;
+    ze_result_t result = zeta_capture_close(tracer->capture);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_collector_release(tracer);
+    zeta_object_discard(tracer);
+    return ZE_RESULT_SUCCESS;
 }

@@ -59,7 +59,7 @@ static bool is_of(const struct zeta_replay_stream *stream, const struct zeta_plu
     return true;
 }
 
-/* ---- what there is ------------------------------------------------------------------------ */
+/* ---- what there is -------------------------------------------------------------------------- */
 
 static bool is_used(const struct zeta_replay_recording *recording, uint32_t set)
 {
@@ -158,7 +158,7 @@ static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *devi
                           zeta_string_shown(unit), unit.data, device->id);
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+/* ---- opening and closing -------------------------------------------------------------------- */
 
 /* A device and its tiles share their units. */
 static bool overlap(const struct zeta_plugin_device *a, const struct zeta_plugin_device *b)
@@ -307,7 +307,7 @@ static uint32_t open_playback(struct zeta_plugin *self, struct zeta_plugin_devic
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* ---- streams ------------------------------------------------------------------------------ */
+/* ---- streams -------------------------------------------------------------------------------- */
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {

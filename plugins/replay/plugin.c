@@ -8,8 +8,7 @@
 
 #define PLUGIN_VERSION "0.1.0"
 
-/* ---- devices: what they were, under names of their own ------------------------------------------
- */
+/* ---- devices: what they were, under names of their own -------------------------------------- */
 
 static bool make_devices(struct zeta_replay *replay)
 {
@@ -65,8 +64,8 @@ static uint32_t device_properties(struct zeta_plugin *self, struct zeta_plugin_d
     const struct zeta_replay_device *recorded = device->recorded;
     const struct zeta_plugin_device_properties properties = {
         .struct_size = out_properties->struct_size,
-        .name = {device->name, strlen(device->name)},
-        .id = {device->id, strlen(device->id)},
+        .name = zeta_string(device->name),
+        .id = zeta_string(device->id),
         .type = ZETA_PLUGIN_DEVICE_GPU,
         .parent = recorded->parent,
         .tile = recorded->tile,
@@ -113,8 +112,7 @@ static uint32_t device_clock(struct zeta_plugin *self, struct zeta_plugin_device
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* ---- the plugin object -------------------------------------------------------------------------
- */
+/* ---- the plugin object ---------------------------------------------------------------------- */
 
 static void destroy(struct zeta_replay *replay)
 {

@@ -5,17 +5,285 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include <zeta/clock.h>
+
 #include "plugins/vgpu/compiler/compiler.h"
 #include "plugins/vgpu/instance/instance.h"
+#include "plugins/vgpu/machine/cache.h"
 #include "plugins/vgpu/machine/space.h"
 #include "plugins/vgpu/memory/memory.h"
 #include "plugins/vgpu/memory/pool.h"
 #include "plugins/vgpu/queue/queue.h"
+#include "plugins/vgpu/runtime/vgpu_abi.h"
 #include "plugins/vgpu/sampling/sampling.h"
 #include "plugins/vgpu/tile/tile.h"
 
 #define PLUGIN_VERSION "0.1.0"
+
+/*
+ * Texts are printed as the calls come, so that no buffer can overflow; but who reads 0 takes it
+ * that nothing can be printed. OpenCL demands this much.
+ */
+#define PRINTF_BYTES (1u << 20)
+
+/* The newest SPIR-V that the compiler's translator reads: 1.4. */
+#define SPIRV_VERSION (1u << 16 | 4u)
+
+/* Version 1.0 of the virtual hardware. */
+#define IP_VERSION 0x10000u
+
+/* RV64 floating point with the F and D extensions. */
+#define FP_FLAGS                                                                                   \
+    (FP_DENORMALS | FP_INF_NAN | FP_ROUND_NEAREST | FP_ROUND_ZERO | FP_ROUND_INF | FP_FMA |        \
+     FP_ROUNDED_DIVIDE_SQRT)
+
+/* Instructions of the device that one processor of the host gets through in a second at most. */
+#define FASTEST_HZ UINT64_C(4000000000)
+
+/* What the device library offers for all memory, in cycles of compare and exchange. */
+#define FP_ATOMICS                                                                                 \
+    (FP_ATOMIC_GLOBAL_LOAD_STORE | FP_ATOMIC_GLOBAL_ADD | FP_ATOMIC_GLOBAL_MIN_MAX |               \
+     FP_ATOMIC_LOCAL_LOAD_STORE | FP_ATOMIC_LOCAL_ADD | FP_ATOMIC_LOCAL_MIN_MAX)
+
+/* Numerically ze_device_fp_flags_t, and ze_device_fp_atomic_ext_flags_t. */
+enum {
+    FP_DENORMALS = 1u << 0,
+    FP_INF_NAN = 1u << 1,
+    FP_ROUND_NEAREST = 1u << 2,
+    FP_ROUND_ZERO = 1u << 3,
+    FP_ROUND_INF = 1u << 4,
+    FP_FMA = 1u << 5,
+    FP_ROUNDED_DIVIDE_SQRT = 1u << 6,
+    FP_SOFT = 1u << 7,
+    FP_ATOMIC_GLOBAL_LOAD_STORE = 1u << 0,
+    FP_ATOMIC_GLOBAL_ADD = 1u << 1,
+    FP_ATOMIC_GLOBAL_MIN_MAX = 1u << 2,
+    FP_ATOMIC_LOCAL_LOAD_STORE = 1u << 16,
+    FP_ATOMIC_LOCAL_ADD = 1u << 17,
+    FP_ATOMIC_LOCAL_MIN_MAX = 1u << 18
+};
+
+static const uint32_t subgroup_sizes[] = {1};
+
+static const struct zeta_plugin_queue_group queue_groups[ZETA_VGPU_QUEUES_COUNT] = {
+    [ZETA_VGPU_QUEUES_COMPUTE] = {sizeof(struct zeta_plugin_queue_group),
+                                  ZETA_PLUGIN_QUEUE_COMPUTE | ZETA_PLUGIN_QUEUE_COPY |
+                                      ZETA_PLUGIN_QUEUE_COOPERATIVE | ZETA_PLUGIN_QUEUE_METRICS,
+                                  ZETA_VGPU_COMPUTE_QUEUES, ZETA_VGPU_PATTERN_BYTES},
+    [ZETA_VGPU_QUEUES_COPY] = {sizeof(struct zeta_plugin_queue_group), ZETA_PLUGIN_QUEUE_COPY,
+                               ZETA_VGPU_COPY_QUEUES, ZETA_VGPU_PATTERN_BYTES},
+};
+
+/* ---- devices: the root and, when there are several, its tiles ------------------------------- */
+
+/*
+ * What a counter of bytes counts in a second at most: 8 in each instruction, of which there is one
+ * in each clock of an EU in virtual time, or what copy engines move there, and else as many as
+ * processors get through.
+ */
+static uint64_t work_rate(const struct zeta_plugin_device *device, uint64_t eus)
+{
+    const struct zeta_vgpu_description *d = &device->vgpu->description;
+    const uint64_t copied = (uint64_t)ZETA_VGPU_COPY_BYTES_PER_CLOCK * device->tile_count;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (d->clock != ZETA_VGPU_CLOCK_VIRTUAL)
+        return 8 * (processors > 0 ? (uint64_t)processors : 1) * FASTEST_HZ;
+    return d->core_clock_mhz * UINT64_C(1000000) * (8 * eus > copied ? 8 * eus : copied);
+}
+
+/* The root (index 0), which consists of all tiles, or one of them. */
+static void init_device(struct zeta_vgpu *vgpu, uint32_t index)
+{
+    const struct zeta_vgpu_description *d = &vgpu->description;
+    struct zeta_plugin_device *device = &vgpu->devices[vgpu->device_count++];
+    const uint32_t tile_count = index == 0 ? d->tiles : 1;
+    const uint64_t subslices = zeta_vgpu_topology_subslices(&d->topology) * tile_count;
+    const uint64_t eus = subslices * d->topology.eus_per_subslice;
+
+    device->vgpu = vgpu;
+    device->parent = index == 0 ? UINT32_MAX : 0;
+    device->first_tile = index == 0 ? 0 : index - 1;
+    device->tile_count = tile_count;
+    if (index == 0)
+        snprintf(device->id, sizeof(device->id), "%s", d->id);
+    else
+        snprintf(device->id, sizeof(device->id), "%s.%u", d->id, index - 1);
+    device->memory = (struct zeta_plugin_memory){.struct_size = sizeof(device->memory),
+                                                 .name = zeta_string("memory of the host"),
+                                                 .total_bytes = d->memory_bytes,
+                                                 .max_clock_mhz = d->core_clock_mhz,
+                                                 .bus_width_bits = 8u << ZETA_VGPU_LINE_BITS};
+    device->caches[0] = (struct zeta_plugin_cache){.struct_size = sizeof(device->caches[0]),
+                                                   .size_bytes = d->topology.l1_bytes,
+                                                   .line_bytes = 1u << ZETA_VGPU_LINE_BITS};
+    device->caches[1] = device->caches[0];
+    device->caches[1].size_bytes = d->topology.l3_bytes;
+
+    /* What the set files declare as given by the provider. */
+    const struct {
+        const char *name;
+        uint64_t value;
+    } symbols[ZETA_VGPU_SYMBOLS] = {
+        {"GpuTimestampFrequency", ZETA_VGPU_TIMER_HZ},
+        {"GpuMaxFrequency", d->core_clock_mhz * UINT64_C(1000000)},
+        {"EuCoresTotalCount", eus},
+        {"EuThreadsCount", d->topology.threads_per_eu},
+        {"EuSubslicesTotalCount", subslices},
+        {"EuSlicesTotalCount", (uint64_t)d->topology.slices * tile_count},
+        {"WorkRateLimit", work_rate(device, eus)},
+    };
+
+    for (uint32_t i = 0; i < ZETA_VGPU_SYMBOLS; i++)
+        device->symbols[i] =
+            (struct zeta_plugin_symbol){.struct_size = sizeof(struct zeta_plugin_symbol),
+                                        .name = zeta_string(symbols[i].name),
+                                        .u64 = symbols[i].value};
+}
+
+static uint32_t device_enumerate(struct zeta_plugin *self, uint32_t capacity,
+                                 struct zeta_plugin_device **out_devices, uint32_t *out_count)
+{
+    struct zeta_vgpu *vgpu = self->vgpu;
+
+    for (uint32_t i = 0; i < vgpu->device_count && i < capacity; i++)
+        out_devices[i] = &vgpu->devices[i];
+    *out_count = vgpu->device_count;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static void put_u32(uint8_t *at, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* Vendor, device, revision, tile, and what tells devices of several instances apart. */
+static void make_uuid(const struct zeta_plugin_device *device, uint8_t uuid[16])
+{
+    const struct zeta_vgpu_description *d = &device->vgpu->description;
+    const uint8_t tile = device->parent == UINT32_MAX ? 0 : (uint8_t)(device->first_tile + 1);
+    uint32_t hash = 2166136261u;
+
+    if (d->has_uuid) {
+        memcpy(uuid, d->uuid, 16);
+        uuid[15] = (uint8_t)(uuid[15] + tile);
+        return;
+    }
+    for (const char *c = d->instance; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 16777619u;
+    for (const char *c = d->id; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 16777619u;
+    memset(uuid, 0, 16);
+    put_u32(uuid, d->vendor_id);
+    put_u32(uuid + 4, d->device_id);
+    uuid[8] = (uint8_t)d->revision;
+    uuid[9] = tile;
+    put_u32(uuid + 12, hash);
+}
+
+static uint32_t device_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                  struct zeta_plugin_device_properties *out_properties)
+{
+    const struct zeta_vgpu_description *d = &self->vgpu->description;
+    const struct zeta_vgpu_topology *t = &d->topology;
+    const uint32_t limit = zeta_vgpu_topology_group_limit(t);
+    const uint64_t room = out_properties->struct_size;
+    struct zeta_plugin_device_properties p = {
+        .struct_size = room,
+        .name = zeta_string(d->name),
+        .vendor = zeta_string(d->vendor),
+        .id = zeta_string(device->id),
+        .type = ZETA_PLUGIN_DEVICE_GPU,
+        .flags = ZETA_PLUGIN_DEVICE_INTEGRATED | ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED,
+        .parent = device->parent,
+        .tile = device->parent == UINT32_MAX ? 0 : device->first_tile,
+        .vendor_id = d->vendor_id,
+        .device_id = d->device_id,
+        .revision = d->revision,
+        .has_pci = d->has_pci,
+        .pci_domain = d->pci_domain,
+        .pci_bus = d->pci_bus,
+        .pci_device = d->pci_device,
+        .pci_function = d->pci_function,
+        .timer_hz = ZETA_VGPU_TIMER_HZ,
+        .timestamp_valid_bits = ZETA_VGPU_TIMESTAMP_BITS,
+        .kernel_timestamp_valid_bits = ZETA_VGPU_TIMESTAMP_BITS,
+        .core_clock_mhz = d->core_clock_mhz,
+        .slices = t->slices * device->tile_count,
+        .subslices_per_slice = t->subslices_per_slice,
+        .eus_per_subslice = t->eus_per_subslice,
+        .threads_per_eu = t->threads_per_eu,
+        .simd_width = 1,
+        .max_allocation_bytes = d->memory_bytes,
+        .max_hardware_contexts = ZETA_VGPU_SLOTS,
+        .max_group_size = limit,
+        .max_group_size_xyz = {limit, limit, limit},
+        .max_group_count_xyz = {UINT32_MAX, UINT32_MAX, UINT32_MAX},
+        .max_shared_local_bytes = t->slm_bytes,
+        .max_argument_bytes = VGPU_MAX_ARGUMENT_BYTES,
+        .printf_buffer_bytes = PRINTF_BYTES,
+        .spirv_version = zeta_vgpu_compiler_present(self->vgpu->compiler) ? SPIRV_VERSION : 0,
+        .fp16 = 1,
+        .fp64 = 1,
+        .int64_atomics = 1,
+        .subgroup_sizes = {subgroup_sizes, sizeof(subgroup_sizes) / sizeof(subgroup_sizes[0]),
+                           sizeof(uint32_t)},
+        .queue_groups = {queue_groups, ZETA_VGPU_QUEUES_COUNT, sizeof(queue_groups[0])},
+        .memories = {&device->memory, 1, sizeof(device->memory)},
+        .caches = {device->caches, 2, sizeof(device->caches[0])},
+        .ip_version = IP_VERSION,
+        .fp16_flags = FP_FLAGS | FP_SOFT,
+        .fp32_flags = FP_FLAGS,
+        .fp64_flags = FP_FLAGS,
+        .fp32_atomics = FP_ATOMICS,
+        .fp64_atomics = FP_ATOMICS,
+    };
+
+    make_uuid(device, p.uuid);
+    memcpy(out_properties, &p, room < sizeof(p) ? room : sizeof(p));
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t device_clock(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                             struct zeta_plugin_clock *out_clock)
+{
+    struct zeta_vgpu *vgpu = self->vgpu;
+    const uint64_t room = out_clock->struct_size;
+    struct zeta_plugin_clock clock = {.struct_size = room};
+    struct zeta_vgpu_instance *instance;
+    uint32_t result = zeta_vgpu_instance_get(vgpu, &instance);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    clock.host_ns = zeta_monotonic_ns();
+    if (vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL) {
+        clock.device_ticks = zeta_vgpu_ticks(vgpu, device->first_tile);
+        clock.error_ns = UINT64_MAX; /* virtual time has no relation to the host's */
+    } else {
+        /* One reading serves both: the device's clock is the host's, counted in ticks. */
+        clock.device_ticks =
+            clock.host_ns / ZETA_VGPU_TICK_NS + zeta_vgpu_instance_offset(instance);
+        clock.error_ns = ZETA_VGPU_TICK_NS;
+    }
+    memcpy(out_clock, &clock, room < sizeof(clock) ? room : sizeof(clock));
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t device_status(struct zeta_plugin *self, struct zeta_plugin_device *device)
+{
+    struct zeta_vgpu *vgpu = self->vgpu;
+
+    if (atomic_load(&vgpu->lost))
+        return ZETA_PLUGIN_DEVICE_LOST;
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        if (atomic_load(&vgpu->tiles[device->first_tile + i].lost_queues) != 0)
+            return ZETA_PLUGIN_DEVICE_LOST;
+    }
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* ---- the plugin object ---------------------------------------------------------------------- */
 
 /* Path of the device description below the data directory, unless the setting names another. */
 #define DEFAULT_DEVICE_FILE "device.yaml"
@@ -28,38 +296,28 @@ static void on_unknown_key(void *context, const char *path, unsigned line, const
                   line, key);
 }
 
-/* Reads the file that describes the device; the default one may be absent. */
-static uint32_t load_device_file(struct zeta_plugin *self, struct zeta_vgpu_description *out)
+/* Reads the file that describes the device, of which the default one may be absent; settings win.
+ */
+static uint32_t describe(struct zeta_plugin *self, struct zeta_vgpu_description *out)
 {
+    const char *environment = secure_getenv("ZETA_VGPU_INSTANCE");
     struct zeta_vgpu_message message;
-    char file[512], path[1024];
-    const bool chosen = zeta_host_setting(&self->host, "device", file, sizeof(file));
+    char file[512] = DEFAULT_DEVICE_FILE, path[1024], value[512];
+    const bool is_chosen = zeta_host_setting(&self->host, "device", file, sizeof(file));
+    const char *key;
+    bool known;
 
-    if (!chosen)
-        snprintf(file, sizeof(file), "%s", DEFAULT_DEVICE_FILE);
+    zeta_vgpu_description_default(out);
     if (file[0] == '/')
         snprintf(path, sizeof(path), "%s", file);
     else
         snprintf(path, sizeof(path), "%.500s/%s", self->host.data_dir, file);
-    if (!chosen && access(path, F_OK) != 0)
-        return ZETA_PLUGIN_SUCCESS;
-    if (zeta_vgpu_description_load(out, path, on_unknown_key, self, &message) == ZETA_VGPU_OK)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
-}
-
-static uint32_t apply_settings(struct zeta_plugin *self, struct zeta_vgpu_description *out)
-{
-    const char *environment = secure_getenv("ZETA_VGPU_INSTANCE");
-    struct zeta_vgpu_message message;
-    const char *key;
-    char value[512];
-    bool known;
-
+    if ((is_chosen || access(path, F_OK) == 0) &&
+        zeta_vgpu_description_load(out, path, on_unknown_key, self, &message) != ZETA_VGPU_OK)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
     for (uint32_t i = 0; (key = zeta_vgpu_description_key(i)) != NULL; i++) {
-        if (!zeta_host_setting(&self->host, key, value, sizeof(value)))
-            continue;
-        if (zeta_vgpu_description_set(out, key, value, &known, &message) != ZETA_VGPU_OK)
+        if (zeta_host_setting(&self->host, key, value, sizeof(value)) &&
+            zeta_vgpu_description_set(out, key, value, &known, &message) != ZETA_VGPU_OK)
             return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "setting of %s: %s",
                                   self->host.id, message.text);
     }
@@ -114,26 +372,20 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     free(vgpu);
 }
 
-static uint32_t count_workers(const struct zeta_vgpu_description *d)
-{
-    const uint32_t subslices = zeta_vgpu_topology_subslices(&d->topology);
-    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t wanted = d->workers ? d->workers : (uint32_t)(cpus > 0 ? cpus : 1);
-
-    return wanted < subslices ? wanted : subslices;
-}
-
 static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_description *d,
                             const struct zeta_vgpu_compiler_config *compiler,
                             struct zeta_vgpu **out_vgpu)
 {
+    const uint32_t subslices = zeta_vgpu_topology_subslices(&d->topology);
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t workers = d->workers ? d->workers : (uint32_t)(cpus > 0 ? cpus : 1);
     struct zeta_vgpu *vgpu = calloc(1, sizeof(*vgpu));
 
     if (!vgpu)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     vgpu->self = self;
     vgpu->description = *d;
-    vgpu->workers = count_workers(d);
+    vgpu->workers = workers < subslices ? workers : subslices;
     pthread_mutex_init(&vgpu->instance_lock, NULL);
     pthread_mutex_init(&vgpu->objects_lock, NULL);
     vgpu->tiles = calloc(d->tiles, sizeof(*vgpu->tiles));
@@ -143,7 +395,8 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
     }
     for (uint32_t i = 0; i < d->tiles; i++)
         zeta_vgpu_tile_init(&vgpu->tiles[i], vgpu, i, zeta_vgpu_streams_advance);
-    zeta_vgpu_devices_init(vgpu);
+    for (uint32_t i = 0; i < (d->tiles > 1 ? 1 + d->tiles : 1); i++)
+        init_device(vgpu, i);
 
     vgpu->compiler = zeta_vgpu_compiler_create(compiler);
     vgpu->space = zeta_vgpu_space_create();
@@ -168,10 +421,7 @@ static uint32_t plugin_init(struct zeta_plugin *self)
 
     if (self->vgpu)
         return ZETA_PLUGIN_SUCCESS;
-    zeta_vgpu_description_default(&description);
-    result = load_device_file(self, &description);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = apply_settings(self, &description);
+    result = describe(self, &description);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = check_topology(self, &description);
     if (result == ZETA_PLUGIN_SUCCESS)
@@ -210,10 +460,10 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
 
 static const struct zeta_plugin_device_ops device_ops = {
     .struct_size = sizeof(struct zeta_plugin_device_ops),
-    .enumerate = zeta_vgpu_device_enumerate,
-    .properties = zeta_vgpu_device_properties,
-    .clock = zeta_vgpu_device_clock,
-    .status = zeta_vgpu_device_status,
+    .enumerate = device_enumerate,
+    .properties = device_properties,
+    .clock = device_clock,
+    .status = device_status,
     .child_after_fork = plugin_child_after_fork,
 };
 
@@ -258,30 +508,13 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .kernel_image = zeta_vgpu_kernel_image,
 };
 
-static const struct zeta_plugin_metric_ops metric_ops = {
-    .struct_size = sizeof(struct zeta_plugin_metric_ops),
-    .symbols = zeta_vgpu_oa_symbols,
-    .limits = zeta_vgpu_oa_limits,
-    .holder = zeta_vgpu_oa_holder,
-    .stream_open = zeta_vgpu_stream_open,
-    .stream_read = zeta_vgpu_stream_read,
-    .stream_pending = zeta_vgpu_stream_pending,
-    .stream_descriptor = zeta_vgpu_stream_descriptor,
-    .stream_stop = zeta_vgpu_stream_stop,
-    .stream_close = zeta_vgpu_stream_close,
-    .query_pool_create = zeta_vgpu_query_pool_create,
-    .query_pool_destroy = zeta_vgpu_query_pool_destroy,
-    .query_reset = zeta_vgpu_query_reset,
-    .query_collect = zeta_vgpu_query_collect,
-};
-
 static const struct zeta_plugin_ops plugin_ops = {
     .struct_size = sizeof(struct zeta_plugin_ops),
     .init = plugin_init,
     .finish = plugin_finish,
     .device = &device_ops,
     .compute = &compute_ops,
-    .metric = &metric_ops,
+    .metric = &zeta_vgpu_metric_ops,
     .tracer = &zeta_vgpu_tracer_ops,
 };
 

@@ -79,6 +79,11 @@ bool zeta_host_setting(const struct zeta_host *host, const char *name, char *out
     return true;
 }
 
+struct zeta_plugin_string zeta_string(const char *text)
+{
+    return (struct zeta_plugin_string){text, strlen(text)};
+}
+
 bool zeta_string_is(struct zeta_plugin_string string, const char *text)
 {
     const size_t bytes = strlen(text);

@@ -7,7 +7,7 @@
 
 #include "plugins/replay/igt/igt.h"
 
-/* ---- which generation --------------------------------------------------------------------- */
+/* ---- which generation ----------------------------------------------------------------------- */
 
 static void add_file(struct zeta_replay_intel *intel, const char *folder, const char *name)
 {
@@ -88,7 +88,7 @@ void zeta_replay_intel_close(struct zeta_replay_intel *intel)
     *intel = (struct zeta_replay_intel){.file_count = 0};
 }
 
-/* ---- one set ------------------------------------------------------------------------------ */
+/* ---- one set -------------------------------------------------------------------------------- */
 
 /* A set that is written as the only one of its text. */
 struct one_set {

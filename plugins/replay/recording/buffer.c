@@ -33,7 +33,7 @@ void zeta_replay_buffer_finish(struct zeta_replay_buffer *buffer)
     buffer->gaps = NULL;
 }
 
-/* ---- time --------------------------------------------------------------------------------- */
+/* ---- time ----------------------------------------------------------------------------------- */
 
 /* How long after the first record of the stream record number n was written. */
 static uint64_t due_of(struct zeta_replay_buffer *buffer, uint64_t n, const unsigned char *record)
@@ -75,7 +75,7 @@ static uint64_t elapsed(const struct zeta_replay_buffer *buffer)
     return start == 0 || now < start ? 0 : now - start;
 }
 
-/* ---- filling ------------------------------------------------------------------------------ */
+/* ---- filling -------------------------------------------------------------------------------- */
 
 static void fill(struct zeta_replay_buffer *buffer)
 {
@@ -117,7 +117,7 @@ void zeta_replay_buffer_stop(struct zeta_replay_buffer *buffer)
     (void)atomic_compare_exchange_strong(&buffer->stop_ns, &running, zeta_monotonic_ns());
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* Number of records from head on that one read may give: all are due, and only the first may
  * have a gap before it. */

@@ -138,8 +138,7 @@ static bool find_set(const struct zeta_replay_recording *recording, uint32_t num
     return false;
 }
 
-/* ---- containers: devices, sets and streams from the chunks that describe them ------------------
- */
+/* ---- containers: devices, sets and streams from the chunks that describe them --------------- */
 
 /* One walk through the chunks. */
 struct walk {

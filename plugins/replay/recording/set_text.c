@@ -142,7 +142,7 @@ bool zeta_replay_set_read(struct zeta_replay_set *set, struct zeta_replay_proble
                                     set->number);
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static bool is_known(const struct zeta_replay_seen *seen, const char *kind, const char *name)
 {

@@ -22,8 +22,7 @@ struct zeta_replay_source {
     unsigned char *last;  /**< record that was given */
 };
 
-/* ---- pieces of a container: the payloads of the DATA chunks of the wanted streams -------------
- */
+/* ---- pieces of a container: the payloads of the DATA chunks of the wanted streams ----------- */
 
 struct container_pieces {
     struct zeta_container_reader *reader;

@@ -77,6 +77,9 @@ void zeta_host_log(const struct zeta_host *host, uint32_t level, const char *for
 bool zeta_host_setting(const struct zeta_host *host, const char *name, char *out_text,
                        size_t capacity_bytes);
 
+/** The string of a terminated text. */
+struct zeta_plugin_string zeta_string(const char *text);
+
 /** True if a string has the bytes of a terminated text, and no more. */
 bool zeta_string_is(struct zeta_plugin_string string, const char *text);
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/vgpu/sampling/select.h"
+#include "plugins/vgpu/sampling/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

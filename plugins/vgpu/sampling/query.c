@@ -9,7 +9,6 @@
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/tile/tile.h"
 #include "report.h"
-#include "select.h"
 
 enum query_state { QUERY_FRESH, QUERY_OPEN, QUERY_DONE };
 
@@ -46,8 +45,7 @@ struct zeta_plugin_query_pool {
     uint8_t *records;    /* of query after query, one for each tile; begins while a query is open */
 };
 
-/* Fields ----------------------------------------------------------------------------------------
- */
+/* ---- Fields --------------------------------------------------------------------------------- */
 
 /*
  * The part of A0..A31 above 32 bits lies behind the 32-bit counters, that of the time at the end of
@@ -103,103 +101,75 @@ static uint32_t find_places(const struct zeta_plugin *self, const struct zeta_pl
                 &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                 "set %s on %s: reports of its unit have no number for field %.*s (index %u) at bit "
                 "%u; see the layout of the virtual GPU for what there is",
-                pool->set, device->id, field->name.size < 80 ? (int)field->name.size : 80,
-                field->name.data ? field->name.data : "", field->index, field->low_bit);
+                pool->set, device->id, zeta_string_shown(field->name), field->name.data,
+                field->index, field->low_bit);
     }
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Records ---------------------------------------------------------------------------------------
- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 static uint8_t *record_of(const struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile)
 {
     return pool->records + ((size_t)index * pool->tile_count + tile) * pool->record_bytes;
 }
 
-static uint64_t *fields_of(uint8_t *record)
-{
-    return (uint64_t *)(void *)(record + sizeof(struct zeta_query_record));
-}
-
 /*
- * The numbers of a tile at a mark. A query is like two reports, number 1 at its begin and number 2
- * at its end; a tile on which the queue does not work has counted nothing.
+ * Writes the numbers of each tile at a mark. A query is like two reports, number 1 at its begin and
+ * number 2 at its end; a tile on which the queue does not work has counted nothing.
  */
-static void take_values(const struct zeta_plugin_query_pool *pool,
-                        const struct zeta_vgpu_usage *usage, uint32_t tile, bool at_end,
-                        const struct zeta_vgpu_sample *common,
-                        uint64_t out_values[ZETA_VGPU_REPORT_WORDS])
+static void write_records_locked(struct zeta_plugin_query_pool *pool, uint32_t index,
+                                 const struct zeta_vgpu_usage *usage,
+                                 const struct zeta_vgpu_usage_mark *mark, uint32_t context,
+                                 bool at_end)
 {
     static const uint64_t nothing[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
-    struct zeta_vgpu_sample sample = *common;
-    uint64_t eus[ZETA_VGPU_SELECTIONS] = {0};
-
-    for (uint32_t i = 0; pool->program.eus && i < ZETA_VGPU_SELECTIONS; i++) {
-        const struct zeta_vgpu_selection *selection = &pool->program.selections[i];
-
-        if (selection->kind == ZETA_VGPU_SELECT_EU && pool->first_tile + tile == usage->tile->index)
-            eus[i] = usage->eu_totals[selection->eu][selection->counter];
-    }
-    sample.eus = eus;
-    sample.report_id = pool->unit;
-    sample.number = at_end ? 2 : 1;
-    sample.tiles = 1;
-    sample.rows_per_tile = usage->rows;
-    sample.totals = nothing;
-    if (pool->first_tile + tile == usage->tile->index) {
-        sample.totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])usage->totals;
-        sample.core_clocks = zeta_vgpu_usage_core_clocks(usage);
-    }
-    zeta_vgpu_report_values(&sample, &pool->program, out_values);
-}
-
-static void begin_record_locked(struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile,
-                                const struct zeta_vgpu_usage *usage)
-{
-    const struct zeta_vgpu_sample sample = {.ticks = pool->queries[index].begin.ticks};
-    uint64_t values[ZETA_VGPU_REPORT_WORDS];
-    uint64_t *fields = fields_of(record_of(pool, index, tile));
-
-    take_values(pool, usage, tile, false, &sample, values);
-    for (uint32_t i = 0; i < pool->field_count; i++)
-        fields[i] = value_at(&pool->places[i], values);
-}
-
-static void end_record_locked(struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile,
-                              const struct zeta_vgpu_usage *usage,
-                              const struct zeta_vgpu_usage_mark *end, uint32_t context)
-{
     const struct zeta_vgpu_usage_mark *begin = &pool->queries[index].begin;
-    const bool own = pool->first_tile + tile == usage->tile->index;
-    const struct zeta_vgpu_sample sample = {
-        .ticks = end->ticks,
-        .context = context,
-    };
-    struct zeta_query_record header = {
-        .size_bytes = pool->record_bytes,
-        .tile = tile,
-        .flags = own && zeta_vgpu_usage_split(begin, end) ? ZETA_QUERY_SPLIT : 0,
-        .context = context,
-        .begin_ticks = begin->ticks,
-        .end_ticks = end->ticks,
-        .time_ns = (end->ticks - begin->ticks) * ZETA_VGPU_TICK_NS,
-    };
-    uint8_t *record = record_of(pool, index, tile);
-    uint64_t *fields = fields_of(record);
-    uint64_t values[ZETA_VGPU_REPORT_WORDS];
 
-    take_values(pool, usage, tile, true, &sample, values);
-    for (uint32_t i = 0; i < pool->field_count; i++) {
-        const uint64_t value = value_at(&pool->places[i], values);
+    for (uint32_t tile = 0; tile < pool->tile_count; tile++) {
+        const bool is_own = pool->first_tile + tile == usage->tile->index;
+        uint8_t *record = record_of(pool, index, tile);
+        uint64_t *fields = (uint64_t *)(void *)(record + sizeof(struct zeta_query_record));
+        uint64_t values[ZETA_VGPU_REPORT_WORDS], eus[ZETA_VGPU_SELECTIONS] = {0};
+        struct zeta_vgpu_sample sample = {.report_id = pool->unit,
+                                          .ticks = mark->ticks,
+                                          .context = context,
+                                          .number = at_end ? 2 : 1,
+                                          .totals = nothing,
+                                          .tiles = 1,
+                                          .rows_per_tile = usage->rows,
+                                          .eus = eus};
 
-        fields[i] = pool->places[i].is_difference ? value - fields[i] : value;
+        if (is_own) {
+            sample.totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])usage->totals;
+            sample.core_clocks = zeta_vgpu_usage_core_clocks(usage);
+            for (uint32_t i = 0; pool->program.eus && i < ZETA_VGPU_SELECTIONS; i++) {
+                const struct zeta_vgpu_selection *selection = &pool->program.selections[i];
+
+                if (selection->kind == ZETA_VGPU_SELECT_EU)
+                    eus[i] = usage->eu_totals[selection->eu][selection->counter];
+            }
+        }
+        zeta_vgpu_report_values(&sample, &pool->program, values);
+        for (uint32_t i = 0; i < pool->field_count; i++) {
+            const uint64_t value = value_at(&pool->places[i], values);
+
+            fields[i] = at_end && pool->places[i].is_difference ? value - fields[i] : value;
+        }
+        if (at_end)
+            *(struct zeta_query_record *)(void *)record = (struct zeta_query_record){
+                .size_bytes = pool->record_bytes,
+                .tile = tile,
+                .flags = is_own && zeta_vgpu_usage_split(begin, mark) ? ZETA_QUERY_SPLIT : 0,
+                .context = context,
+                .begin_ticks = begin->ticks,
+                .end_ticks = mark->ticks,
+                .time_ns = (mark->ticks - begin->ticks) * ZETA_VGPU_TICK_NS,
+            };
     }
-    memcpy(record, &header, sizeof(header));
 }
 
-/* Begin and end ---------------------------------------------------------------------------------
- */
+/* ---- Begin and end -------------------------------------------------------------------------- */
 
 /* The query counts no more. */
 static void close_locked(struct zeta_plugin_query_pool *pool, struct query *query,
@@ -250,8 +220,7 @@ uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
     pool->open_count++;
     atomic_fetch_add(&usage->open, 1);
     zeta_vgpu_usage_mark(usage, &query->begin);
-    for (uint32_t tile = 0; tile < pool->tile_count; tile++)
-        begin_record_locked(pool, point->index, tile, usage);
+    write_records_locked(pool, point->index, usage, &query->begin, 0, false);
     pthread_mutex_unlock(&pool->lock);
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -281,8 +250,7 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
         /* A query of no length would be one whose rates divide by nothing. */
         if (end.ticks <= query->begin.ticks)
             end.ticks = query->begin.ticks + 1;
-        for (uint32_t tile = 0; tile < pool->tile_count; tile++)
-            end_record_locked(pool, point->index, tile, usage, &end, context);
+        write_records_locked(pool, point->index, usage, &end, context, true);
         close_locked(pool, query, QUERY_DONE);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -294,8 +262,7 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
                           point->index, pool->set, pool->vgpu->description.id);
 }
 
-/* Pools -----------------------------------------------------------------------------------------
- */
+/* ---- Pools ---------------------------------------------------------------------------------- */
 
 static void destroy_pool(struct zeta_plugin_query_pool *pool)
 {
@@ -358,30 +325,12 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* The program counts on each tile alone, as that of a stream of the tile does. */
-static uint32_t read_program(const struct zeta_plugin *self,
-                             const struct zeta_plugin_device *device,
-                             const struct zeta_plugin_query_desc *desc,
-                             struct zeta_plugin_query_pool *pool)
-{
-    struct zeta_vgpu_message message;
-
-    if (zeta_vgpu_program_parse(&desc->program, &self->vgpu->description.topology, 1,
-                                &pool->program, &message)) {
-        if (!pool->program.events)
-            return ZETA_PLUGIN_SUCCESS;
-        snprintf(message.text, sizeof(message.text),
-                 "events are counted for the whole device, not for the work of a queue");
-    }
-    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "set %s on %s: %s", pool->set,
-                          device->id, message.text);
-}
-
 uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                      const struct zeta_plugin_query_desc *desc,
                                      struct zeta_plugin_query_pool **out_pool)
 {
     struct zeta_plugin_query_pool *pool;
+    struct zeta_vgpu_message message;
     uint32_t unit = 0;
     uint32_t result = zeta_vgpu_oa_find_unit(self, desc->unit, &unit);
 
@@ -395,8 +344,17 @@ uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugi
                               "%s: no memory for %u queries of %u bytes on each of %u tiles",
                               device->id, desc->count, desc->record_bytes, device->tile_count);
     pool->unit = unit;
-    result = read_program(self, device, desc, pool);
-    if (result == ZETA_PLUGIN_SUCCESS)
+    /* The program counts on each tile alone, as that of a stream of the tile does. */
+    if (!zeta_vgpu_program_parse(&desc->program, &self->vgpu->description.topology, 1,
+                                 &pool->program, &message))
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "set %s on %s: %s",
+                                pool->set, device->id, message.text);
+    else if (pool->program.events)
+        result = zeta_host_fail(
+            &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+            "set %s on %s: events are counted for the whole device, not for the work of a queue",
+            pool->set, device->id);
+    else
         result = find_places(self, device, desc, pool);
     if (result != ZETA_PLUGIN_SUCCESS) {
         destroy_pool(pool);

@@ -1,6 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <zeta/thread.h>
 
@@ -21,6 +23,115 @@
 /* How long the thread stays away from the state when a reader wants it. */
 #define READER_NS 50000
 
+/* Records of samples sum up a period in wall time, but no less than this: shorter ones add nothing.
+ */
+#define SHORTEST_NS UINT64_C(1000000)
+
+/* ---- the snapshots of the logs in their order ----------------------------------------------- */
+
+static bool takes(const struct zeta_plugin_stream *stream, uint32_t kind)
+{
+    return kind == ZETA_VGPU_SNAPSHOT_SWITCH ? stream->program.switches
+                                             : stream->unit < ZETA_VGPU_MARKER_UNITS;
+}
+
+static uint32_t log_of(const struct zeta_plugin_stream *stream, uint32_t kind)
+{
+    return kind == ZETA_VGPU_SNAPSHOT_SWITCH ? ZETA_VGPU_LOG_SWITCHES
+                                             : ZETA_VGPU_LOG_MARKERS + stream->unit;
+}
+
+static bool snapshots_possible(const struct zeta_plugin_stream *stream)
+{
+    return takes(stream, ZETA_VGPU_SNAPSHOT_SWITCH) || takes(stream, ZETA_VGPU_SNAPSHOT_MARKER);
+}
+
+/* Publishes that a marker has its report, so that its place in the log is free again. */
+static void publish_cursor(struct zeta_plugin_stream *stream, uint32_t tile)
+{
+    zeta_vgpu_instance_markers_read(stream->instance, stream->first_tile + tile, stream->unit,
+                                    stream->snapshots[tile].cursors[ZETA_VGPU_SNAPSHOT_MARKER]);
+}
+
+static void snapshots_begin(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        for (uint32_t kind = 0; kind < ZETA_VGPU_SNAPSHOT_KINDS; kind++) {
+            if (!takes(stream, kind))
+                continue;
+            stream->snapshots[t].cursors[kind] = zeta_vgpu_instance_log_head(
+                stream->instance, stream->first_tile + t, log_of(stream, kind));
+            if (kind == ZETA_VGPU_SNAPSHOT_MARKER)
+                publish_cursor(stream, t);
+        }
+    }
+}
+
+static bool snapshots_wait(const struct zeta_plugin_stream *stream)
+{
+    bool wait = takes(stream, ZETA_VGPU_SNAPSHOT_SWITCH);
+
+    for (uint32_t t = 0; takes(stream, ZETA_VGPU_SNAPSHOT_MARKER) && t < stream->tile_count; t++)
+        wait |=
+            zeta_vgpu_instance_markers_wait(stream->instance, stream->first_tile + t, stream->unit);
+    return wait;
+}
+
+/* Copies the next snapshot of a log, if there is one. */
+static void fetch(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind)
+{
+    struct zeta_vgpu_snapshots *snapshots = &stream->snapshots[tile];
+    uint64_t lost = 0;
+
+    if (snapshots->has[kind] || !takes(stream, kind))
+        return;
+    snapshots->has[kind] = zeta_vgpu_instance_next_snapshot(
+        stream->instance, stream->first_tile + tile, log_of(stream, kind),
+        &snapshots->cursors[kind], &snapshots->next[kind], &lost);
+    /* Lost switches are only context; a lost marker is data. */
+    if (kind != ZETA_VGPU_SNAPSHOT_MARKER || lost == 0)
+        return;
+    zeta_vgpu_ring_lose(&stream->ring, lost);
+    if (!snapshots->has[kind])
+        publish_cursor(stream, tile);
+}
+
+static const struct zeta_vgpu_snapshot *snapshots_of_tile(struct zeta_plugin_stream *stream,
+                                                          uint32_t tile, uint32_t *out_kind)
+{
+    const struct zeta_vgpu_snapshots *snapshots = &stream->snapshots[tile];
+    const struct zeta_vgpu_snapshot *first = NULL;
+
+    for (uint32_t kind = 0; kind < ZETA_VGPU_SNAPSHOT_KINDS; kind++) {
+        fetch(stream, tile, kind);
+        if (snapshots->has[kind] && (!first || snapshots->next[kind].order < first->order)) {
+            first = &snapshots->next[kind];
+            *out_kind = kind;
+        }
+    }
+    return first;
+}
+
+static const struct zeta_vgpu_snapshot *first_snapshot(struct zeta_plugin_stream *stream,
+                                                       uint32_t *out_tile, uint32_t *out_kind)
+{
+    const struct zeta_vgpu_snapshot *first = NULL;
+
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        uint32_t kind = 0;
+        const struct zeta_vgpu_snapshot *snapshot = snapshots_of_tile(stream, t, &kind);
+
+        if (snapshot && (!first || snapshot->order < first->order)) {
+            first = snapshot;
+            *out_tile = t;
+            *out_kind = kind;
+        }
+    }
+    return first;
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
 static uint64_t stream_ticks(const struct zeta_plugin_stream *stream)
 {
     return zeta_vgpu_ticks(stream->vgpu, stream->first_tile);
@@ -32,7 +143,12 @@ static uint64_t host_ns(const struct zeta_plugin_stream *stream, uint64_t ticks)
     return (ticks - zeta_vgpu_instance_offset(stream->instance)) * ZETA_VGPU_TICK_NS;
 }
 
-/* Of what came since the last report this goes into the next one. */
+static uint64_t next_deadline(const struct zeta_plugin_stream *stream, uint64_t ticks)
+{
+    return (ticks / stream->period_ticks + 1) * stream->period_ticks;
+}
+
+/* All that came since the last report goes into the next one. */
 static const struct zeta_vgpu_part everything = {1, 1};
 
 /* What a total has become since the last report. It never falls, whatever others wrote there. */
@@ -89,24 +205,6 @@ static uint32_t running_context(const struct zeta_plugin_stream *stream, uint64_
     return context;
 }
 
-/* Events of each source, summed over the tiles of the stream. */
-static void collect_events(const struct zeta_plugin_stream *stream,
-                           struct zeta_vgpu_event_counts events[ZETA_VGPU_SOURCES])
-{
-    for (uint32_t source = 0; source < ZETA_VGPU_SOURCES; source++) {
-        for (uint32_t t = 0; t < stream->tile_count; t++) {
-            struct zeta_vgpu_event_counts counts;
-
-            zeta_vgpu_instance_event_counts(stream->instance, stream->first_tile + t, source,
-                                            &counts);
-            events[source].written += counts.written;
-            events[source].lost += counts.lost;
-            events[source].waiting += counts.waiting;
-            events[source].capacity += counts.capacity;
-        }
-    }
-}
-
 /* Takes over newer counts of EUs, which never fall either. */
 static void merge_eus(struct zeta_plugin_stream *stream, uint32_t tile,
                       const uint64_t from[ZETA_VGPU_EU_REQUESTS], struct zeta_vgpu_part part)
@@ -146,11 +244,22 @@ static uint64_t advance_clock(struct zeta_plugin_stream *stream)
     return stream->core_clocks += most;
 }
 
+/* Puts report stream->number into the ring, but for those that the setting fault.lost_reports
+ * takes. */
+static void push(struct zeta_plugin_stream *stream, const uint8_t *report)
+{
+    const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
+
+    if (lost_every != 0 && stream->number % lost_every == 0)
+        zeta_vgpu_ring_lose(&stream->ring, 1);
+    else
+        zeta_vgpu_ring_push(&stream->ring, report);
+}
+
 /* Writes a report of the present totals. */
 static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint32_t reason,
                          uint32_t context)
 {
-    const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
     struct zeta_vgpu_sample sample = {
         .report_id = reason | stream->unit,
         .ticks = ticks,
@@ -164,19 +273,25 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     struct zeta_vgpu_event_counts events[ZETA_VGPU_SOURCES] = {{0}};
     uint8_t report[ZETA_VGPU_REPORT_BYTES];
 
-    if (stream->program.events) {
-        collect_events(stream, events);
+    /* Events of each source, summed over the tiles of the stream. */
+    for (uint32_t i = 0; stream->program.events && i < stream->tile_count * ZETA_VGPU_SOURCES;
+         i++) {
+        struct zeta_vgpu_event_counts *sum = &events[i % ZETA_VGPU_SOURCES], counts;
+
+        zeta_vgpu_instance_event_counts(stream->instance,
+                                        stream->first_tile + i / ZETA_VGPU_SOURCES,
+                                        i % ZETA_VGPU_SOURCES, &counts);
+        sum->written += counts.written;
+        sum->lost += counts.lost;
+        sum->waiting += counts.waiting;
+        sum->capacity += counts.capacity;
         sample.events = events;
     }
     if (stream->eu_numbers)
         sample.eus = stream->eus;
     stream->last_ticks = ticks;
-    if (lost_every != 0 && stream->number % lost_every == 0) {
-        zeta_vgpu_ring_lose(&stream->ring, 1);
-        return;
-    }
     zeta_vgpu_report_encode(&sample, &stream->program, report);
-    zeta_vgpu_ring_push(&stream->ring, report);
+    push(stream, report);
 }
 
 /*
@@ -184,7 +299,7 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
  * wait: work behind a snapshot is counted only after the snapshot is in its log, so totals are not
  * newer than a snapshot that was not there after they were read.
  */
-static void look_at_totals(struct zeta_plugin_stream *stream)
+static void read_totals(struct zeta_plugin_stream *stream)
 {
     for (uint32_t t = 0; t < stream->tile_count; t++) {
         /* When writers disturb it too often, the totals of the time before are kept. */
@@ -214,7 +329,7 @@ static void settle_totals(struct zeta_plugin_stream *stream, uint64_t ticks)
         const uint64_t(*fresh)[ZETA_VGPU_COUNTER_COUNT] =
             (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->fresh + t * stream->rows;
         uint32_t kind;
-        const struct zeta_vgpu_snapshot *snapshot = zeta_vgpu_snapshots_of_tile(stream, t, &kind);
+        const struct zeta_vgpu_snapshot *snapshot = snapshots_of_tile(stream, t, &kind);
         const struct zeta_vgpu_part part = {
             most, clocks_came(stream, t, snapshot ? snapshot->totals : fresh)};
 
@@ -243,7 +358,9 @@ static void write_snapshot(struct zeta_plugin_stream *stream, uint32_t tile, uin
     merge_snapshot(stream, tile, snapshot, everything);
     write_report(stream, snapshot->ticks > soonest ? snapshot->ticks : soonest, reason,
                  (uint32_t)snapshot->value);
-    zeta_vgpu_snapshots_done(stream, tile, kind);
+    stream->snapshots[tile].has[kind] = false;
+    if (kind == ZETA_VGPU_SNAPSHOT_MARKER)
+        publish_cursor(stream, tile);
 }
 
 static void write_timer(struct zeta_plugin_stream *stream)
@@ -257,33 +374,27 @@ static void write_timer(struct zeta_plugin_stream *stream)
     stream->next_ticks += stream->period_ticks;
 }
 
-/*
- * Passes over deadlines whose reports the ring would lose to later ones at once, when so many are
- * due. Writing them takes time too: a thread that is slower than its deadlines would be later with
- * every reading of the clock, and never come to its end.
- */
-static void skip_lost(struct zeta_plugin_stream *stream, uint64_t due)
-{
-    const uint64_t capacity = stream->ring.capacity;
-
-    if (due <= capacity)
-        return;
-    zeta_vgpu_ring_overflow(&stream->ring, due - capacity);
-    stream->number += due - capacity;
-    stream->next_ticks += (due - capacity) * stream->period_ticks;
-}
-
 /* The deadlines up to then. */
 static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks)
 {
-    uint64_t periods, last;
+    const uint64_t capacity = stream->ring.capacity;
+    uint64_t due, last;
 
     if (until_ticks < stream->next_ticks)
         return;
-    periods = (until_ticks - stream->next_ticks) / stream->period_ticks;
-    last = stream->next_ticks + periods * stream->period_ticks;
+    due = (until_ticks - stream->next_ticks) / stream->period_ticks + 1;
+    last = stream->next_ticks + (due - 1) * stream->period_ticks;
     stream->context = stream->is_virtual ? 0 : running_context(stream, host_ns(stream, last));
-    skip_lost(stream, periods + 1);
+    /*
+     * Deadlines whose reports the ring would lose to later ones at once are passed over. Writing
+     * them takes time too: a thread that is slower than its deadlines would be later with every
+     * reading of the clock, and never come to its end.
+     */
+    if (due > capacity) {
+        zeta_vgpu_ring_overflow(&stream->ring, due - capacity);
+        stream->number += due - capacity;
+        stream->next_ticks += (due - capacity) * stream->period_ticks;
+    }
     while (stream->next_ticks <= last)
         write_timer(stream);
 }
@@ -295,8 +406,8 @@ static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
     uint32_t tile = 0, kind = 0;
 
     if (now_ticks >= stream->next_ticks)
-        look_at_totals(stream);
-    while ((snapshot = zeta_vgpu_snapshots_first(stream, &tile, &kind)) != NULL &&
+        read_totals(stream);
+    while ((snapshot = first_snapshot(stream, &tile, &kind)) != NULL &&
            snapshot->ticks <= now_ticks) {
         write_timers(stream, snapshot->ticks);
         write_snapshot(stream, tile, kind, snapshot);
@@ -304,107 +415,13 @@ static void write_due(struct zeta_plugin_stream *stream, uint64_t now_ticks)
     write_timers(stream, now_ticks);
 }
 
-void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile)
-{
-    struct zeta_plugin_stream *stream;
-
-    pthread_mutex_lock(&tile->streams_lock);
-    LIST_FOREACH (stream, &tile->streams, tile_entry) {
-        if (stream->ip)
-            zeta_vgpu_ip_advance(stream, stream_ticks(stream));
-        else
-            write_due(stream, stream_ticks(stream));
-    }
-    pthread_mutex_unlock(&tile->streams_lock);
-}
-
-bool zeta_vgpu_stream_wait(struct zeta_plugin_stream *stream, uint64_t until_ns)
-{
-    const struct timespec until = zeta_clock_timespec(until_ns);
-    int error = 0;
-    bool go_on;
-
-    pthread_mutex_lock(&stream->lock);
-    while (!stream->stopping && error == 0)
-        error = pthread_cond_timedwait(&stream->wake, &stream->lock, &until);
-    go_on = !stream->stopping;
-    pthread_mutex_unlock(&stream->lock);
-    return go_on;
-}
-
-void zeta_vgpu_stream_end(struct zeta_plugin_stream *stream)
-{
-    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
-
-    stream->running = false;
-    if (stream->is_virtual) {
-        pthread_mutex_lock(&tile->streams_lock);
-        LIST_REMOVE(stream, tile_entry);
-        pthread_mutex_unlock(&tile->streams_lock);
-        return;
-    }
-    pthread_mutex_lock(&stream->lock);
-    stream->stopping = true;
-    pthread_cond_signal(&stream->wake);
-    pthread_mutex_unlock(&stream->lock);
-    pthread_join(stream->thread, NULL);
-}
-
-static uint64_t next_wake_ns(const struct zeta_plugin_stream *stream)
-{
-    const uint64_t deadline_ns = host_ns(stream, stream->next_ticks);
-    const uint64_t soon_ns =
-        zeta_monotonic_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
-
-    return zeta_vgpu_snapshots_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
-}
-
-static uint64_t wake_ns(struct zeta_plugin_stream *stream)
-{
-    uint64_t wake;
-
-    pthread_mutex_lock(&stream->state_lock);
-    wake = next_wake_ns(stream);
-    pthread_mutex_unlock(&stream->state_lock);
-    return wake;
-}
-
-static void write_now(struct zeta_plugin_stream *stream)
-{
-    /* A thread that is late would take the lock again at once, and no reader ever got it. */
-    if (atomic_load(&stream->readers) > 0)
-        (void)nanosleep(&(struct timespec){.tv_nsec = READER_NS}, NULL);
-    pthread_mutex_lock(&stream->state_lock);
-    write_due(stream, stream_ticks(stream));
-    pthread_mutex_unlock(&stream->state_lock);
-}
-
-static void *sampler_main(void *argument)
-{
-    struct zeta_plugin_stream *stream = argument;
-
-    /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
-    (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    while (zeta_vgpu_stream_wait(stream, wake_ns(stream))) {
-        const uint64_t now = zeta_monotonic_ns();
-
-        write_now(stream);
-        if (now - stream->reap_ns >= REAP_NS) {
-            zeta_vgpu_instance_reap(stream->instance);
-            zeta_vgpu_report_damage(stream->vgpu);
-            stream->reap_ns = now;
-        }
-    }
-    return NULL;
-}
-
 /* The baseline: a report of the time when the stream is opened. */
 static void write_first(struct zeta_plugin_stream *stream)
 {
     const uint64_t ticks = stream_ticks(stream);
 
-    zeta_vgpu_snapshots_begin(stream);
-    look_at_totals(stream);
+    snapshots_begin(stream);
+    read_totals(stream);
     for (uint32_t t = 0; t < stream->tile_count; t++) {
         if (stream->has_fresh[t])
             merge_totals(stream, t,
@@ -419,47 +436,250 @@ static void write_first(struct zeta_plugin_stream *stream)
         memset(stream->totals, 0,
                (size_t)stream->tile_count * stream->rows * sizeof(*stream->totals));
     } else {
-        stream->reap_ns = host_ns(stream, ticks);
-        stream->context = running_context(stream, stream->reap_ns);
+        stream->context = running_context(stream, host_ns(stream, ticks));
     }
     write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
-    stream->next_ticks = (ticks / stream->period_ticks + 1) * stream->period_ticks;
+    stream->next_ticks = next_deadline(stream, ticks);
+}
+
+/* ---- samples of instructions ---------------------------------------------------------------- */
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct zeta_vgpu_ip_row *a = left, *b = right;
+
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return 0;
+}
+
+static void put(uint8_t *record, size_t at, uint64_t value)
+{
+    memcpy(record + at, &value, sizeof(value));
+}
+
+/* Sums the rows up by instruction. */
+static void write_rows(struct zeta_plugin_stream *stream, uint64_t ticks)
+{
+    const struct zeta_vgpu_ip_row *rows = stream->ip_rows;
+    uint32_t i = 0;
+
+    qsort(stream->ip_rows, stream->ip_row_count, sizeof(*rows), compare_rows);
+    while (i < stream->ip_row_count) {
+        uint64_t counts[ZETA_VGPU_STALL_COUNT] = {0};
+        uint8_t record[ZETA_VGPU_IP_RECORD_BYTES] = {0};
+        const struct zeta_vgpu_ip_row *first = &rows[i];
+
+        while (i < stream->ip_row_count && compare_rows(first, &rows[i]) == 0) {
+            counts[rows[i].stall] += rows[i].count;
+            i++;
+        }
+        put(record, 0, first->address);
+        put(record, 8, first->pid);
+        for (uint32_t k = 0; k < ZETA_VGPU_STALL_COUNT; k++)
+            put(record, 16 + 8 * (size_t)k, counts[k]);
+        put(record, 88, ticks);
+        stream->number++;
+        push(stream, record);
+    }
+    stream->ip_row_count = 0;
+}
+
+/* Writes what was sampled since last time; losses come before it. */
+static void write_records(struct zeta_plugin_stream *stream, uint64_t ticks)
+{
+    struct zeta_vgpu_ip_event event;
+    uint64_t lost = 0;
+
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        while (zeta_vgpu_instance_ip_next(stream->instance, stream->first_tile + t,
+                                          &stream->ip_cursors[t], &event, &lost)) {
+            if (stream->is_virtual && event.pid != (uint32_t)getpid())
+                continue;
+            if (stream->ip_row_count == ZETA_VGPU_IP_ROWS)
+                write_rows(stream, ticks);
+            stream->ip_rows[stream->ip_row_count++] =
+                (struct zeta_vgpu_ip_row){.address = event.address,
+                                          .pid = stream->is_virtual ? 0 : event.pid,
+                                          .stall = event.stall,
+                                          .count = event.count};
+        }
+    }
+    if (lost > 0)
+        zeta_vgpu_ring_lose(&stream->ring, lost);
+    write_rows(stream, ticks);
+}
+
+/* Requests samples of every tile, or of none. */
+static bool begin_samples(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        if (zeta_vgpu_instance_ip_begin(stream->instance, stream->first_tile + t,
+                                        stream->period_ticks, &stream->ip_cursors[t]))
+            continue;
+        while (t-- > 0)
+            zeta_vgpu_instance_ip_end(stream->instance, stream->first_tile + t);
+        return false;
+    }
+    return true;
+}
+
+static void end_samples(struct zeta_plugin_stream *stream)
+{
+    for (uint32_t t = 0; t < stream->tile_count; t++)
+        zeta_vgpu_instance_ip_end(stream->instance, stream->first_tile + t);
+}
+
+/* ---- when ----------------------------------------------------------------------------------- */
+
+void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile)
+{
+    struct zeta_plugin_stream *stream;
+
+    pthread_mutex_lock(&tile->streams_lock);
+    LIST_FOREACH (stream, &tile->streams, tile_entry) {
+        const uint64_t now = stream_ticks(stream);
+
+        if (!stream->ip_rows) {
+            write_due(stream, now);
+        } else if (now >= stream->next_ticks) {
+            write_records(stream, now / stream->period_ticks * stream->period_ticks);
+            stream->next_ticks = next_deadline(stream, now);
+        }
+    }
+    pthread_mutex_unlock(&tile->streams_lock);
+}
+
+/* Waits until then or until the stream is stopped; false when it is. */
+static bool wait_until(struct zeta_plugin_stream *stream, uint64_t until_ns)
+{
+    const struct timespec until = zeta_clock_timespec(until_ns);
+    int error = 0;
+    bool go_on;
+
+    pthread_mutex_lock(&stream->lock);
+    while (!stream->stopping && error == 0)
+        error = pthread_cond_timedwait(&stream->wake, &stream->lock, &until);
+    go_on = !stream->stopping;
+    pthread_mutex_unlock(&stream->lock);
+    return go_on;
+}
+
+/* When the thread of a stream of reports writes next. */
+static uint64_t wake_ns(struct zeta_plugin_stream *stream)
+{
+    const uint64_t soon_ns =
+        zeta_monotonic_ns() + (stream->program.switches ? SWITCH_NS : MARKER_NS);
+    uint64_t deadline_ns;
+
+    pthread_mutex_lock(&stream->state_lock);
+    deadline_ns = host_ns(stream, stream->next_ticks);
+    pthread_mutex_unlock(&stream->state_lock);
+    return snapshots_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
+}
+
+/* Writes what came up to now, in the middle of a period too. */
+static void write_now_locked(struct zeta_plugin_stream *stream)
+{
+    if (stream->ip_rows)
+        write_records(stream, stream_ticks(stream));
+    else
+        write_due(stream, stream_ticks(stream));
+}
+
+static void write_now(struct zeta_plugin_stream *stream)
+{
+    /* A thread that is late would take the lock again at once, and no reader ever got it. */
+    if (atomic_load(&stream->readers) > 0)
+        (void)nanosleep(&(struct timespec){.tv_nsec = READER_NS}, NULL);
+    pthread_mutex_lock(&stream->state_lock);
+    write_now_locked(stream);
+    pthread_mutex_unlock(&stream->state_lock);
+}
+
+static void *sampler_main(void *argument)
+{
+    struct zeta_plugin_stream *stream = argument;
+    const uint64_t period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
+    const uint64_t step_ns = period_ns > SHORTEST_NS ? period_ns : SHORTEST_NS;
+    uint64_t reaped_ns = zeta_monotonic_ns(), next_ns = reaped_ns + step_ns;
+
+    /* Without it the kernel adds 50 microseconds to each wait: several short periods. */
+    (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    while (wait_until(stream, stream->ip_rows ? next_ns : wake_ns(stream))) {
+        const uint64_t now = zeta_monotonic_ns();
+
+        write_now(stream);
+        if (stream->ip_rows)
+            next_ns += (now - next_ns) / step_ns * step_ns + step_ns;
+        if (now - reaped_ns >= REAP_NS) {
+            zeta_vgpu_instance_reap(stream->instance);
+            zeta_vgpu_report_damage(stream->vgpu);
+            reaped_ns = now;
+        }
+    }
+    return NULL;
 }
 
 bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream)
 {
     struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
 
-    if (!stream->is_virtual) {
+    if (stream->ip_rows && !begin_samples(stream))
+        return false;
+    if (stream->is_virtual)
+        pthread_mutex_lock(&tile->streams_lock);
+    if (stream->ip_rows)
+        stream->next_ticks = next_deadline(stream, stream_ticks(stream));
+    else
         write_first(stream);
-        stream->running = zeta_thread_start(&stream->thread, sampler_main, stream, "vgpu-oa") == 0;
-        return stream->running;
+    if (stream->is_virtual) {
+        LIST_INSERT_HEAD(&tile->streams, stream, tile_entry);
+        stream->running = true;
+        pthread_mutex_unlock(&tile->streams_lock);
+        return true;
     }
-    pthread_mutex_lock(&tile->streams_lock);
-    write_first(stream);
-    LIST_INSERT_HEAD(&tile->streams, stream, tile_entry);
-    stream->running = true;
-    pthread_mutex_unlock(&tile->streams_lock);
-    return true;
+    stream->running = zeta_thread_start(&stream->thread, sampler_main, stream,
+                                        stream->ip_rows ? "vgpu-ip" : "vgpu-oa") == 0;
+    if (!stream->running && stream->ip_rows)
+        end_samples(stream);
+    return stream->running;
 }
 
 void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
 {
+    struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
+
     if (!stream->running)
         return;
-    zeta_vgpu_stream_end(stream);
+    stream->running = false;
+    if (stream->is_virtual) {
+        pthread_mutex_lock(&tile->streams_lock);
+        LIST_REMOVE(stream, tile_entry);
+        pthread_mutex_unlock(&tile->streams_lock);
+    } else {
+        pthread_mutex_lock(&stream->lock);
+        stream->stopping = true;
+        pthread_cond_signal(&stream->wake);
+        pthread_mutex_unlock(&stream->lock);
+        pthread_join(stream->thread, NULL);
+    }
+    if (stream->ip_rows)
+        end_samples(stream);
     /* What was complete before the stop. */
-    if (!stream->is_virtual)
+    if (stream->ip_rows || !stream->is_virtual)
         write_now(stream);
 }
 
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)
 {
-    if (stream->is_virtual || !stream->running || !zeta_vgpu_snapshots_wait(stream))
+    if (stream->is_virtual || !stream->running || (!stream->ip_rows && !snapshots_wait(stream)))
         return;
     atomic_fetch_add(&stream->readers, 1);
     pthread_mutex_lock(&stream->state_lock);
     atomic_fetch_sub(&stream->readers, 1);
-    write_due(stream, stream_ticks(stream));
+    write_now_locked(stream);
     pthread_mutex_unlock(&stream->state_lock);
 }

@@ -15,6 +15,7 @@
 
 struct zeta_vgpu;
 struct zeta_vgpu_tile;
+struct zeta_vgpu_usage;
 
 /** Writes what is due in the streams of virtual time of a tile. Any thread. */
 void zeta_vgpu_streams_advance(struct zeta_vgpu_tile *tile);
@@ -26,33 +27,14 @@ uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plug
 /** Closes the streams that the host left behind. */
 void zeta_vgpu_streams_abandon(struct zeta_vgpu *vgpu);
 
-/* Operations of struct zeta_plugin_metric_ops with the same names. */
-uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                              struct zeta_plugin_array *out_symbols);
-uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                             struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits);
-uint32_t zeta_vgpu_oa_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                             struct zeta_plugin_string unit, uint32_t *out_pid);
-uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                               struct zeta_plugin_stream_desc *desc,
-                               struct zeta_plugin_stream **out_stream);
-uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
-                               void *buffer, uint64_t capacity_bytes,
-                               struct zeta_plugin_read *out_read);
-uint64_t zeta_vgpu_stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
-int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
-void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
-void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+/** Its operations of queries are those below. */
+extern const struct zeta_plugin_metric_ops zeta_vgpu_metric_ops;
 
 /*
  * Queries: what the work of one queue between a begin and an end counted, on each tile of a device,
  * as records of zeta/query_record.h. Pools need no unit.
  */
 
-struct zeta_vgpu;
-struct zeta_vgpu_usage;
-
-/* Operations of struct zeta_plugin_metric_ops with the same names. */
 uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                      const struct zeta_plugin_query_desc *desc,
                                      struct zeta_plugin_query_pool **out_pool);

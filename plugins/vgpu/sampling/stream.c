@@ -28,31 +28,20 @@ static const char *const unit_names[ZETA_VGPU_UNITS] = {
     [ZETA_VGPU_UNIT_TRACE_DEVICE] = "trace-device",
 };
 
-static bool find_unit(struct zeta_plugin_string name, uint32_t *out_unit)
+uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
+                                uint32_t *out_unit)
 {
     for (uint32_t i = 0; i < ZETA_VGPU_UNITS; i++) {
         if (zeta_string_is(name, unit_names[i])) {
             *out_unit = i;
-            return true;
+            return ZETA_PLUGIN_SUCCESS;
         }
     }
-    return false;
-}
-
-static uint32_t refuse_unit(const struct zeta_plugin *self, struct zeta_plugin_string name)
-{
     return zeta_host_fail(
         &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
         "%s has no counting unit '%.*s'; its units are oa, dispatch, ip, trace-work, "
         "trace-device and the -status of these two",
-        self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
-        name.data ? name.data : "");
-}
-
-uint32_t zeta_vgpu_oa_find_unit(const struct zeta_plugin *self, struct zeta_plugin_string name,
-                                uint32_t *out_unit)
-{
-    return find_unit(name, out_unit) ? ZETA_PLUGIN_SUCCESS : refuse_unit(self, name);
+        self->vgpu->description.id, zeta_string_shown(name), name.data);
 }
 
 /* The supported period nearest to the wanted one and not above max_ns (0: any), in ticks. */
@@ -72,44 +61,43 @@ static uint64_t nearest_period(uint64_t period_ns, uint64_t max_ns)
     return below;
 }
 
-uint32_t zeta_vgpu_oa_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                             struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {
     uint32_t index;
+    const uint32_t result = zeta_vgpu_oa_find_unit(self, unit, &index);
 
     (void)device;
-    if (!find_unit(unit, &index))
-        return refuse_unit(self, unit);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
     out_limits->min_period_ns = (UINT64_C(1) << PERIOD_MIN_BITS) * ZETA_VGPU_TICK_NS;
     out_limits->max_period_ns =
         nearest_period(UINT64_MAX, out_limits->max_period_ns) * ZETA_VGPU_TICK_NS;
     return ZETA_PLUGIN_SUCCESS;
 }
 
-uint32_t zeta_vgpu_oa_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                             struct zeta_plugin_string unit, uint32_t *out_pid)
+static uint32_t holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, uint32_t *out_pid)
 {
     struct zeta_vgpu_instance *instance;
-    uint32_t index, result;
+    uint32_t index = 0, result = zeta_vgpu_oa_find_unit(self, unit, &index);
 
-    if (!find_unit(unit, &index))
-        return refuse_unit(self, unit);
-    result = zeta_vgpu_instance_get(self->vgpu, &instance);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
     *out_pid = 0;
-    for (uint32_t t = 0; result == ZETA_PLUGIN_SUCCESS && t < device->tile_count; t++) {
-        if (*out_pid == 0)
-            *out_pid = zeta_vgpu_instance_unit_holder(instance, device->first_tile + t, index);
-    }
+    result = zeta_vgpu_instance_get(self->vgpu, &instance);
+    for (uint32_t t = 0; result == ZETA_PLUGIN_SUCCESS && *out_pid == 0 && t < device->tile_count;
+         t++)
+        *out_pid = zeta_vgpu_instance_unit_holder(instance, device->first_tile + t, index);
     return result;
 }
 
-uint32_t zeta_vgpu_oa_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                              struct zeta_plugin_array *out_symbols)
+static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                        struct zeta_plugin_array *out_symbols)
 {
     (void)self;
-    out_symbols->data = device->symbols;
-    out_symbols->count = ZETA_VGPU_SYMBOLS;
-    out_symbols->stride = sizeof(device->symbols[0]);
+    *out_symbols =
+        (struct zeta_plugin_array){device->symbols, ZETA_VGPU_SYMBOLS, sizeof(device->symbols[0])};
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -118,7 +106,7 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
     if (!stream)
         return;
     zeta_vgpu_ring_finish(&stream->ring);
-    zeta_vgpu_ip_destroy(stream->ip);
+    free(stream->ip_rows);
     pthread_cond_destroy(&stream->wake);
     pthread_mutex_destroy(&stream->lock);
     pthread_mutex_destroy(&stream->state_lock);
@@ -216,7 +204,7 @@ static uint32_t take_units(struct zeta_plugin_stream *stream, const char *device
 /* Others execute in slices that are shorter than our period. Virtual time has no others. */
 static void request_period(struct zeta_plugin_stream *stream)
 {
-    for (uint32_t t = 0; !stream->is_virtual && !stream->ip && t < stream->tile_count; t++)
+    for (uint32_t t = 0; !stream->is_virtual && !stream->ip_rows && t < stream->tile_count; t++)
         zeta_vgpu_instance_request_period(stream->instance, stream->first_tile + t, stream->unit,
                                           stream->period_ticks * ZETA_VGPU_TICK_NS);
 }
@@ -246,9 +234,10 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
 {
     const struct zeta_vgpu_description *d = &self->vgpu->description;
     struct zeta_vgpu_message message;
+    const uint32_t result = zeta_vgpu_oa_find_unit(self, desc->unit, out_unit);
 
-    if (!find_unit(desc->unit, out_unit))
-        return refuse_unit(self, desc->unit);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
     if (*out_unit >= ZETA_VGPU_UNIT_TRACE_WORK)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "unit %s of %s gives events to a tracer and has no reports; its "
@@ -262,13 +251,12 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
     if (*out_unit == ZETA_VGPU_UNIT_IP && desc->program.count > 0)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "unit ip of %s takes no program, set %.*s has one", device->id,
-                              desc->set.size < 80 ? (int)desc->set.size : 80,
-                              desc->set.data ? desc->set.data : "");
+                              zeta_string_shown(desc->set), desc->set.data);
     if (!zeta_vgpu_program_parse(&desc->program, &d->topology, device->tile_count, out_program,
                                  &message))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "set %.*s on %s: %s",
-                              desc->set.size < 80 ? (int)desc->set.size : 80,
-                              desc->set.data ? desc->set.data : "", device->id, message.text);
+                              zeta_string_shown(desc->set), desc->set.data, device->id,
+                              message.text);
     if (d->faults.permission != 0)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
                               "streams of %s are not permitted: its setting fault.permission is 1",
@@ -276,9 +264,9 @@ static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plu
     return ZETA_PLUGIN_SUCCESS;
 }
 
-uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                               struct zeta_plugin_stream_desc *desc,
-                               struct zeta_plugin_stream **out_stream)
+static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_stream_desc *desc,
+                            struct zeta_plugin_stream **out_stream)
 {
     const uint32_t capacity = zeta_vgpu_ring_capacity(
         desc->ring_records ? desc->ring_records : RING_DEFAULT, desc->notify_records, RING_MAX,
@@ -300,8 +288,11 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
     if (result != ZETA_PLUGIN_SUCCESS)
         goto destroy;
     result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (unit == ZETA_VGPU_UNIT_IP && !(stream->ip = zeta_vgpu_ip_create()))
-        goto destroy;
+    if (unit == ZETA_VGPU_UNIT_IP) {
+        stream->ip_rows = malloc(ZETA_VGPU_IP_ROWS * sizeof(*stream->ip_rows));
+        if (!stream->ip_rows)
+            goto destroy;
+    }
     if (!zeta_vgpu_ring_init(&stream->ring, capacity, record_bytes(unit), desc->notify_records))
         goto destroy;
     result = take_units(stream, device->id);
@@ -312,7 +303,7 @@ uint32_t zeta_vgpu_stream_open(struct zeta_plugin *self, struct zeta_plugin_devi
         goto release;
     request_markers(stream, desc);
     request_period(stream);
-    if (!(stream->ip ? zeta_vgpu_ip_start(stream) : zeta_vgpu_sampler_start(stream))) {
+    if (!zeta_vgpu_sampler_start(stream)) {
         result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                                 "no thread or no memory to sample %s", device->id);
         goto release;
@@ -332,46 +323,40 @@ destroy:
     return result;
 }
 
-uint32_t zeta_vgpu_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
-                               void *buffer, uint64_t capacity_bytes,
-                               struct zeta_plugin_read *out_read)
+static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read)
 {
     (void)self;
-    if (stream->ip)
-        zeta_vgpu_ip_catch_up(stream);
-    else
-        zeta_vgpu_sampler_catch_up(stream);
+    zeta_vgpu_sampler_catch_up(stream);
     zeta_vgpu_ring_read(&stream->ring, buffer, capacity_bytes, out_read);
     return ZETA_PLUGIN_SUCCESS;
 }
 
-uint64_t zeta_vgpu_stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
     return zeta_vgpu_ring_pending(&stream->ring);
 }
 
-int32_t zeta_vgpu_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+static int32_t stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
     return stream->ring.notify.descriptor;
 }
 
-void zeta_vgpu_stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    if (stream->ip)
-        zeta_vgpu_ip_stop(stream);
-    else
-        zeta_vgpu_sampler_stop(stream);
+    zeta_vgpu_sampler_stop(stream);
     release_units(stream);
 }
 
-void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     if (!stream)
         return;
-    zeta_vgpu_stream_stop(self, stream);
+    stream_stop(self, stream);
     pthread_mutex_lock(&stream->vgpu->objects_lock);
     LIST_REMOVE(stream, entry);
     pthread_mutex_unlock(&stream->vgpu->objects_lock);
@@ -381,5 +366,22 @@ void zeta_vgpu_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream 
 void zeta_vgpu_streams_abandon(struct zeta_vgpu *vgpu)
 {
     while (!LIST_EMPTY(&vgpu->open_streams))
-        zeta_vgpu_stream_close(vgpu->self, LIST_FIRST(&vgpu->open_streams));
+        stream_close(vgpu->self, LIST_FIRST(&vgpu->open_streams));
 }
+
+const struct zeta_plugin_metric_ops zeta_vgpu_metric_ops = {
+    .struct_size = sizeof(struct zeta_plugin_metric_ops),
+    .symbols = symbols,
+    .limits = limits,
+    .holder = holder,
+    .stream_open = stream_open,
+    .stream_read = stream_read,
+    .stream_pending = stream_pending,
+    .stream_descriptor = stream_descriptor,
+    .stream_stop = stream_stop,
+    .stream_close = stream_close,
+    .query_pool_create = zeta_vgpu_query_pool_create,
+    .query_pool_destroy = zeta_vgpu_query_pool_destroy,
+    .query_reset = zeta_vgpu_query_reset,
+    .query_collect = zeta_vgpu_query_collect,
+};

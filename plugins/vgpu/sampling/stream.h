@@ -14,7 +14,6 @@
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/tile/tile.h"
 #include "report.h"
-#include "select.h"
 
 /** Snapshots that get a report of their own. */
 enum zeta_vgpu_snapshot_kind {
@@ -30,7 +29,29 @@ struct zeta_vgpu_snapshots {
     struct zeta_vgpu_snapshot next[ZETA_VGPU_SNAPSHOT_KINDS];
 };
 
-struct zeta_vgpu_ip;
+/*
+ * The record of the unit "ip", of what the threads of all processes were seen doing: 128 bytes,
+ * little endian.
+ *
+ *     0 address of the instruction (8)   8 process id (4)   12 zero (4)
+ *    16 samples by what the thread did: nine counts of 8 bytes, in the order of enum
+ *       zeta_vgpu_stall
+ *    88 end of the period in ticks (8)  96 zero
+ *
+ * The process id is 0 in virtual time, where a stream sees its own process only.
+ */
+#define ZETA_VGPU_IP_RECORD_BYTES 128u
+
+/** Rows that are summed up at once; with more a period gets several records per instruction. */
+#define ZETA_VGPU_IP_ROWS 65536u
+
+/** Samples of an instruction in a process, all doing the same. */
+struct zeta_vgpu_ip_row {
+    uint64_t address;
+    uint32_t pid;
+    uint32_t stall;
+    uint64_t count;
+};
 
 struct zeta_plugin_stream {
     struct zeta_vgpu *vgpu;
@@ -47,7 +68,11 @@ struct zeta_plugin_stream {
     uint64_t eus[ZETA_VGPU_SELECTIONS];
     uint64_t fresh_eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_REQUESTS]; /**< as fresh */
     bool has_fresh_eus[ZETA_VGPU_MAX_TILES];
-    struct zeta_vgpu_ip *ip; /**< of a stream of samples, which ip_stream.c writes; else NULL */
+
+    /* Of the unit "ip", whose samples are summed up for each instruction in a period. */
+    struct zeta_vgpu_ip_row *ip_rows; /**< NULL: another unit */
+    uint32_t ip_row_count;
+    uint64_t ip_cursors[ZETA_VGPU_MAX_TILES];
 
     /* State of sampling; state_lock, or in virtual time the lock of the first tile, guards it. */
     pthread_mutex_t state_lock;
@@ -57,8 +82,7 @@ struct zeta_plugin_stream {
     uint64_t number;          /**< reports so far, lost ones included */
     uint32_t context;         /**< that ran at the last poll */
     uint64_t core_clocks;     /**< of the device, in the last report */
-    uint64_t tile_clocks[ZETA_VGPU_MAX_TILES]; /**< in the last report */
-    uint64_t reap_ns; /**< host time of the last check for dead processes */
+    uint64_t tile_clocks[ZETA_VGPU_MAX_TILES];   /**< in the last report */
     uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT]; /**< in the last report; tile_count x rows */
     uint64_t (*fresh)[ZETA_VGPU_COUNTER_COUNT];  /**< the newest ones, not yet taken over */
     bool has_fresh[ZETA_VGPU_MAX_TILES];
@@ -78,77 +102,13 @@ struct zeta_plugin_stream {
     LIST_ENTRY(zeta_plugin_stream) entry;
 };
 
-/** Waits until then or until the stream is stopped; false when it is. Its thread only. */
-bool zeta_vgpu_stream_wait(struct zeta_plugin_stream *stream, uint64_t until_ns);
-
-/** Ends the thread of a stream that runs, or takes it from the tile that drives it. */
-void zeta_vgpu_stream_end(struct zeta_plugin_stream *stream);
-
-/** Takes the first report and begins to sample. False when no thread can be started. */
+/** Begins to sample, reports with a first one. False without memory or a thread. */
 bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream);
 
 /** Ends sampling; no report is written afterwards. Idempotent. */
 void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream);
 
-/** Writes the reports of snapshots that wait in the logs, so that a read sees what is complete. */
+/** Writes what waits in the logs, so that a read gets what is complete. */
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream);
-
-/*
- * snapshots.c: the snapshots of the logs in their order. All with the state of sampling.
- */
-
-/** True if a stream may get reports of snapshots at all. */
-bool zeta_vgpu_snapshots_possible(const struct zeta_plugin_stream *stream);
-
-/** Begins behind the newest snapshots. */
-void zeta_vgpu_snapshots_begin(struct zeta_plugin_stream *stream);
-
-/** True if a snapshot may wait for its report. Some loads; any thread. */
-bool zeta_vgpu_snapshots_wait(const struct zeta_plugin_stream *stream);
-
-/** The next snapshot of a tile, and of all tiles; NULL: none. Markers that were lost make a break.
- */
-const struct zeta_vgpu_snapshot *zeta_vgpu_snapshots_of_tile(struct zeta_plugin_stream *stream,
-                                                             uint32_t tile, uint32_t *out_kind);
-const struct zeta_vgpu_snapshot *zeta_vgpu_snapshots_first(struct zeta_plugin_stream *stream,
-                                                           uint32_t *out_tile, uint32_t *out_kind);
-
-/** The next snapshot has its report. */
-void zeta_vgpu_snapshots_done(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind);
-
-/*
- * Streams of the unit "ip": what the threads of all processes were seen doing, summed up for each
- * instruction in a period. Private to this folder.
- *
- * The record: 128 bytes, little endian.
- *
- *     0 address of the instruction (8)   8 process id (4)   12 zero (4)
- *    16 samples by what the thread did: nine counts of 8 bytes, in the order of enum
- *       zeta_vgpu_stall
- *    88 end of the period in ticks (8)  96 zero
- *
- * The process id is 0 in virtual time, where a stream sees its own process only.
- */
-
-struct zeta_plugin_stream;
-
-/** Bytes of a record. */
-#define ZETA_VGPU_IP_RECORD_BYTES 128u
-
-/** What a stream of this unit has beside the others; NULL without memory. */
-struct zeta_vgpu_ip *zeta_vgpu_ip_create(void);
-void zeta_vgpu_ip_destroy(struct zeta_vgpu_ip *ip);
-
-/** Begins to sample. False without memory or a thread; then nothing is sampled. */
-bool zeta_vgpu_ip_start(struct zeta_plugin_stream *stream);
-
-/** Ends sampling; what was sampled before is in the ring. Idempotent. */
-void zeta_vgpu_ip_stop(struct zeta_plugin_stream *stream);
-
-/** Wall time: puts what was sampled up to now into the ring, in the middle of a period. */
-void zeta_vgpu_ip_catch_up(struct zeta_plugin_stream *stream);
-
-/** Virtual time: writes the records of a period that has passed. With the tile's streams_lock. */
-void zeta_vgpu_ip_advance(struct zeta_plugin_stream *stream, uint64_t now_ticks);
 
 #endif

@@ -177,7 +177,8 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
     copy.user = &counted;
     zeta_vgpu_tile_copy_begin(queue->tile, queue->context, zeta_vgpu_usage_counting(queue->usage),
                               &counted);
-    zeta_vgpu_trace_copy_begin(&queue->tile->trace, queue->context, command, plain);
+    zeta_vgpu_trace_copy(&queue->tile->trace, ZETA_VGPU_EVENT_TYPE_COPY_BEGIN, queue->context,
+                         command, plain, 0);
     if (command->type == ZETA_PLUGIN_COMMAND_COPY)
         result = zeta_vgpu_copy_bytes(&copy, plain->target, plain->source, plain->size_bytes);
     else if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
@@ -188,8 +189,8 @@ static uint32_t execute_copy(struct zeta_plugin_queue *queue,
     zeta_vgpu_tile_copy_end(&counted);
     if (result == ZETA_VGPU_FAULT)
         zeta_vgpu_trace_copy_fault(&queue->tile->trace, queue->context, copy.fault_address);
-    zeta_vgpu_trace_copy_end(&queue->tile->trace, queue->context, command, plain,
-                             copy.written_bytes);
+    zeta_vgpu_trace_copy(&queue->tile->trace, ZETA_VGPU_EVENT_TYPE_COPY_END, queue->context,
+                         command, plain, copy.written_bytes);
     return conclude(queue, result, copy.message.text);
 }
 

@@ -6,10 +6,9 @@
  *
  *   writer.c  what becomes an event, and the ring of a tracer that this process writes it to
  *   file.c    the file with these rings, which the process with the tracer makes
- *   merge.c   in that process: all rings into one, in the order of time
- *   tracer.c  tracers as the plugin interface has them
+ *   tracer.c  in that process: all rings into one, in the order of time, and the tracer
  *
- * The holder of a tracer makes a file in memory with a ring for each process, tile and source.
+ * The process with a tracer makes a file in memory with a ring for each process, tile and source.
  * A writer waits a little for room, in case the reader lacks a CPU. An event for which there is no
  * room then is lost, and the next one carries their number.
  */
@@ -94,21 +93,9 @@ struct zeta_vgpu_trace_writer {
 void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer, struct zeta_vgpu *vgpu,
                                  uint32_t tile);
 
-/** Gives up rings. No event is written any more. */
+/** Gives up rings: no event is written any more, or, in a child of fork(), by the parent only. */
 void zeta_vgpu_trace_writer_finish(struct zeta_vgpu_trace_writer *writer);
-
-/** In a child of fork(): unmaps what the parent had mapped. */
 void zeta_vgpu_trace_writer_abandon(struct zeta_vgpu_trace_writer *writer);
-
-/** True while somebody traces the source. Some loads. */
-bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source);
-
-/**
- * Writes an event; tile, process and, in wall time, ticks are filled in. Any thread. Takes the time
- * of a copy, except for the first event of a tracer, which maps its ring, and where a ring is full.
- */
-void zeta_vgpu_trace_write(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source,
-                           struct zeta_vgpu_event *event);
 
 /** Gives up the rings of tracers that are gone. Between commands; one load when there are none. */
 void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer);
@@ -121,15 +108,13 @@ void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
 void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
                                   const struct zeta_vgpu_engine_event *event);
 
-/** A copy, region or fill begins; as in zeta_plugin_command, with indirections resolved. */
-void zeta_vgpu_trace_copy_begin(struct zeta_vgpu_trace_writer *writer, uint32_t context,
-                                const struct zeta_plugin_command *command,
-                                const struct zeta_plugin_copy *plain);
-
-/** It ended, after it wrote so many bytes. */
-void zeta_vgpu_trace_copy_end(struct zeta_vgpu_trace_writer *writer, uint32_t context,
-                              const struct zeta_plugin_command *command,
-                              const struct zeta_plugin_copy *plain, uint64_t written_bytes);
+/**
+ * A copy, region or fill begins (COPY_BEGIN), or ended after it wrote so many bytes (COPY_END).
+ * plain: of a copy, with its indirection resolved.
+ */
+void zeta_vgpu_trace_copy(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_event_type type,
+                          uint32_t context, const struct zeta_plugin_command *command,
+                          const struct zeta_plugin_copy *plain, uint64_t written_bytes);
 
 /** A copy met an address that it may not touch. */
 void zeta_vgpu_trace_copy_fault(struct zeta_vgpu_trace_writer *writer, uint32_t context,

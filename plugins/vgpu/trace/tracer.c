@@ -16,7 +16,8 @@
 #include <zeta/plugin_host.h>
 #include <zeta/thread.h>
 
-#include "merge.h"
+#include "file.h"
+#include "plugins/vgpu/device/ring.h"
 #include "plugins/vgpu/device/vgpu.h"
 
 #define POLL_NS 1000000
@@ -24,6 +25,44 @@
 /* Capacities in records: 16 MiB unless another is wanted, at most 256 MiB. */
 #define RING_DEFAULT 262144u
 #define RING_MAX 4194304u
+
+/* How long others wait for a process that stopped in the middle of an event, at most. */
+#define PATIENCE_NS UINT64_C(500000000)
+
+/* How long such a process writes an event before the merger checks that it is alive. */
+#define ALIVE_NS UINT64_C(2000000)
+
+/* Events taken from a ring before the room is given back to its writer. */
+#define RELEASE_EVENTS 1024u
+
+/* ---- all rings into one, in the order of time ----------------------------------------------- */
+
+/* Events that are put into the ring at once. */
+#define BATCH 256u
+
+/* One ring of the file, as its reader knows it. */
+struct lane {
+    struct zeta_vgpu_trace_ring *ring;
+    uint32_t place;
+    uint32_t slot;
+    uint64_t head;       /* next event to take */
+    uint64_t tail;       /* what was there at the last poll */
+    uint64_t next_ticks; /* of the event at head, if there is one */
+    uint64_t last_ticks; /* of the newest event seen */
+    uint64_t lost;       /* losses of the writer that were passed on */
+    uint64_t claim_ns;   /* host time since which a claim has no event; 0: none */
+    bool stalled;        /* the claim is too old: nobody waits for it */
+    bool damaged;        /* overwritten by somebody: never read again */
+};
+
+struct place {
+    uint32_t tile;
+    enum zeta_vgpu_source source;
+    uint64_t lanes;                       /* slots whose ring is known, as bits */
+    uint64_t last_ticks;                  /* of the last event that was taken */
+    uint64_t missed;                      /* as the instance counts, those that were passed on */
+    struct zeta_vgpu_event_counts counts; /* since they were added to those of the instance */
+};
 
 /* Marks that wait to be merged. */
 #define MARKS 16u
@@ -48,7 +87,18 @@ struct zeta_plugin_tracer {
     struct mark marks[MARKS];
     uint32_t mark_count;
     _Atomic uint32_t state; /* ZETA_PLUGIN_TRACER_* */
-    struct zeta_vgpu_merge merge;
+
+    struct zeta_vgpu_trace_file file;
+    uint32_t place_count;
+    struct place places[ZETA_VGPU_TRACE_PLACES];
+    uint32_t lane_count;
+    struct lane lanes[ZETA_VGPU_TRACE_PLACES * ZETA_VGPU_SLOTS];
+    struct zeta_vgpu_ring ring;          /* what readers get */
+    bool keeping;                        /* events go into the ring; else they are dropped */
+    uint64_t number;                     /* of the event, for fault.lost_reports */
+    struct zeta_vgpu_event batch[BATCH]; /* not in the ring yet */
+    uint32_t batch_count;
+    struct place *batch_place; /* of the newest in it */
 };
 
 static const struct {
@@ -59,19 +109,303 @@ static const struct {
     [ZETA_VGPU_SOURCE_DEVICE] = {"trace-device", ZETA_VGPU_UNIT_TRACE_DEVICE},
 };
 
-static uint64_t tile_ticks(const struct zeta_plugin_tracer *tracer, uint32_t tile)
+static bool is_virtual(const struct zeta_plugin_tracer *tracer)
 {
-    return zeta_vgpu_ticks(tracer->vgpu, tile);
+    return tracer->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
 }
 
-static bool reached(const struct zeta_plugin_tracer *tracer, const struct mark *mark,
-                    uint64_t until)
+/* Moves what was taken into the ring, and adds the counts to those of the instance. */
+static void flush(struct zeta_plugin_tracer *tracer)
 {
-    for (uint32_t t = 0; t < tracer->tile_count; t++) {
-        if (mark->ticks[tracer->first_tile + t] > until)
-            return false;
+    /* When the ring is full its oldest go; they are on the account of who needed the room. */
+    if (tracer->batch_count > 0)
+        tracer->batch_place->counts.lost += zeta_vgpu_ring_push_many(
+            &tracer->ring, (const uint8_t *)tracer->batch, tracer->batch_count);
+    tracer->batch_count = 0;
+    for (uint32_t i = 0; i < tracer->place_count; i++) {
+        struct place *place = &tracer->places[i];
+
+        place->counts.waiting = zeta_vgpu_ring_pending(&tracer->ring);
+        place->counts.capacity = tracer->ring.capacity;
+        zeta_vgpu_instance_count_events(tracer->instance, place->tile, place->source,
+                                        &place->counts);
+        place->counts.written = 0;
+        place->counts.lost = 0;
     }
-    return true;
+}
+
+/* Notes that events of a place were lost, before the next one that is put. */
+static void lose(struct zeta_plugin_tracer *tracer, struct place *place, uint64_t count)
+{
+    if (count == 0 || !tracer->keeping)
+        return;
+    flush(tracer);
+    zeta_vgpu_ring_lose(&tracer->ring, count);
+    place->counts.written += count;
+    place->counts.lost += count;
+}
+
+static void put(struct zeta_plugin_tracer *tracer, struct place *place,
+                const struct zeta_vgpu_event *event)
+{
+    if (tracer->batch_count == BATCH)
+        flush(tracer);
+    tracer->batch[tracer->batch_count++] = *event;
+    tracer->batch_place = place;
+    place->counts.written++;
+}
+
+/* Puts a record about the tracer into the ring, in the name of a tile's first place. */
+static void put_mark(struct zeta_plugin_tracer *tracer, uint32_t tile,
+                     enum zeta_vgpu_event_type type, uint64_t ticks)
+{
+    const struct zeta_vgpu_event event = {.type = (uint16_t)type,
+                                          .tile = (uint8_t)tile,
+                                          .subslice = 255,
+                                          .ticks = ticks,
+                                          .process = (uint32_t)getpid()};
+
+    for (uint32_t i = 0; i < tracer->place_count; i++) {
+        if (tracer->places[i].tile == tile) {
+            put(tracer, &tracer->places[i], &event);
+            return;
+        }
+    }
+}
+
+/* Lanes are in the order of places and slots, which decides when times are equal. */
+static void add_lane(struct zeta_plugin_tracer *tracer, uint32_t place, uint32_t slot)
+{
+    uint32_t at = tracer->lane_count++;
+
+    for (; at > 0; at--) {
+        const struct lane *before = &tracer->lanes[at - 1];
+
+        if (before->place < place || (before->place == place && before->slot < slot))
+            break;
+        tracer->lanes[at] = *before;
+    }
+    tracer->lanes[at] = (struct lane){
+        .ring = zeta_vgpu_trace_file_ring(&tracer->file, place, slot),
+        .place = place,
+        .slot = slot,
+    };
+}
+
+/* Rings whose writers appeared since last time. */
+static void find_lanes(struct zeta_plugin_tracer *tracer, uint32_t index)
+{
+    struct place *place = &tracer->places[index];
+    const uint64_t writers =
+        zeta_vgpu_instance_trace_writers(tracer->instance, place->tile, place->source);
+    const uint32_t own = zeta_vgpu_instance_slot(tracer->instance);
+
+    for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS && (writers & ~place->lanes) != 0; slot++) {
+        const uint64_t bit = UINT64_C(1) << slot;
+
+        /* Virtual time is of one process. */
+        if ((writers & ~place->lanes & bit) == 0 || (is_virtual(tracer) && slot + 1 != own))
+            continue;
+        place->lanes |= bit;
+        add_lane(tracer, index, slot);
+    }
+}
+
+static const struct zeta_vgpu_event *event_at(const struct lane *lane, uint64_t position)
+{
+    return &lane->ring->events[position % ZETA_VGPU_TRACE_RING_EVENTS];
+}
+
+/* Reads how many events wait, and returns until when more can come that are older than now. */
+static uint64_t poll_lane(struct zeta_plugin_tracer *tracer, struct lane *lane, uint64_t now_ticks)
+{
+    /* In this order: an event that comes after the claim was seen as 0 is younger than now. */
+    const bool claimed = atomic_load(&lane->ring->claim) != 0;
+    const uint64_t tail = atomic_load(&lane->ring->tail);
+    uint64_t now;
+
+    if (tail - lane->head > ZETA_VGPU_TRACE_RING_EVENTS) {
+        lane->damaged = true;
+        lane->tail = lane->head;
+        return now_ticks;
+    }
+    if (tail != lane->tail) {
+        if (lane->tail == lane->head)
+            lane->next_ticks = event_at(lane, lane->head)->ticks;
+        lane->last_ticks = event_at(lane, tail - 1)->ticks;
+        lane->tail = tail;
+        lane->claim_ns = 0;
+        lane->stalled = false;
+    }
+    if (!claimed) {
+        lane->claim_ns = 0;
+        lane->stalled = false;
+        return now_ticks;
+    }
+    now = zeta_monotonic_ns();
+    if (lane->claim_ns == 0)
+        lane->claim_ns = now;
+    if (!lane->stalled && now - lane->claim_ns > ALIVE_NS)
+        lane->stalled = now - lane->claim_ns > PATIENCE_NS ||
+                        !zeta_vgpu_instance_slot_alive(tracer->instance, lane->slot);
+    return lane->stalled || lane->last_ticks > now_ticks ? now_ticks : lane->last_ticks;
+}
+
+/*
+ * Polls all rings: what is there, and who writes now. Returns the time up to which nothing more
+ * can come, at most now_ticks; with virtual time, UINT64_MAX unless somebody writes now.
+ */
+static uint64_t poll_lanes(struct zeta_plugin_tracer *tracer, uint64_t now_ticks)
+{
+    uint64_t until = is_virtual(tracer) ? UINT64_MAX : now_ticks;
+
+    for (uint32_t i = 0; i < tracer->place_count; i++)
+        find_lanes(tracer, i);
+    for (uint32_t i = 0; i < tracer->lane_count; i++) {
+        struct lane *lane = &tracer->lanes[i];
+        const uint64_t limit = lane->damaged ? until : poll_lane(tracer, lane, until);
+
+        if (limit < until)
+            until = limit;
+    }
+    return until;
+}
+
+/* True when a ring was so full that the next poll should not wait. */
+static bool is_behind(const struct zeta_plugin_tracer *tracer)
+{
+    for (uint32_t i = 0; i < tracer->lane_count; i++) {
+        const struct lane *lane = &tracer->lanes[i];
+
+        if (!lane->damaged &&
+            atomic_load_explicit(&lane->ring->tail, memory_order_relaxed) - lane->head >
+                ZETA_VGPU_TRACE_RING_EVENTS / 8)
+            return true;
+    }
+    return false;
+}
+
+/* Types that a source has. */
+static bool has_type(enum zeta_vgpu_source source, uint32_t type)
+{
+    if (source == ZETA_VGPU_SOURCE_WORK)
+        return type >= ZETA_VGPU_EVENT_TYPE_KERNEL_BEGIN && type <= ZETA_VGPU_EVENT_TYPE_GROUP_END;
+    return type >= ZETA_VGPU_EVENT_TYPE_BARRIER && type <= ZETA_VGPU_EVENT_TYPE_FAULT;
+}
+
+/* Losses up to a count of the writer, which may be cut to 32 bits and may be nonsense. */
+static void lose_until(struct zeta_plugin_tracer *tracer, struct lane *lane, uint32_t lost)
+{
+    const uint32_t more = lost - (uint32_t)lane->lost;
+
+    if (more == 0 || more > INT32_MAX)
+        return;
+    lane->lost += more;
+    lose(tracer, &tracer->places[lane->place], more);
+}
+
+/* Takes the oldest event of a ring. */
+static void take_one(struct zeta_plugin_tracer *tracer, struct lane *lane, uint64_t limit)
+{
+    struct place *place = &tracer->places[lane->place];
+    const uint64_t lost_every = tracer->vgpu->description.faults.lost_reports;
+    struct zeta_vgpu_event event = *event_at(lane, lane->head);
+
+    lane->head++;
+    if (lane->head != lane->tail)
+        lane->next_ticks = event_at(lane, lane->head)->ticks;
+    if (lane->head % RELEASE_EVENTS == 0)
+        atomic_store_explicit(&lane->ring->head, lane->head, memory_order_release);
+    lose_until(tracer, lane, event.lost);
+    if (!tracer->keeping)
+        return;
+    /* Too late is one for which nobody could wait any longer. The rest is damage. */
+    if (event.ticks < place->last_ticks || event.ticks > limit ||
+        !has_type(place->source, event.type) ||
+        (lost_every != 0 && ++tracer->number % lost_every == 0)) {
+        lose(tracer, place, 1);
+        return;
+    }
+    place->last_ticks = event.ticks;
+    event.lost = 0;
+    event.tile = (uint8_t)place->tile;
+    put(tracer, place, &event);
+}
+
+/* The ring with the oldest event among those within their limits, and when the next one is. */
+static struct lane *find_oldest(struct zeta_plugin_tracer *tracer, const uint64_t *limits,
+                                bool inclusive, uint64_t *out_next_ticks)
+{
+    struct lane *oldest = NULL;
+
+    *out_next_ticks = UINT64_MAX;
+    for (uint32_t i = 0; i < tracer->lane_count; i++) {
+        struct lane *lane = &tracer->lanes[i];
+        const uint64_t limit = limits[tracer->places[lane->place].tile];
+
+        if (lane->head == lane->tail || lane->next_ticks > limit ||
+            (!inclusive && lane->next_ticks == limit))
+            continue;
+        if (!oldest || lane->next_ticks < oldest->next_ticks) {
+            *out_next_ticks = oldest ? oldest->next_ticks : UINT64_MAX;
+            oldest = lane;
+        } else if (lane->next_ticks < *out_next_ticks) {
+            *out_next_ticks = lane->next_ticks;
+        }
+    }
+    return oldest;
+}
+
+/*
+ * Takes the events that were there at the last poll and are not younger than the limit of their
+ * tile; inclusive: also those of exactly that time.
+ */
+static void take_events(struct zeta_plugin_tracer *tracer, const uint64_t *limits, bool inclusive)
+{
+    struct lane *lane;
+    uint64_t next_ticks;
+
+    while ((lane = find_oldest(tracer, limits, inclusive, &next_ticks)) != NULL) {
+        const uint64_t limit = limits[tracer->places[lane->place].tile];
+
+        do
+            take_one(tracer, lane, limit);
+        while (lane->head != lane->tail && lane->next_ticks < next_ticks &&
+               (lane->next_ticks < limit || (inclusive && lane->next_ticks == limit)));
+        atomic_store_explicit(&lane->ring->head, lane->head, memory_order_release);
+    }
+}
+
+/* Takes over losses that no event carried. Before a tracer is off. */
+static void take_losses(struct zeta_plugin_tracer *tracer)
+{
+    for (uint32_t i = 0; i < tracer->lane_count; i++) {
+        struct lane *lane = &tracer->lanes[i];
+
+        if (!lane->damaged)
+            lose_until(tracer, lane, (uint32_t)atomic_load(&lane->ring->lost));
+    }
+    for (uint32_t i = 0; i < tracer->place_count; i++) {
+        struct place *place = &tracer->places[i];
+        const uint64_t missed =
+            zeta_vgpu_instance_missed_events(tracer->instance, place->tile, place->source);
+
+        if (missed > place->missed)
+            lose(tracer, place, missed - place->missed);
+        place->missed = missed;
+    }
+}
+
+/* ---- tracers -------------------------------------------------------------------------------- */
+
+/* True if the time of the oldest mark has come on all tiles. */
+static bool mark_reached(const struct zeta_plugin_tracer *tracer, uint64_t until)
+{
+    bool reached = tracer->mark_count > 0;
+
+    for (uint32_t t = 0; t < tracer->tile_count; t++)
+        reached = reached && tracer->marks[0].ticks[tracer->first_tile + t] <= until;
+    return reached;
 }
 
 /* Merges up to the oldest mark, and then keeps events, or drops them. */
@@ -81,12 +415,12 @@ static void pass_mark_locked(struct zeta_plugin_tracer *tracer)
     const bool ends = mark->type == ZETA_VGPU_EVENT_TYPE_DISABLED;
 
     /* What has the very time of a mark happened before it ended, or after it began. */
-    zeta_vgpu_merge_take(&tracer->merge, mark->ticks, ends);
+    take_events(tracer, mark->ticks, ends);
     if (ends)
-        zeta_vgpu_merge_losses(&tracer->merge);
-    tracer->merge.keeping = !ends;
+        take_losses(tracer);
+    tracer->keeping = !ends;
     for (uint32_t t = tracer->first_tile; t < tracer->first_tile + tracer->tile_count; t++)
-        zeta_vgpu_merge_put(&tracer->merge, t, mark->type, mark->ticks[t]);
+        put_mark(tracer, t, mark->type, mark->ticks[t]);
     tracer->mark_count--;
     memmove(tracer->marks, tracer->marks + 1, tracer->mark_count * sizeof(tracer->marks[0]));
 }
@@ -99,18 +433,18 @@ static void pass_locked(struct zeta_plugin_tracer *tracer)
     uint64_t until;
 
     for (uint32_t t = tracer->first_tile; t < tracer->first_tile + tracer->tile_count; t++)
-        limits[t] = tile_ticks(tracer, t);
-    until = zeta_vgpu_merge_poll(&tracer->merge, limits[tracer->first_tile]);
-    while (tracer->mark_count > 0 && reached(tracer, &tracer->marks[0], until))
+        limits[t] = zeta_vgpu_ticks(tracer->vgpu, t);
+    until = poll_lanes(tracer, limits[tracer->first_tile]);
+    while (mark_reached(tracer, until))
         pass_mark_locked(tracer);
     if (tracer->mark_count == 0) {
         for (uint32_t t = 0; t < ZETA_VGPU_MAX_TILES; t++)
             limits[t] = limits[t] < until ? limits[t] : until;
         /* Virtual time pauses: more events may come that have the present time. */
-        zeta_vgpu_merge_take(&tracer->merge, limits, is_wall);
+        take_events(tracer, limits, is_wall);
         atomic_store(&tracer->state, tracer->on ? ZETA_PLUGIN_TRACER_ON : ZETA_PLUGIN_TRACER_OFF);
     }
-    zeta_vgpu_merge_flush(&tracer->merge);
+    flush(tracer);
 }
 
 /* Merges until no mark waits; who stopped in the middle of an event is not waited for for ever. */
@@ -128,8 +462,8 @@ static void pass_all_locked(struct zeta_plugin_tracer *tracer)
 static void watch_locked(struct zeta_plugin_tracer *tracer, bool on)
 {
     tracer->on = on;
-    for (uint32_t i = 0; i < tracer->merge.place_count; i++) {
-        const struct zeta_vgpu_merge_place *place = &tracer->merge.places[i];
+    for (uint32_t i = 0; i < tracer->place_count; i++) {
+        const struct place *place = &tracer->places[i];
 
         zeta_vgpu_instance_watch(tracer->instance, place->tile, place->source, on);
     }
@@ -144,7 +478,7 @@ static void mark_locked(struct zeta_plugin_tracer *tracer, enum zeta_vgpu_event_
     mark = &tracer->marks[tracer->mark_count++];
     mark->type = type;
     for (uint32_t t = tracer->first_tile; t < tracer->first_tile + tracer->tile_count; t++)
-        mark->ticks[t] = tile_ticks(tracer, t);
+        mark->ticks[t] = zeta_vgpu_ticks(tracer->vgpu, t);
 }
 
 static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
@@ -155,7 +489,7 @@ static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_trace
     if (!tracer->on) {
         /* Losses that no event carried belong to the time before. */
         pass_locked(tracer);
-        zeta_vgpu_merge_losses(&tracer->merge);
+        take_losses(tracer);
         mark_locked(tracer, ZETA_VGPU_EVENT_TYPE_ENABLED);
         watch_locked(tracer, true);
         atomic_store(&tracer->state, ZETA_PLUGIN_TRACER_STARTING);
@@ -203,20 +537,20 @@ static uint32_t tracer_read(struct zeta_plugin *self, struct zeta_plugin_tracer 
     if (tracer->on || tracer->mark_count > 0)
         pass_locked(tracer);
     pthread_mutex_unlock(&tracer->lock);
-    zeta_vgpu_ring_read(&tracer->merge.ring, buffer, capacity_bytes, out_read);
+    zeta_vgpu_ring_read(&tracer->ring, buffer, capacity_bytes, out_read);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint64_t tracer_pending(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     (void)self;
-    return zeta_vgpu_ring_pending(&tracer->merge.ring) * ZETA_VGPU_EVENT_BYTES;
+    return zeta_vgpu_ring_pending(&tracer->ring) * ZETA_VGPU_EVENT_BYTES;
 }
 
 static int32_t tracer_descriptor(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     (void)self;
-    return tracer->merge.ring.notify.descriptor;
+    return tracer->ring.notify.descriptor;
 }
 
 /* Waits for the next poll, or until there is something to do. */
@@ -228,7 +562,7 @@ static void wait_locked(struct zeta_plugin_tracer *tracer)
         pthread_cond_wait(&tracer->wake, &tracer->lock);
         return;
     }
-    if (zeta_vgpu_merge_is_behind(&tracer->merge)) {
+    if (is_behind(tracer)) {
         pthread_mutex_unlock(&tracer->lock);
         pthread_mutex_lock(&tracer->lock);
         return;
@@ -252,106 +586,67 @@ static void *tracer_main(void *argument)
     return NULL;
 }
 
-static void stop_thread(struct zeta_plugin_tracer *tracer)
-{
-    if (!tracer->running)
-        return;
-    pthread_mutex_lock(&tracer->lock);
-    tracer->stopping = true;
-    pthread_cond_signal(&tracer->wake);
-    pthread_mutex_unlock(&tracer->lock);
-    pthread_join(tracer->thread, NULL);
-    tracer->running = false;
-}
-
-static struct zeta_plugin_tracer *create_tracer(const struct zeta_plugin_device *device)
-{
-    struct zeta_plugin_tracer *tracer = calloc(1, sizeof(*tracer));
-
-    if (!tracer)
-        return NULL;
-    pthread_mutex_init(&tracer->lock, NULL);
-    zeta_condition_init(&tracer->wake);
-    tracer->vgpu = device->vgpu;
-    tracer->first_tile = device->first_tile;
-    tracer->tile_count = device->tile_count;
-    tracer->merge.vgpu = device->vgpu;
-    tracer->merge.file.descriptor = -1;
-    return tracer;
-}
-
 static void destroy_tracer(struct zeta_plugin_tracer *tracer)
 {
-    if (!tracer)
-        return;
-    stop_thread(tracer);
+    if (tracer->running) {
+        pthread_mutex_lock(&tracer->lock);
+        tracer->stopping = true;
+        pthread_cond_signal(&tracer->wake);
+        pthread_mutex_unlock(&tracer->lock);
+        pthread_join(tracer->thread, NULL);
+    }
     while (tracer->units_taken > 0) {
-        const struct zeta_vgpu_merge_place *place = &tracer->merge.places[--tracer->units_taken];
+        const struct place *place = &tracer->places[--tracer->units_taken];
 
         zeta_vgpu_instance_end_trace(tracer->instance, place->tile, place->source);
         zeta_vgpu_instance_release_unit(tracer->instance, place->tile, sources[place->source].unit);
     }
-    zeta_vgpu_trace_file_destroy(&tracer->merge.file);
-    zeta_vgpu_ring_finish(&tracer->merge.ring);
+    zeta_vgpu_trace_file_destroy(&tracer->file);
+    zeta_vgpu_ring_finish(&tracer->ring);
     pthread_cond_destroy(&tracer->wake);
     pthread_mutex_destroy(&tracer->lock);
     free(tracer);
-}
-
-static uint32_t find_source(const struct zeta_plugin *self, struct zeta_plugin_string name,
-                            uint32_t *out_source)
-{
-    for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++) {
-        if (zeta_string_is(name, sources[i].name)) {
-            *out_source = i;
-            return ZETA_PLUGIN_SUCCESS;
-        }
-    }
-    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                          "%s has no source of events '%.*s'; its sources are trace-work and "
-                          "trace-device",
-                          self->vgpu->description.id, name.size < 80 ? (int)name.size : 80,
-                          name.data ? name.data : "");
 }
 
 /* Makes the list of tiles and sources that are traced. */
 static uint32_t choose_places(const struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
                               const struct zeta_plugin_array *units)
 {
-    struct zeta_vgpu_merge *merge = &tracer->merge;
+    const char *id = self->vgpu->description.id;
     const char *at = units->data;
     uint32_t chosen = 0;
 
     if (units->count == 0)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "a tracer of %s needs a source of events",
-                              self->vgpu->description.id);
+                              "a tracer of %s needs a source of events", id);
     for (uint64_t i = 0; i < units->count; i++, at += units->stride) {
         struct zeta_plugin_string name;
-        uint32_t source = 0, result;
+        uint32_t source = 0;
 
         memcpy(&name, at, sizeof(name));
-        result = find_source(self, name, &source);
-        if (result != ZETA_PLUGIN_SUCCESS)
-            return result;
+        while (source < ZETA_VGPU_SOURCES && !zeta_string_is(name, sources[source].name))
+            source++;
+        if (source == ZETA_VGPU_SOURCES)
+            return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                                  "%s has no source of events '%.*s'; its sources are trace-work "
+                                  "and trace-device",
+                                  id, zeta_string_shown(name), name.data);
         if ((chosen & 1u << source) != 0)
             return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                                  "source %s of %s is given twice", sources[source].name,
-                                  self->vgpu->description.id);
+                                  "source %s of %s is given twice", sources[source].name, id);
         chosen |= 1u << source;
         for (uint32_t t = 0; t < tracer->tile_count; t++)
-            merge->places[merge->place_count++] =
-                (struct zeta_vgpu_merge_place){.tile = tracer->first_tile + t, .source = source};
+            tracer->places[tracer->place_count++] =
+                (struct place){.tile = tracer->first_tile + t, .source = source};
     }
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint32_t take_units(struct zeta_plugin_tracer *tracer)
 {
-    const struct zeta_vgpu_merge *merge = &tracer->merge;
 
-    while (tracer->units_taken < merge->place_count) {
-        const struct zeta_vgpu_merge_place *place = &merge->places[tracer->units_taken];
+    while (tracer->units_taken < tracer->place_count) {
+        const struct place *place = &tracer->places[tracer->units_taken];
         const uint32_t holder = zeta_vgpu_instance_take_unit(tracer->instance, place->tile,
                                                              sources[place->source].unit, false);
 
@@ -366,43 +661,27 @@ static uint32_t take_units(struct zeta_plugin_tracer *tracer)
 /* Makes the file of the tracer and publishes where it is. */
 static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
-    struct zeta_vgpu_merge *merge = &tracer->merge;
     const uint64_t number = zeta_vgpu_instance_trace_number(tracer->instance);
     struct zeta_vgpu_message message;
 
-    merge->instance = tracer->instance;
     if (number == 0)
         return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on",
-                                     sources[merge->places[0].source].name,
+                                     sources[tracer->places[0].source].name,
                                      tracer->vgpu->description.id, ZETA_VGPU_NO_PROCESS);
-    if (!zeta_vgpu_trace_file_create(&merge->file, number, merge->place_count, &message))
+    if (!zeta_vgpu_trace_file_create(&tracer->file, number, tracer->place_count, &message))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
                               self->vgpu->description.id, message.text);
-    for (uint32_t i = 0; i < merge->place_count; i++) {
-        struct zeta_vgpu_merge_place *place = &merge->places[i];
+    for (uint32_t i = 0; i < tracer->place_count; i++) {
+        struct place *place = &tracer->places[i];
         const struct zeta_vgpu_trace_place offer = {.number = number,
                                                     .pid = (uint32_t)getpid(),
-                                                    .descriptor = (uint32_t)merge->file.descriptor,
+                                                    .descriptor = (uint32_t)tracer->file.descriptor,
                                                     .index = i};
 
         place->missed =
             zeta_vgpu_instance_missed_events(tracer->instance, place->tile, place->source);
         zeta_vgpu_instance_offer_trace(tracer->instance, place->tile, place->source, &offer);
     }
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
-                           const struct zeta_plugin_tracer_desc *desc)
-{
-    if (desc->record_bytes != ZETA_VGPU_EVENT_BYTES)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "events of %s have %u bytes, and the set says %u", device->id,
-                              ZETA_VGPU_EVENT_BYTES, desc->record_bytes);
-    if (self->vgpu->description.faults.permission != 0)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
-                              "tracers of %s are not permitted: its setting fault.permission is 1",
-                              device->id);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -418,20 +697,32 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
         (desc->notify_bytes + ZETA_VGPU_EVENT_BYTES - 1) / ZETA_VGPU_EVENT_BYTES;
     struct zeta_vgpu *vgpu = self->vgpu;
     struct zeta_plugin_tracer *tracer;
-    uint32_t result = check_desc(self, device, desc);
+    uint32_t result;
 
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return result;
-    tracer = create_tracer(device);
+    if (desc->record_bytes != ZETA_VGPU_EVENT_BYTES)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "events of %s have %u bytes, and the set says %u", device->id,
+                              ZETA_VGPU_EVENT_BYTES, desc->record_bytes);
+    if (vgpu->description.faults.permission != 0)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+                              "tracers of %s are not permitted: its setting fault.permission is 1",
+                              device->id);
+    tracer = calloc(1, sizeof(*tracer));
     if (!tracer)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    pthread_mutex_init(&tracer->lock, NULL);
+    zeta_condition_init(&tracer->wake);
+    tracer->vgpu = vgpu;
+    tracer->first_tile = device->first_tile;
+    tracer->tile_count = device->tile_count;
+    tracer->file.descriptor = -1;
     result = choose_places(self, tracer, &desc->units);
     if (result != ZETA_PLUGIN_SUCCESS)
         goto destroy;
     result = zeta_vgpu_instance_get(vgpu, &tracer->instance);
     if (result != ZETA_PLUGIN_SUCCESS)
         goto destroy;
-    if (!zeta_vgpu_ring_init(&tracer->merge.ring, capacity, ZETA_VGPU_EVENT_BYTES,
+    if (!zeta_vgpu_ring_init(&tracer->ring, capacity, ZETA_VGPU_EVENT_BYTES,
                              notify < capacity ? notify : capacity)) {
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
         goto destroy;
@@ -483,7 +774,7 @@ void zeta_vgpu_tracers_forget(struct zeta_vgpu *vgpu)
 
     /* Who holds a copy of the descriptor keeps the rings of a dead parent. */
     LIST_FOREACH (tracer, &vgpu->open_tracers, entry)
-        zeta_vgpu_trace_file_destroy(&tracer->merge.file);
+        zeta_vgpu_trace_file_destroy(&tracer->file);
 }
 
 const struct zeta_plugin_tracer_ops zeta_vgpu_tracer_ops = {

@@ -125,7 +125,7 @@ static void put_locked(struct zeta_vgpu_trace_writer *writer, struct zeta_vgpu_t
     atomic_store_explicit(&ring->claim, 0, memory_order_release);
 }
 
-bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source)
+static bool is_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source)
 {
     const struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
 
@@ -135,8 +135,8 @@ bool zeta_vgpu_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgp
                         1) != 0;
 }
 
-void zeta_vgpu_trace_write(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source,
-                           struct zeta_vgpu_event *event)
+static void write_event(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source,
+                        struct zeta_vgpu_event *event)
 {
     struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
     struct zeta_vgpu_trace_link *link = &writer->links[source];
@@ -176,17 +176,9 @@ void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer)
         atomic_store(&writer->linked, true);
 }
 
-/* ---- what becomes an event ---- */
+/* ---- what becomes an event ------------------------------------------------------------------ */
 
 #define NO_SUBSLICE 255u
-
-/* Ticks at a reading of the engine's clocks; only virtual time needs it. */
-static uint64_t virtual_ticks(const struct zeta_vgpu_trace_writer *writer, uint64_t core_clocks)
-{
-    return zeta_vgpu_ticks_for(&writer->vgpu->description,
-                               core_clocks +
-                                   atomic_load(&writer->vgpu->work[writer->tile].copy_clocks));
-}
 
 void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
                             const struct zeta_vgpu_launch *launch, uint32_t context)
@@ -196,50 +188,26 @@ void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
     writer->launch_number++;
 }
 
-static void put_fault(struct zeta_vgpu_event *event, const struct zeta_vgpu_trace_writer *writer,
-                      const struct zeta_vgpu_fault *fault)
-{
-    const struct zeta_vgpu_topology *topology = &writer->vgpu->description.topology;
-
-    event->type = ZETA_VGPU_EVENT_TYPE_FAULT;
-    event->subslice = (uint8_t)(fault->slice * topology->subslices_per_slice + fault->subslice);
-    event->x = fault->group_id[0];
-    event->y = fault->group_id[1];
-    event->z = fault->group_id[2];
-    event->detail = fault->reason;
-    event->value = fault->address;
-    event->extra = fault->pc;
-}
-
-static void put_group(struct zeta_vgpu_event *event, enum zeta_vgpu_event_type type,
-                      const struct zeta_vgpu_engine_event *from)
-{
-    event->type = (uint16_t)type;
-    event->subslice = (uint8_t)from->subslice;
-    event->x = from->group_id[0];
-    event->y = from->group_id[1];
-    event->z = from->group_id[2];
-    event->detail = from->items;
-}
-
-static void put_kernel(struct zeta_vgpu_event *event, enum zeta_vgpu_event_type type,
-                       const struct zeta_vgpu_launch *launch)
-{
-    event->type = (uint16_t)type;
-    event->x = launch->group_count[0];
-    event->y = launch->group_count[1];
-    event->z = launch->group_count[2];
-    event->detail = launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
-}
-
 void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
                                   const struct zeta_vgpu_engine_event *from)
 {
+    static const uint16_t types[] = {
+        [ZETA_VGPU_EVENT_KERNEL_BEGIN] = ZETA_VGPU_EVENT_TYPE_KERNEL_BEGIN,
+        [ZETA_VGPU_EVENT_KERNEL_END] = ZETA_VGPU_EVENT_TYPE_KERNEL_END,
+        [ZETA_VGPU_EVENT_GROUP_BEGIN] = ZETA_VGPU_EVENT_TYPE_GROUP_BEGIN,
+        [ZETA_VGPU_EVENT_GROUP_END] = ZETA_VGPU_EVENT_TYPE_GROUP_END,
+        [ZETA_VGPU_EVENT_BARRIER] = ZETA_VGPU_EVENT_TYPE_BARRIER,
+        [ZETA_VGPU_EVENT_FAULT] = ZETA_VGPU_EVENT_TYPE_FAULT,
+    };
     const struct zeta_vgpu_launch *launch = writer->launch;
+    const uint32_t *xyz = from->group_id;
     enum zeta_vgpu_source source = ZETA_VGPU_SOURCE_WORK;
     struct zeta_vgpu_event event = {
+        .type = types[from->kind],
         .subslice = NO_SUBSLICE,
-        .ticks = virtual_ticks(writer, from->core_clocks),
+        .ticks = zeta_vgpu_ticks_for(
+            &writer->vgpu->description,
+            from->core_clocks + atomic_load(&writer->vgpu->work[writer->tile].copy_clocks)),
         .context = writer->context,
         .object = launch->kernel->code_begin,
         .value = writer->launch_number,
@@ -247,37 +215,45 @@ void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
 
     switch (from->kind) {
     case ZETA_VGPU_EVENT_KERNEL_BEGIN:
-        put_kernel(&event, ZETA_VGPU_EVENT_TYPE_KERNEL_BEGIN, launch);
-        break;
     case ZETA_VGPU_EVENT_KERNEL_END:
-        put_kernel(&event, ZETA_VGPU_EVENT_TYPE_KERNEL_END, launch);
-        break;
-    case ZETA_VGPU_EVENT_GROUP_BEGIN:
-        put_group(&event, ZETA_VGPU_EVENT_TYPE_GROUP_BEGIN, from);
-        break;
-    case ZETA_VGPU_EVENT_GROUP_END:
-        put_group(&event, ZETA_VGPU_EVENT_TYPE_GROUP_END, from);
+        xyz = launch->group_count;
+        event.detail = launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
         break;
     case ZETA_VGPU_EVENT_BARRIER:
-        put_group(&event, ZETA_VGPU_EVENT_TYPE_BARRIER, from);
         source = ZETA_VGPU_SOURCE_DEVICE;
+        /* fall through */
+    case ZETA_VGPU_EVENT_GROUP_BEGIN:
+    case ZETA_VGPU_EVENT_GROUP_END:
+        event.subslice = (uint8_t)from->subslice;
+        event.detail = from->items;
         break;
     case ZETA_VGPU_EVENT_FAULT:
-        put_fault(&event, writer, from->fault);
         source = ZETA_VGPU_SOURCE_DEVICE;
+        xyz = from->fault->group_id;
+        event.subslice =
+            (uint8_t)(from->fault->slice * writer->vgpu->description.topology.subslices_per_slice +
+                      from->fault->subslice);
+        event.detail = from->fault->reason;
+        event.value = from->fault->address;
+        event.extra = from->fault->pc;
         break;
     }
-    zeta_vgpu_trace_write(writer, source, &event);
+    event.x = xyz[0];
+    event.y = xyz[1];
+    event.z = xyz[2];
+    write_event(writer, source, &event);
 }
 
-/* Events of the queue that executes on this thread, which no engine reports. */
+/* Writes an event of the queue that executes on this thread, which no engine reports, if wanted. */
 static void write_of_queue(struct zeta_vgpu_trace_writer *writer, uint32_t context,
-                           struct zeta_vgpu_event *event)
+                           struct zeta_vgpu_event event)
 {
-    event->subslice = NO_SUBSLICE;
-    event->context = context;
-    event->ticks = zeta_vgpu_ticks(writer->vgpu, writer->tile);
-    zeta_vgpu_trace_write(writer, ZETA_VGPU_SOURCE_DEVICE, event);
+    if (!is_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
+        return;
+    event.subslice = NO_SUBSLICE;
+    event.context = context;
+    event.ticks = zeta_vgpu_ticks(writer->vgpu, writer->tile);
+    write_event(writer, ZETA_VGPU_SOURCE_DEVICE, &event);
 }
 
 static uint64_t address_of(const void *pointer)
@@ -285,72 +261,46 @@ static uint64_t address_of(const void *pointer)
     return (uint64_t)(uintptr_t)pointer;
 }
 
-/* What is common to both events of a copy, with the bytes that were asked for. */
-static struct zeta_vgpu_event copy_event(const struct zeta_plugin_command *command,
-                                         const struct zeta_plugin_copy *plain)
+void zeta_vgpu_trace_copy(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_event_type type,
+                          uint32_t context, const struct zeta_plugin_command *command,
+                          const struct zeta_plugin_copy *plain, uint64_t written_bytes)
 {
     const struct zeta_plugin_copy_region *region = &command->u.region;
-    const struct zeta_plugin_fill *fill = &command->u.fill;
+    struct zeta_vgpu_event event = {.type = (uint16_t)type};
 
-    if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION)
-        return (struct zeta_vgpu_event){
-            .object = address_of(region->target),
-            .extra = address_of(region->source),
-            .detail = 1,
-            .value = region->size[0] * region->size[1] * region->size[2],
-        };
-    if (command->type == ZETA_PLUGIN_COMMAND_FILL)
-        return (struct zeta_vgpu_event){
-            .object = address_of(fill->target), .detail = 2, .value = fill->size_bytes};
-    return (struct zeta_vgpu_event){.object = address_of(plain->target),
-                                    .extra = address_of(plain->source),
-                                    .value = plain->size_bytes};
-}
-
-void zeta_vgpu_trace_copy_begin(struct zeta_vgpu_trace_writer *writer, uint32_t context,
-                                const struct zeta_plugin_command *command,
-                                const struct zeta_plugin_copy *plain)
-{
-    struct zeta_vgpu_event event;
-
-    if (!zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
-        return;
-    event = copy_event(command, plain);
-    event.type = ZETA_VGPU_EVENT_TYPE_COPY_BEGIN;
-    write_of_queue(writer, context, &event);
-}
-
-void zeta_vgpu_trace_copy_end(struct zeta_vgpu_trace_writer *writer, uint32_t context,
-                              const struct zeta_plugin_command *command,
-                              const struct zeta_plugin_copy *plain, uint64_t written_bytes)
-{
-    struct zeta_vgpu_event event;
-
-    zeta_vgpu_trace_rest(writer);
-    if (!zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
-        return;
-    event = copy_event(command, plain);
-    event.type = ZETA_VGPU_EVENT_TYPE_COPY_END;
-    event.value = written_bytes;
-    write_of_queue(writer, context, &event);
+    if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION) {
+        event.object = address_of(region->target);
+        event.extra = address_of(region->source);
+        event.detail = 1;
+        event.value = region->size[0] * region->size[1] * region->size[2];
+    } else if (command->type == ZETA_PLUGIN_COMMAND_FILL) {
+        event.object = address_of(command->u.fill.target);
+        event.detail = 2;
+        event.value = command->u.fill.size_bytes;
+    } else {
+        event.object = address_of(plain->target);
+        event.extra = address_of(plain->source);
+        event.value = plain->size_bytes;
+    }
+    if (type == ZETA_VGPU_EVENT_TYPE_COPY_END) {
+        zeta_vgpu_trace_rest(writer);
+        event.value = written_bytes;
+    }
+    write_of_queue(writer, context, event);
 }
 
 void zeta_vgpu_trace_copy_fault(struct zeta_vgpu_trace_writer *writer, uint32_t context,
                                 const void *address)
 {
-    struct zeta_vgpu_event event = {.type = ZETA_VGPU_EVENT_TYPE_FAULT,
-                                    .value = address_of(address)};
-
-    if (zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
-        write_of_queue(writer, context, &event);
+    write_of_queue(
+        writer, context,
+        (struct zeta_vgpu_event){.type = ZETA_VGPU_EVENT_TYPE_FAULT, .value = address_of(address)});
 }
 
 void zeta_vgpu_trace_marker(struct zeta_vgpu_trace_writer *writer, uint32_t context, uint64_t value,
                             uint64_t token)
 {
-    struct zeta_vgpu_event event = {
-        .type = ZETA_VGPU_EVENT_TYPE_MARKER, .object = token, .value = value};
-
-    if (zeta_vgpu_traced(writer, ZETA_VGPU_SOURCE_DEVICE))
-        write_of_queue(writer, context, &event);
+    write_of_queue(writer, context,
+                   (struct zeta_vgpu_event){
+                       .type = ZETA_VGPU_EVENT_TYPE_MARKER, .object = token, .value = value});
 }

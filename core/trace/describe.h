@@ -8,8 +8,12 @@
 #ifndef ZETA_CORE_TRACE_DESCRIBE_H
 #define ZETA_CORE_TRACE_DESCRIBE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include <level_zero/ze_api.h>
+
+#include "core/util/cleanup.h"
 #include "zeta_functions.h"
 
 /** What a value is. */
@@ -72,5 +76,32 @@ struct zeta_function_description {
 };
 
 extern const struct zeta_function_description zeta_function_descriptions[ZETA_FUNCTION_COUNT];
+
+struct zeta_trace_text;
+
+/**
+ * Adds arguments of a call as JSON members, "hDevice":"0x7f..","count":3: what is known before the
+ * call: values, and what they point to where that is an input; or after it (is_after) what a call
+ * that succeeded has given.
+ *
+ * @arguments  addresses of the arguments, as listeners of core/trace/trace.h get them
+ *
+ * Addresses may be garbage: a trace sees a call before it is checked. So nothing is read through
+ * them but with a copy that fails where a load would end the process. A member that does not fit is
+ * left out, and so is the rest; text->is_cut is true then.
+ */
+void zeta_trace_render(struct zeta_trace_text *text, enum zeta_function function,
+                       const void *const *arguments, bool is_after);
+
+/* ---- where each function has its callback in ze_callbacks_t ---- */
+
+/** Number of pointers in ze_callbacks_t, which holds nothing else. */
+#define ZETA_TRACE_PLACES (sizeof(ze_callbacks_t) / sizeof(void (*)(void)))
+
+/**
+ * Place of a function's callback: 1 is the first pointer of ze_callbacks_t. 0: the table, which is
+ * frozen at version 1.0, has none. Generated from core/api/model/callbacks.yaml.
+ */
+extern ZETA_HIDDEN const uint8_t zeta_trace_places[ZETA_FUNCTION_COUNT];
 
 #endif

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdalign.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +12,8 @@
 
 #include <zeta/clock.h>
 
+#include "core/trace/text.h"
+#include "core/util/cleanup.h"
 #include "core/util/descriptor.h"
 #include "core/util/error.h"
 
@@ -23,19 +23,17 @@
 #define LINES_AT (ZETA_TRACE_OPEN_BYTES + 1)
 #define LINE_ROOM (2 * ZETA_TRACE_LINE_BYTES)
 
+#define HEAD_BYTES 4096
+#define TAIL_BYTES 512
+#define COMMAND_BYTES 512
+
+/* The number is padded with blanks, and first, so that its place is always the same. */
+#define LOST_START "[\n{\"ph\":\"M\",\"name\":\"zeta_trace\",\"args\":{\"lost\":"
+#define LOST_AT (sizeof(LOST_START) - 1)
+#define LOST_DIGITS 20
+
 /* How long threads are waited for that are just making a chunk: they need microseconds. */
 #define PATIENCE_NS (100 * UINT64_C(1000000))
-
-struct zeta_trace_slot {
-    alignas(64) atomic_bool is_taken;
-    /* of the owner */
-    uint32_t generation; /* of the file that the chunk is of */
-    char *chunk;         /* mapped; null: none yet */
-    uint32_t used_bytes; /* of the chunk */
-    uint32_t shown_bytes;
-    struct zeta_trace_note note;
-    _Atomic uint64_t records; /* low 48 bits; the generation that they are of above */
-};
 
 /* What is not atomic is written while no file is open. */
 static struct {
@@ -88,7 +86,95 @@ static void leave(void)
     atomic_fetch_sub(&file.users, 1);
 }
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the first and the last line: the process, and what was lost ---- */
+
+static void add_ids(struct zeta_trace_text *text)
+{
+    zeta_trace_text_put(text, ",\"pid\":");
+    zeta_trace_text_unsigned(text, (uint64_t)getpid());
+    zeta_trace_text_put(text, ",\"tid\":");
+    zeta_trace_text_unsigned(text, (uint64_t)getpid());
+}
+
+/* Words of the command line, with blanks between them. */
+static void add_command(struct zeta_trace_text *text)
+{
+    ZETA_CLEANUP(zeta_closep)
+    int fd = zeta_descriptor_raise(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
+    char command[COMMAND_BYTES];
+    ssize_t bytes = fd >= 0 ? read(fd, command, sizeof(command)) : 0;
+
+    while (bytes > 0 && command[bytes - 1] == '\0')
+        bytes--;
+    for (ssize_t i = 0; i < bytes; i++) {
+        if (command[i] == '\0')
+            command[i] = ' ';
+    }
+    zeta_trace_text_string(text, command, bytes > 0 ? (size_t)bytes : 0);
+}
+
+static void add_clock(struct zeta_trace_text *text, const char *name, clockid_t clock)
+{
+    zeta_trace_text_put(text, ",\"");
+    zeta_trace_text_put(text, name);
+    zeta_trace_text_put(text, "\":\"");
+    zeta_trace_text_unsigned(text, zeta_clock_ns(clock));
+    zeta_trace_text_put(text, "\"");
+}
+
+/* The head: name and command of the process, clocks. */
+static void write_head(char *head)
+{
+    struct zeta_trace_text text = {.data = head, .size_bytes = HEAD_BYTES - 1};
+    const char *name = program_invocation_short_name;
+
+    zeta_trace_text_put(&text, LOST_START "                   0,\"command\":");
+    add_command(&text);
+    add_clock(&text, "monotonic_ns", CLOCK_MONOTONIC);
+    add_clock(&text, "boottime_ns", CLOCK_BOOTTIME);
+    add_clock(&text, "realtime_ns", CLOCK_REALTIME);
+    zeta_trace_text_put(&text, "}");
+    add_ids(&text);
+    zeta_trace_text_put(&text, "},\n{\"ph\":\"M\",\"name\":\"process_name\"");
+    add_ids(&text);
+    zeta_trace_text_put(&text, ",\"args\":{\"name\":");
+    zeta_trace_text_string(&text, name, strnlen(name, 128));
+    zeta_trace_text_put(&text, "}},\n");
+}
+
+/* Changes the number of lost records in a head, in place. */
+static void count_in_head(char *head, uint64_t lost)
+{
+    char digits[LOST_DIGITS];
+
+    for (size_t i = LOST_DIGITS; i-- > 0; lost /= 10)
+        digits[i] = lost > 0 || i == LOST_DIGITS - 1 ? (char)('0' + lost % 10) : ' ';
+    memcpy(head + LOST_AT, digits, LOST_DIGITS);
+}
+
+/* Makes the tail that ends the array; gives its size. */
+static size_t make_tail(uint64_t lost, char tail[TAIL_BYTES])
+{
+    struct zeta_trace_text text = {.data = tail, .size_bytes = TAIL_BYTES};
+
+    if (lost > 0) {
+        zeta_trace_text_put(&text, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"zeta\",\"name\":\"");
+        zeta_trace_text_unsigned(&text, lost);
+        zeta_trace_text_put(&text, " records lost\"");
+        add_ids(&text);
+        zeta_trace_text_put(&text, ",\"ts\":");
+        zeta_trace_text_time(&text, zeta_monotonic_ns());
+        zeta_trace_text_put(&text, "},\n");
+    }
+    zeta_trace_text_put(&text, "{\"ph\":\"M\",\"name\":\"zeta_trace_end\"");
+    add_ids(&text);
+    zeta_trace_text_put(&text, ",\"args\":{\"lost\":");
+    zeta_trace_text_number(&text, lost);
+    zeta_trace_text_put(&text, "}}\n]\n");
+    return text.used_bytes;
+}
+
+/* ---- the file ---- */
 
 /* Programs that become daemons close all descriptors, and then the number is somebody else's. */
 static bool is_ours(void)
@@ -126,64 +212,14 @@ static char *map_part(uint64_t at_bytes, size_t size_bytes)
     return part;
 }
 
-/* The file cannot grow beyond what the process may write: the system would send SIGXFSZ. */
-static uint64_t clip_limit(uint64_t limit_bytes)
-{
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < limit_bytes)
-        return limit.rlim_cur;
-    return limit_bytes;
-}
-
-static ze_result_t refuse(const char *path, const char *what)
-{
-    const int error = errno;
-
-    (void)zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE, "The trace %s cannot be %s (%s).", path, what,
-                     strerrordesc_np(error));
-    errno = error;
-    return ZE_RESULT_ERROR_NOT_AVAILABLE;
-}
-
-static ze_result_t create(const char *path)
-{
-    struct stat status;
-    char *copy = strdup(path);
-
-    if (!copy)
-        return refuse(path, "named");
-    free(file.path);
-    file.path = copy;
-    file.fd = zeta_descriptor_raise(
-        open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
-    if (file.fd < 0)
-        return refuse(path, "created");
-    if (fstat(file.fd, &status) != 0)
-        return refuse(path, "looked at");
-    file.device = status.st_dev;
-    file.inode = status.st_ino;
-    file.head = map_part(0, ZETA_TRACE_HEAD_BYTES);
-    return file.head ? ZE_RESULT_SUCCESS : refuse(path, "written");
-}
-
 static void drop_descriptor(void)
 {
     if (file.fd >= 0)
         (void)close(file.fd);
     file.fd = -1;
     if (file.head)
-        (void)munmap(file.head, ZETA_TRACE_HEAD_BYTES);
+        (void)munmap(file.head, HEAD_BYTES);
     file.head = NULL;
-}
-
-/* Of a file that was closed before its threads had come out, or whose descriptor is not ours. */
-static void drop_left(void)
-{
-    if (file.fd >= 0 && !is_ours())
-        file.fd = -1;
-    drop_descriptor();
 }
 
 /* False: somebody is stuck inside, for example the thread whose signal handler ends the process. */
@@ -201,7 +237,11 @@ static bool wait_for_users(void)
 
 ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes)
 {
-    ze_result_t result;
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    const char *what;
+    struct stat status;
+    char *copy;
+    int error;
 
     if (zeta_trace_file_is_open())
         return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE,
@@ -211,21 +251,53 @@ ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes)
                           "The trace %s has ended, but a thread that writes to its disk does not "
                           "come back; try again later.",
                           file.path);
-    drop_left();
-    file.limit_bytes = clip_limit(limit_bytes);
+    /* Left by a file that was closed before its threads had come out, or whose descriptor is not
+     * ours any more. */
+    if (file.fd >= 0 && !is_ours())
+        file.fd = -1;
+    drop_descriptor();
+    /* The file cannot grow beyond what the process may write: the system would send SIGXFSZ. */
+    file.limit_bytes = limit_bytes;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < limit_bytes)
+        file.limit_bytes = limit.rlim_cur;
     memset(file.blanks, ' ', sizeof(file.blanks));
-    result = create(path);
-    if (result != ZE_RESULT_SUCCESS) {
-        drop_descriptor();
-        return result;
-    }
-    zeta_trace_head_write(file.head);
-    atomic_store(&file.next_bytes, ZETA_TRACE_HEAD_BYTES);
+
+    what = "named";
+    copy = strdup(path);
+    if (!copy)
+        goto refused;
+    free(file.path);
+    file.path = copy;
+    what = "created";
+    file.fd = zeta_descriptor_raise(
+        open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+    if (file.fd < 0)
+        goto refused;
+    what = "looked at";
+    if (fstat(file.fd, &status) != 0)
+        goto refused;
+    file.device = status.st_dev;
+    file.inode = status.st_ino;
+    what = "written";
+    file.head = map_part(0, HEAD_BYTES);
+    if (!file.head)
+        goto refused;
+    write_head(file.head);
+    atomic_store(&file.next_bytes, HEAD_BYTES);
     atomic_store(&file.lost, 0);
     atomic_store(&file.is_full, false);
     atomic_fetch_add(&file.generation, 1);
     atomic_store(&file.is_open, true);
     return ZE_RESULT_SUCCESS;
+
+refused:
+    error = errno;
+    (void)zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE, "The trace %s cannot be %s (%s).", path, what,
+                     strerrordesc_np(error));
+    drop_descriptor();
+    errno = error;
+    return ZE_RESULT_ERROR_NOT_AVAILABLE;
 }
 
 static void unmap_chunk(struct zeta_trace_slot *slot)
@@ -238,13 +310,13 @@ static void unmap_chunk(struct zeta_trace_slot *slot)
 
 void zeta_trace_file_close(void)
 {
-    char tail[ZETA_TRACE_TAIL_BYTES];
+    char tail[TAIL_BYTES];
 
     if (!atomic_exchange(&file.is_open, false))
         return;
     const bool is_quiet = wait_for_users();
     if (is_ours()) {
-        const size_t bytes = zeta_trace_tail_make(atomic_load(&file.lost), tail);
+        const size_t bytes = make_tail(atomic_load(&file.lost), tail);
 
         (void)!pwrite(file.fd, tail, bytes, (off_t)atomic_load(&file.next_bytes));
         if (is_quiet)
@@ -276,7 +348,7 @@ void zeta_trace_file_forget(void)
         atomic_store(&slots[i].is_taken, false);
 }
 
-/* ---- counts -------------------------------------------------------------------------------- */
+/* ---- counts ---- */
 
 void zeta_trace_file_counts(struct zeta_trace_counts *out_counts)
 {
@@ -304,38 +376,31 @@ void zeta_trace_file_lose(void)
         written = atomic_load(&file.lost);
         if (atomic_exchange(&file.is_counting, true))
             break; /* whoever is there looks again */
-        zeta_trace_head_count(file.head, written);
+        count_in_head(file.head, written);
         atomic_store(&file.is_counting, false);
     } while (written != atomic_load(&file.lost));
     leave();
 }
 
-/* ---- slots --------------------------------------------------------------------------------- */
-
-/* Takes the place at the end of the file; gives 0 when there is none. */
-static uint64_t reserve_chunk(void)
-{
-    uint64_t at = atomic_load(&file.next_bytes);
-
-    do {
-        if (atomic_load(&file.is_full) || at + CHUNK_BYTES > file.limit_bytes)
-            return 0;
-    } while (!atomic_compare_exchange_weak(&file.next_bytes, &at, at + CHUNK_BYTES));
-    return at;
-}
+/* ---- slots ---- */
 
 static char *make_chunk(void)
 {
     char *chunk = NULL;
+    bool has_place;
+    uint64_t at;
 
     if (!enter())
         return NULL;
-    uint64_t at = reserve_chunk();
-    if (at != 0 && is_ours())
+    at = atomic_load(&file.next_bytes);
+    do
+        has_place = !atomic_load(&file.is_full) && at + CHUNK_BYTES <= file.limit_bytes;
+    while (has_place && !atomic_compare_exchange_weak(&file.next_bytes, &at, at + CHUNK_BYTES));
+    if (has_place && is_ours())
         chunk = map_part(at, CHUNK_BYTES);
     if (chunk)
         chunk[LINES_AT - 1] = '\n';
-    if (at != 0 && !chunk) {
+    if (has_place && !chunk) {
         uint64_t end = at + CHUNK_BYTES;
 
         /* A disk that is full: one attempt is enough. */
@@ -396,11 +461,6 @@ void zeta_trace_slot_give(struct zeta_trace_slot *slot)
     atomic_store_explicit(&slot->is_taken, false, memory_order_release);
 }
 
-struct zeta_trace_note *zeta_trace_slot_note(struct zeta_trace_slot *slot)
-{
-    return &slot->note;
-}
-
 uint64_t zeta_trace_slot_ticket(const struct zeta_trace_slot *slot)
 {
     return (uint64_t)atomic_load_explicit(&file.forks, memory_order_relaxed) << 32 |
@@ -418,12 +478,6 @@ void zeta_trace_slot_show(struct zeta_trace_slot *slot, const char *line, uint32
 {
     memcpy(slot->chunk, line, size_bytes);
     slot->shown_bytes = size_bytes;
-}
-
-const char *zeta_trace_slot_shown(const struct zeta_trace_slot *slot, uint32_t *out_bytes)
-{
-    *out_bytes = slot->shown_bytes;
-    return slot->chunk;
 }
 
 void zeta_trace_slot_write(struct zeta_trace_slot *slot, const char *line, uint32_t size_bytes,

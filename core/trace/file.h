@@ -17,6 +17,8 @@
 #ifndef ZETA_CORE_TRACE_FILE_H
 #define ZETA_CORE_TRACE_FILE_H
 
+#include <stdalign.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +35,16 @@ enum {
 };
 
 /** A place to write to; one owner at a time. */
-struct zeta_trace_slot;
+struct zeta_trace_slot {
+    alignas(64) atomic_bool is_taken;
+    uint32_t generation; /**< of the file that the chunk is of */
+    char *chunk;         /**< mapped; begins with the line of the call in flight; null: none yet */
+    uint32_t used_bytes; /**< of the chunk */
+    uint32_t shown_bytes;
+    uint64_t begin_ns; /**< for the owner to keep */
+    uint64_t errors;
+    _Atomic uint64_t records; /**< low 48 bits; the generation that they are of above */
+};
 
 /** What was written so far. */
 struct zeta_trace_counts {
@@ -83,15 +94,6 @@ struct zeta_trace_slot *zeta_trace_slot_take(uint32_t *hint);
 /** Gives a slot back; a call in flight in it is blanked. */
 void zeta_trace_slot_give(struct zeta_trace_slot *slot);
 
-/** What the owner of a slot keeps in it. */
-struct zeta_trace_note {
-    uint64_t begin_ns;
-    uint64_t errors;
-};
-
-/** The note of a slot, for its owner, until the slot is given back. */
-struct zeta_trace_note *zeta_trace_slot_note(struct zeta_trace_slot *slot);
-
 /** A number for a slot that is owned, not 0, to find it again with zeta_trace_slot_of(). */
 uint64_t zeta_trace_slot_ticket(const struct zeta_trace_slot *slot);
 
@@ -101,27 +103,11 @@ struct zeta_trace_slot *zeta_trace_slot_of(uint64_t ticket);
 /** Writes the line of a call in flight; size_bytes <= ZETA_TRACE_OPEN_BYTES. */
 void zeta_trace_slot_show(struct zeta_trace_slot *slot, const char *line, uint32_t size_bytes);
 
-/** The line that is shown. Valid until the slot is given back. */
-const char *zeta_trace_slot_shown(const struct zeta_trace_slot *slot, uint32_t *out_bytes);
-
 /** Adds a finished line, which ends with ",\n". Does nothing when the file was closed meanwhile. */
 void zeta_trace_slot_write(struct zeta_trace_slot *slot, const char *line, uint32_t size_bytes,
                            bool is_record);
 
 /** For a child of fork(): the parent's file is not ours. Only async-signal-safe steps. */
 void zeta_trace_file_forget(void);
-
-/* ---- The first and the last line: the process, and what was lost (file_head.c) ---- */
-
-enum { ZETA_TRACE_HEAD_BYTES = 4096, ZETA_TRACE_TAIL_BYTES = 512 };
-
-/** Writes the head into ZETA_TRACE_HEAD_BYTES blanks: name and command of the process, clocks. */
-void zeta_trace_head_write(char *head);
-
-/** Changes the number of lost records in a head, in place. */
-void zeta_trace_head_count(char *head, uint64_t lost);
-
-/** Makes the tail that ends the array; gives its size. */
-size_t zeta_trace_tail_make(uint64_t lost, char tail[ZETA_TRACE_TAIL_BYTES]);
 
 #endif

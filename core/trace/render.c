@@ -1,6 +1,11 @@
-#include "core/trace/render.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
 
+#include "core/api/chain.h"
 #include "core/trace/describe.h"
+#include "core/trace/text.h"
 
 /* Of long arrays and strings only the start is shown. */
 #define ELEMENTS_MAX 8
@@ -9,6 +14,92 @@
 
 /* Values larger than that are structs of which only the start is known to the copy. */
 #define VALUE_BYTES_MAX 4096
+
+#define PAGE_BYTES 4096
+
+/* ---- reading memory of the application that may not be there ---- */
+
+/* The stack of this thread; end 1 when it is not known. A child of fork() keeps it. */
+static _Thread_local struct {
+    uintptr_t start;
+    uintptr_t end;
+} stack;
+
+static void find_stack(void)
+{
+    pthread_attr_t attributes;
+    void *start = NULL;
+    size_t bytes = 0;
+
+    stack.end = 1;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    (void)pthread_attr_getstack(&attributes, &start, &bytes);
+    (void)pthread_attr_destroy(&attributes);
+    stack.start = (uintptr_t)start;
+    stack.end = (uintptr_t)start + bytes;
+}
+
+/*
+ * Everything between a local variable and the end of the stack is in use, so it is there. A local
+ * variable may be elsewhere, when the program switches stacks or a sanitizer moves variables.
+ */
+static bool is_on_stack(const void *from, size_t size_bytes)
+{
+    const uintptr_t here = (uintptr_t)&size_bytes;
+    const uintptr_t at = (uintptr_t)from;
+
+    if (stack.end == 0)
+        find_stack();
+    return here >= stack.start && at > here && at < stack.end && size_bytes <= stack.end - at;
+}
+
+/*
+ * Copies size_bytes (at most 4096); false if any byte of it cannot be read. What lies on the stack
+ * of this thread, above the caller, is simply copied; the rest costs a system call. Leaves errno.
+ */
+static bool peek(void *to, const void *from, size_t size_bytes)
+{
+    const int error = errno;
+    bool is_there;
+
+    if (is_on_stack(from, size_bytes)) {
+        memcpy(to, from, size_bytes);
+        return true;
+    }
+    is_there = zeta_chain_copy(to, from, size_bytes);
+    errno = error;
+    return is_there;
+}
+
+/*
+ * Copies the start of a string, at most size_bytes of it, and gives how many bytes that is. False
+ * if the first byte cannot be read. A string may end just in front of memory that is not there, so
+ * no read crosses a page.
+ */
+static bool peek_string(char *to, const char *from, size_t size_bytes, size_t *out_bytes)
+{
+    size_t done = 0;
+
+    while (done < size_bytes) {
+        const size_t page = PAGE_BYTES - (uintptr_t)(from + done) % PAGE_BYTES;
+        const size_t part = page < size_bytes - done ? page : size_bytes - done;
+
+        if (!peek(to + done, from + done, part))
+            break;
+
+        const char *end = memchr(to + done, '\0', part);
+        if (end) {
+            *out_bytes = (size_t)(end - to);
+            return true;
+        }
+        done += part;
+    }
+    *out_bytes = done;
+    return done > 0;
+}
+
+/* ---- values ---- */
 
 static uint64_t load_unsigned(const void *value, size_t size_bytes)
 {
@@ -93,14 +184,8 @@ static void add_flags(struct zeta_trace_text *text, const struct zeta_shape *sha
         separator = "|";
     }
     if (rest != 0) {
-        char digits[8];
-        size_t at = sizeof(digits);
-
-        for (; rest > 0; rest >>= 4)
-            digits[--at] = "0123456789abcdef"[rest & 15];
         zeta_trace_text_put(text, separator);
-        zeta_trace_text_put(text, "0x");
-        zeta_trace_text_add(text, digits + at, sizeof(digits) - at);
+        zeta_trace_text_hexadecimal(text, rest);
     }
     zeta_trace_text_put(text, "\"");
 }
@@ -110,16 +195,10 @@ static void add_string_at(struct zeta_trace_text *text, const char *from)
     char copy[TEXT_MAX];
     size_t bytes = 0;
 
-    if (from && zeta_peek_string(copy, from, sizeof(copy), &bytes))
+    if (from && peek_string(copy, from, sizeof(copy), &bytes))
         zeta_trace_text_string(text, copy, bytes);
     else
         zeta_trace_text_address(text, (uintptr_t)from);
-}
-
-static void add_chars(struct zeta_trace_text *text, const char *chars, size_t size_bytes)
-{
-    zeta_trace_text_string(text, chars,
-                           strnlen(chars, size_bytes < TEXT_MAX ? size_bytes : TEXT_MAX));
 }
 
 static void add_struct(struct zeta_trace_text *text, const struct zeta_shape *shape,
@@ -152,7 +231,9 @@ static void add_value(struct zeta_trace_text *text, const struct zeta_shape *sha
         add_string_at(text, (const char *)(uintptr_t)load_unsigned(value, sizeof(void *)));
         break;
     case ZETA_SHOW_CHARS:
-        add_chars(text, value, shape->size_bytes);
+        zeta_trace_text_string(
+            text, value,
+            strnlen(value, shape->size_bytes < TEXT_MAX ? shape->size_bytes : TEXT_MAX));
         break;
     case ZETA_SHOW_BYTES:
         zeta_trace_text_hex(text, (const uint8_t *)value,
@@ -217,7 +298,7 @@ static uint64_t count_values(const struct zeta_function_description *function,
 
     const void *pointer = NULL;
     memcpy(&pointer, at, sizeof(pointer));
-    if (!pointer || !zeta_peek(&count, pointer, counter->shape.size_bytes))
+    if (!pointer || !peek(&count, pointer, counter->shape.size_bytes))
         return 0;
     return load_unsigned(&count, counter->shape.size_bytes);
 }
@@ -228,7 +309,7 @@ static void add_bytes_at(struct zeta_trace_text *text, const char *pointer, uint
     uint8_t copy[BYTES_MAX];
     const size_t shown = count < sizeof(copy) ? (size_t)count : sizeof(copy);
 
-    if (count == 0 || !zeta_peek(copy, pointer, shown))
+    if (count == 0 || !peek(copy, pointer, shown))
         zeta_trace_text_address(text, (uintptr_t)pointer);
     else if (count == 1 || count == 2 || count == 4 || count == 8)
         zeta_trace_text_bits(text, load_unsigned(copy, shown));
@@ -251,7 +332,7 @@ static void add_pointed(struct zeta_trace_text *text,
     if (shape->show == ZETA_SHOW_BYTES && is_array)
         add_bytes_at(text, pointer, count);
     else if (shown * shape->size_bytes > sizeof(copy) ||
-             (count > 0 && !zeta_peek(copy, pointer, shown * shape->size_bytes)))
+             (count > 0 && !peek(copy, pointer, shown * shape->size_bytes)))
         zeta_trace_text_address(text, (uintptr_t)pointer);
     else if (is_array)
         add_array(text, shape, copy, count);
@@ -297,17 +378,11 @@ static bool is_wanted(const struct zeta_parameter *parameter, const void *argume
     }
 }
 
-/* "pCount after": */
-static void add_after_key(struct zeta_trace_text *text, const struct zeta_parameter *parameter)
-{
-    zeta_trace_text_add(text, parameter->key, parameter->key_bytes - (sizeof("\":") - 1));
-    zeta_trace_text_put(text, " after\":");
-}
-
-static void add_arguments(struct zeta_trace_text *text, enum zeta_function index,
-                          const void *const *arguments, bool is_after)
+void zeta_trace_render(struct zeta_trace_text *text, enum zeta_function index,
+                       const void *const *arguments, bool is_after)
 {
     const struct zeta_function_description *function = &zeta_function_descriptions[index];
+
     for (uint32_t i = 0; i < function->parameter_count; i++) {
         const struct zeta_parameter *parameter = &function->parameters[i];
         const uint32_t mark = text->used_bytes;
@@ -315,26 +390,17 @@ static void add_arguments(struct zeta_trace_text *text, enum zeta_function index
         if (!is_wanted(parameter, arguments[i], is_after))
             continue;
         zeta_trace_text_comma(text);
-        if (is_after && parameter->passing == ZETA_PASS_IN_OUT)
-            add_after_key(text, parameter);
-        else
+        if (is_after && parameter->passing == ZETA_PASS_IN_OUT) {
+            /* "pCount after": */
+            zeta_trace_text_add(text, parameter->key, parameter->key_bytes - (sizeof("\":") - 1));
+            zeta_trace_text_put(text, " after\":");
+        } else {
             zeta_trace_text_add(text, parameter->key, parameter->key_bytes);
+        }
         add_argument(text, function, i, arguments, is_after);
         if (text->is_cut) {
             text->used_bytes = mark;
             return;
         }
     }
-}
-
-void zeta_trace_render_before(struct zeta_trace_text *text, enum zeta_function function,
-                              const void *const *arguments)
-{
-    add_arguments(text, function, arguments, false);
-}
-
-void zeta_trace_render_after(struct zeta_trace_text *text, enum zeta_function function,
-                             const void *const *arguments)
-{
-    add_arguments(text, function, arguments, true);
 }

@@ -4,9 +4,10 @@
 #ifndef ZETA_CORE_TRACE_SINK_H
 #define ZETA_CORE_TRACE_SINK_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include <level_zero/ze_api.h>
+#include <sys/types.h>
 
 #include "core/trace/file.h"
 
@@ -23,23 +24,17 @@ void zeta_sink_prepare(void);
  */
 struct zeta_trace_slot *zeta_sink_slot(void);
 
-/**
- * Starts to record.
- *
- * @path         of a file that does not exist
- * @filter       globs of function names, separated by commas; null or "": every function
- * @limit_bytes  of the file; 0: the usual limit
- *
- * Errors: NOT_AVAILABLE when a trace is being written or the file cannot be created (errno is
- * EEXIST when it exists); INVALID_ARGUMENT for the name of another format; OUT_OF_HOST_MEMORY.
- * Any thread.
- */
-ze_result_t zeta_sink_start(const char *path, const char *filter, uint64_t limit_bytes);
+/* ---- What the variables of the recorder say ---- */
 
 /**
- * Ends the recording and completes the file. Waits for nobody: calls under way stay in the trace
- * as unfinished. Errors: NOT_AVAILABLE when nothing is recorded. Any thread.
+ * Makes the name of a trace file from a pattern, in which %p is the process id. attempt: 0 at
+ * first, one more each time that the file was found to exist; without %p the second name ends with
+ * ".<pid>", and further ones have a number too. False when the name does not fit.
  */
-ze_result_t zeta_sink_stop(void);
+bool zeta_sink_path(const char *pattern, pid_t pid, unsigned attempt, char *out_path,
+                    size_t size_bytes);
+
+/** Reads "4096", "64K", "64M" or "2G", in bytes; false if it is none of these. */
+bool zeta_sink_limit(const char *text, uint64_t *out_bytes);
 
 #endif

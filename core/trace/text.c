@@ -61,20 +61,25 @@ void zeta_trace_text_float(struct zeta_trace_text *text, double value)
     zeta_trace_text_add(text, buffer, (size_t)bytes);
 }
 
-void zeta_trace_text_bits(struct zeta_trace_text *text, uint64_t value)
+void zeta_trace_text_hexadecimal(struct zeta_trace_text *text, uint64_t value)
 {
-    char buffer[20];
+    char buffer[18];
     size_t at = sizeof(buffer);
 
-    buffer[--at] = '"';
     do {
         buffer[--at] = digits[value & 15];
         value >>= 4;
     } while (value > 0);
     buffer[--at] = 'x';
     buffer[--at] = '0';
-    buffer[--at] = '"';
     zeta_trace_text_add(text, buffer + at, sizeof(buffer) - at);
+}
+
+void zeta_trace_text_bits(struct zeta_trace_text *text, uint64_t value)
+{
+    zeta_trace_text_put(text, "\"");
+    zeta_trace_text_hexadecimal(text, value);
+    zeta_trace_text_put(text, "\"");
 }
 
 void zeta_trace_text_address(struct zeta_trace_text *text, uint64_t value)

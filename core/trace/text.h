@@ -61,7 +61,8 @@ void zeta_trace_text_number(struct zeta_trace_text *text, uint64_t value);
 /** Adds a number, or a string when it is none. */
 void zeta_trace_text_float(struct zeta_trace_text *text, double value);
 
-/** Adds "0x..." as a string, also for 0. */
+/** Adds 0x..., also for 0: without quotes, and as a string. */
+void zeta_trace_text_hexadecimal(struct zeta_trace_text *text, uint64_t value);
 void zeta_trace_text_bits(struct zeta_trace_text *text, uint64_t value);
 
 /** Adds "0x..." as a string, null for 0. */

@@ -12,7 +12,7 @@
 #include <level_zero/zet_api.h>
 
 #include "core/object/object.h"
-#include "core/trace/places.h"
+#include "core/trace/describe.h"
 #include "core/trace/trace.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -22,7 +22,7 @@
 typedef void(ZE_APICALL *callback_fn)(void *params, ze_result_t result, void *user_data,
                                       void **instance_data);
 
-/* By the places of core/trace/places.h; 0 stays null. */
+/* By the places of core/trace/describe.h; 0 stays null. */
 struct callbacks {
     callback_fn prologues[1 + ZETA_TRACE_PLACES];
     callback_fn epilogues[1 + ZETA_TRACE_PLACES];

@@ -14,7 +14,7 @@
 #include <level_zero/zet_api.h>
 
 #include "core/trace/describe.h"
-#include "core/trace/render.h"
+#include "core/trace/text.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
@@ -31,7 +31,7 @@ static void show_before(struct shown *shown, enum zeta_function function, const 
 {
     shown->text = (struct zeta_trace_text){shown->buffer, sizeof(shown->buffer) - 2, 0, false};
     zeta_trace_text_put(&shown->text, "{");
-    zeta_trace_render_before(&shown->text, function, arguments);
+    zeta_trace_render(&shown->text, function, arguments, false);
 }
 
 /* Parses what is there. */
@@ -71,7 +71,7 @@ static void render__counted_handles__are_a_list(void **state)
 
     (void)state;
     show_before(&shown, ZETA_FUNCTION_zeDeviceGet, arguments);
-    zeta_trace_render_after(&shown.text, ZETA_FUNCTION_zeDeviceGet, arguments);
+    zeta_trace_render(&shown.text, ZETA_FUNCTION_zeDeviceGet, arguments, true);
     parse(&shown);
     assert_string_equal(member(shown.object, "hDriver"), "0xabc");
     assert_string_equal(member(shown.object, "pCount"), "2");
@@ -106,7 +106,7 @@ static void render__output__waits_for_the_end(void **state)
     assert_false(json_object_object_get_ex(inner, "stype", NULL));
     assert_false(json_object_object_get_ex(inner, "pNext", NULL));
     forget(&shown);
-    zeta_trace_render_after(&shown.text, ZETA_FUNCTION_zeEventCreate, arguments);
+    zeta_trace_render(&shown.text, ZETA_FUNCTION_zeEventCreate, arguments, true);
     parse(&shown);
     assert_string_equal(member(shown.object, "phEvent"), "0x77");
     forget(&shown);
@@ -247,7 +247,7 @@ static void render__in_and_out_desc__is_shown_twice(void **state)
     (void)state;
     show_before(&shown, ZETA_FUNCTION_zetMetricStreamerOpen, arguments);
     desc.samplingPeriod = 1280;
-    zeta_trace_render_after(&shown.text, ZETA_FUNCTION_zetMetricStreamerOpen, arguments);
+    zeta_trace_render(&shown.text, ZETA_FUNCTION_zetMetricStreamerOpen, arguments, true);
     parse(&shown);
     assert_true(json_object_object_get_ex(shown.object, "desc", &inner));
     assert_string_equal(member(inner, "samplingPeriod"), "1000");
@@ -286,7 +286,7 @@ static void render__properties__come_after(void **state)
     properties.uuid.id[0] = 0xab;
     show_before(&shown, ZETA_FUNCTION_zeDeviceGetProperties, arguments);
     assert_null(strstr(shown.buffer, "A device"));
-    zeta_trace_render_after(&shown.text, ZETA_FUNCTION_zeDeviceGetProperties, arguments);
+    zeta_trace_render(&shown.text, ZETA_FUNCTION_zeDeviceGetProperties, arguments, true);
     parse(&shown);
     assert_true(json_object_object_get_ex(shown.object, "pDeviceProperties", &inner));
     assert_string_equal(member(inner, "name"), "A device");
@@ -306,8 +306,8 @@ static void render__memory_of_the_device__is_an_address(void **state)
 
     (void)state;
     show_before(&shown, ZETA_FUNCTION_zeCommandListAppendWriteGlobalTimestamp, arguments);
-    zeta_trace_render_after(&shown.text, ZETA_FUNCTION_zeCommandListAppendWriteGlobalTimestamp,
-                            arguments);
+    zeta_trace_render(&shown.text, ZETA_FUNCTION_zeCommandListAppendWriteGlobalTimestamp, arguments,
+                      true);
     parse(&shown);
     assert_string_equal(member(shown.object, "dstptr"), "0x40");
     forget(&shown);
@@ -325,7 +325,7 @@ static void render__small_buffer__leaves_whole_members(void **state)
 
         shown.text = (struct zeta_trace_text){shown.buffer, size, 0, false};
         zeta_trace_text_put(&shown.text, "{");
-        zeta_trace_render_before(&shown.text, ZETA_FUNCTION_zeEventHostSynchronize, arguments);
+        zeta_trace_render(&shown.text, ZETA_FUNCTION_zeEventHostSynchronize, arguments, false);
         shown.text.size_bytes = sizeof(shown.buffer);
         zeta_trace_text_end_cut(&shown.text);
         assert_cmp(shown.text.used_bytes, >, 0);
@@ -375,7 +375,7 @@ static void render_all(const struct garbage *garbage)
 
         assert_cmp(zeta_function_descriptions[i].parameter_count, <=, PARAMETERS_MAX);
         show_before(&shown, function, garbage->addresses);
-        zeta_trace_render_after(&shown.text, function, garbage->addresses);
+        zeta_trace_render(&shown.text, function, garbage->addresses, true);
         zeta_trace_text_end_cut(&shown.text);
         parse(&shown);
         forget(&shown);

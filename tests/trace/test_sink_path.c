@@ -8,7 +8,10 @@
 
 #include <cmocka.h>
 
-#include "core/trace/sink_path.h"
+#include <zeta/zeta.h>
+
+#include "core/settings/settings.h"
+#include "core/trace/sink.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
@@ -52,24 +55,40 @@ static void path__too_long__is_refused(void **state)
     assert_string_equal(name(pattern, 1), "refused");
 }
 
-static void path__of_perfetto__is_foreign(void **state)
+static void path__of_perfetto__is_refused(void **state)
 {
+    static const char *const names[] = {"a.pftrace", ".pftrace"};
+
     (void)state;
-    assert_true(zeta_sink_path_is_foreign("a.pftrace"));
-    assert_true(zeta_sink_path_is_foreign(".pftrace"));
-    assert_false(zeta_sink_path_is_foreign("a.pftrace.json"));
-    assert_false(zeta_sink_path_is_foreign("ftrace"));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct zeta_trace_desc desc = {.struct_size = sizeof(desc), .path = names[i]};
+
+        assert_int_equal(zetaTraceStart(&desc), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+}
+
+/* The directory does not exist, so the name alone decides the result. */
+static void path__like_that_of_perfetto__is_tried(void **state)
+{
+    static const char *const names[] = {"/nowhere/a.pftrace.json", "/nowhere/ftrace"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct zeta_trace_desc desc = {.struct_size = sizeof(desc), .path = names[i]};
+
+        assert_int_equal(zetaTraceStart(&desc), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
 }
 
 static void filter__globs__match_whole_names(void **state)
 {
     (void)state;
-    assert_true(zeta_sink_filter_accepts("zeInit", "zeInit"));
-    assert_false(zeta_sink_filter_accepts("zeInit", "zeInitDrivers"));
-    assert_true(zeta_sink_filter_accepts("zet*,zeInit*", "zeInitDrivers"));
-    assert_true(zeta_sink_filter_accepts(",,ze?nit,", "zeInit"));
-    assert_false(zeta_sink_filter_accepts("", "zeInit"));
-    assert_false(zeta_sink_filter_accepts("[", "zeInit"));
+    assert_true(zeta_settings_has("zeInit", "zeInit"));
+    assert_false(zeta_settings_has("zeInit", "zeInitDrivers"));
+    assert_true(zeta_settings_has("zet*,zeInit*", "zeInitDrivers"));
+    assert_true(zeta_settings_has(",,ze?nit,", "zeInit"));
+    assert_false(zeta_settings_has("", "zeInit"));
+    assert_false(zeta_settings_has("[", "zeInit"));
 }
 
 static uint64_t size(const char *text)
@@ -100,7 +119,8 @@ SUITE(sink_path)
         cmocka_unit_test(path__plain__gets_the_pid_when_it_exists),
         cmocka_unit_test(path__with_pid__gets_a_number_when_it_exists),
         cmocka_unit_test(path__too_long__is_refused),
-        cmocka_unit_test(path__of_perfetto__is_foreign),
+        cmocka_unit_test(path__of_perfetto__is_refused),
+        cmocka_unit_test(path__like_that_of_perfetto__is_tried),
         cmocka_unit_test(filter__globs__match_whole_names),
         cmocka_unit_test(limit__sizes__are_bytes),
     };

@@ -79,7 +79,7 @@ def places(model):
     """Text of the C file that says where each function has its callback."""
     lines = [f"    [ZETA_FUNCTION_{name}] = PLACE({member}),\n"
              for name, member in _members(model).items()]
-    return (f"{_BANNER}#include \"core/trace/places.h\"\n\n#include <stddef.h>\n\n"
+    return (f"{_BANNER}#include \"core/trace/describe.h\"\n\n#include <stddef.h>\n\n"
             "#define PLACE(member) (1 + offsetof(ze_callbacks_t, member) / sizeof(void (*)(void)))\n"
             "\nconst uint8_t zeta_trace_places[ZETA_FUNCTION_COUNT] = {\n"
             f"{''.join(lines)}}};\n")

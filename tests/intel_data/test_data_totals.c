@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "tests/intel/totals_model.h"
 #include "tests/intel_data/data.h"
+#include "tests/intel_query/totals_model.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tests/intel/totals_model.h"
+#include "tests/intel_query/totals_model.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

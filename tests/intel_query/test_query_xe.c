@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "tests/intel/query_bed.h"
+#include "tests/intel_query/query_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

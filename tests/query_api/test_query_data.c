@@ -1,5 +1,5 @@
 /* What queries give: values, sizes, and in which kinds of lists they work. */
-#include "tests/metric_api/query_bed.h"
+#include "tests/query_api/query_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

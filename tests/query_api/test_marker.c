@@ -1,5 +1,5 @@
 /* Markers of streamers and of groups. */
-#include "tests/metric_api/query_bed.h"
+#include "tests/query_api/query_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -1,5 +1,5 @@
 /* Execution queries: what lies between begin and end is not executed. */
-#include "tests/metric_api/query_bed.h"
+#include "tests/query_api/query_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

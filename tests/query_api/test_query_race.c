@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "tests/metric_api/query_bed.h"
+#include "tests/query_api/query_bed.h"
 #include "tests/support/suite.h"
 
 #define THREADS 4

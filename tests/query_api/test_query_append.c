@@ -1,5 +1,5 @@
 /* Begin and end in command lists: what is refused, events, activation, tiles. */
-#include "tests/metric_api/query_bed.h"
+#include "tests/query_api/query_bed.h"
 #include "tests/support/suite.h"
 
 struct bed {

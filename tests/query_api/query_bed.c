@@ -1,4 +1,4 @@
-#include "tests/metric_api/query_bed.h"
+#include "tests/query_api/query_bed.h"
 #include "tests/support/compare.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "tests/intel/totals_model.h"
+#include "tests/intel_query/totals_model.h"
 #include "tests/support/compare.h"
 
 #include <setjmp.h>

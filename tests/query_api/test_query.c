@@ -1,5 +1,5 @@
 /* Query pools and queries as objects: making, destroying, what is refused. */
-#include "tests/metric_api/query_bed.h"
+#include "tests/query_api/query_bed.h"
 #include "tests/support/suite.h"
 
 static zet_metric_query_pool_desc_t desc_of(zet_metric_query_pool_type_t type, uint32_t count)

@@ -1,4 +1,4 @@
-#include "tests/intel/query_bed.h"
+#include "tests/intel_query/query_bed.h"
 
 #include <string.h>
 #include <time.h>

@@ -8,7 +8,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/query_bed.h"
+#include "tests/intel_query/query_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -17,7 +17,7 @@
 #include <zeta/zeta.h>
 
 #include "tests/forked.h"
-#include "tests/intel/query_bed.h"
+#include "tests/intel_query/query_bed.h"
 #include "tests/sanitizer.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

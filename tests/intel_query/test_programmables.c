@@ -12,7 +12,7 @@
 
 #include <zeta/zeta.h>
 
-#include "tests/intel/query_bed.h"
+#include "tests/intel_query/query_bed.h"
 #include "tests/support/compare.h"
 
 enum { METRICS = 64, GROUPS = 16, WRITES = 64 };

@@ -13,7 +13,6 @@
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/machine/space.h"
 #include "pool.h"
-#include "share.h"
 
 struct allocation {
     uint64_t address; /* key of the tree */
@@ -116,19 +115,26 @@ static void *map_and_enter(struct zeta_vgpu_memory *memory, const struct allocat
     return NULL;
 }
 
-static uint32_t fail_mapping(const struct zeta_plugin *self, uint64_t size_bytes)
+static uint32_t fail_system(const struct zeta_plugin *self, const char *what, const void *address,
+                            uint64_t size_bytes)
 {
-    return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
-                          "the system has no room to map %llu bytes for %s: %s (many allocations "
-                          "may need a larger vm.max_map_count)",
-                          (unsigned long long)size_bytes, self->vgpu->description.id,
-                          strerror(errno));
+    return zeta_host_fail(
+        &self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+        "the system refused to %s %llu bytes at %p for %s: %s%s", what,
+        (unsigned long long)size_bytes, address, self->vgpu->description.id, strerror(errno),
+        errno == ENOMEM ? " (many mappings may need a larger vm.max_map_count)" : "");
 }
 
-static uint32_t check(const struct zeta_plugin *self, const struct zeta_plugin_memory_desc *desc,
-                      bool on_host)
+uint32_t zeta_vgpu_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                   const struct zeta_plugin_memory_desc *desc, void **out_address)
 {
     const struct zeta_vgpu_description *d = &self->vgpu->description;
+    struct zeta_vgpu_memory *memory = self->vgpu->memory;
+    const bool on_host = desc->kind == ZETA_PLUGIN_MEMORY_HOST || !device;
+    const bool read_only = ZETA_PLUGIN_HAS(desc, access) && desc->access == ZETA_PLUGIN_ACCESS_READ;
+    const uint64_t page = zeta_vgpu_page_bytes();
+    struct allocation wanted = {.kind = desc->kind};
+    uint32_t result;
 
     if (desc->align_bytes & (desc->align_bytes - 1))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
@@ -139,59 +145,44 @@ static uint32_t check(const struct zeta_plugin *self, const struct zeta_plugin_m
                               "%s allocates 1 to %llu bytes of its memory at once, not %llu", d->id,
                               (unsigned long long)d->memory_bytes,
                               (unsigned long long)desc->size_bytes);
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-uint32_t zeta_vgpu_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                   const struct zeta_plugin_memory_desc *desc, void **out_address)
-{
-    struct zeta_vgpu_memory *memory = self->vgpu->memory;
-    const bool on_host = desc->kind == ZETA_PLUGIN_MEMORY_HOST || !device;
-    const bool read_only = ZETA_PLUGIN_HAS(desc, access) && desc->access == ZETA_PLUGIN_ACCESS_READ;
-    const uint64_t page = zeta_vgpu_page_bytes();
-    struct allocation wanted = {.kind = desc->kind};
-    struct zeta_vgpu_message message;
-    uint32_t result = check(self, desc, on_host);
-    enum zeta_vgpu_result taken;
-
+    result = zeta_vgpu_pool_take(self, desc->size_bytes, !on_host, &wanted.extent);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    taken = zeta_vgpu_pool_take(memory->pool, desc->size_bytes, !on_host, &message, &wanted.extent);
-    if (taken != ZETA_VGPU_OK)
-        return zeta_host_fail(&self->host,
-                              taken == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
-                                                               : ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY,
-                              "%s: no %llu bytes: %s", self->vgpu->description.id,
-                              (unsigned long long)desc->size_bytes, message.text);
     wanted.mapped_bytes = wanted.extent->size_bytes;
-    *out_address =
-        map_and_enter(memory, &wanted, zeta_vgpu_pool_descriptor(memory->pool),
-                      wanted.extent->offset, desc->align_bytes > page ? desc->align_bytes : page,
-                      read_only ? ZETA_VGPU_ACCESS_READ : ZETA_VGPU_ACCESS_WRITE);
+    *out_address = map_and_enter(memory, &wanted, wanted.extent->descriptor, wanted.extent->offset,
+                                 desc->align_bytes > page ? desc->align_bytes : page,
+                                 read_only ? ZETA_VGPU_ACCESS_READ : ZETA_VGPU_ACCESS_WRITE);
     if (*out_address)
         return ZETA_PLUGIN_SUCCESS;
-    result = fail_mapping(self, desc->size_bytes);
-    zeta_vgpu_pool_give(memory->pool, wanted.extent);
+    result = fail_system(self, "map", NULL, desc->size_bytes);
+    zeta_vgpu_pool_give(self->vgpu->pool, wanted.extent);
     return result;
+}
+
+/* The allocation that begins at an address; NULL, with a message, if there is none. */
+static struct allocation *find_locked(const struct zeta_plugin *self, void *address)
+{
+    const struct allocation key = {.address = (uint64_t)(uintptr_t)address};
+    void *found = tfind(&key, &self->vgpu->memory->tree, compare);
+
+    if (!found)
+        (void)zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%p is no allocation of %s",
+                             address, self->vgpu->description.id);
+    return found ? *(struct allocation **)found : NULL;
 }
 
 uint32_t zeta_vgpu_memory_free(struct zeta_plugin *self, void *address)
 {
     struct zeta_vgpu_memory *memory = self->vgpu->memory;
-    const struct allocation key = {.address = (uint64_t)(uintptr_t)address};
-    struct allocation *allocation = NULL;
-    void *found;
+    struct allocation *allocation;
 
     pthread_mutex_lock(&memory->lock);
-    found = tfind(&key, &memory->tree, compare);
-    if (found) {
-        allocation = *(struct allocation **)found;
-        tdelete(&key, &memory->tree, compare);
-    }
+    allocation = find_locked(self, address);
+    if (allocation)
+        tdelete(allocation, &memory->tree, compare);
     pthread_mutex_unlock(&memory->lock);
     if (!allocation)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%p is no allocation of %s", address, self->vgpu->description.id);
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
     release(memory, allocation);
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -200,72 +191,63 @@ uint32_t zeta_vgpu_memory_export(struct zeta_plugin *self, void *base,
                                  struct zeta_plugin_share *out_share)
 {
     struct zeta_vgpu_memory *memory = self->vgpu->memory;
-    const struct allocation key = {.address = (uint64_t)(uintptr_t)base};
-    struct allocation *allocation = NULL;
-    struct zeta_vgpu_message message;
-    void *found;
+    struct allocation *allocation;
 
     pthread_mutex_lock(&memory->lock);
-    found = tfind(&key, &memory->tree, compare);
-    if (found)
-        allocation = *(struct allocation **)found;
+    allocation = find_locked(self, base);
     pthread_mutex_unlock(&memory->lock);
     if (!allocation)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%p is no allocation of %s", base, self->vgpu->description.id);
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
     if (!allocation->extent)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                               "%p is memory of %s; only memory that %s allocated in this process "
                               "can be exported",
                               base, allocation->adopted ? "the application" : "another process",
                               self->vgpu->description.id);
-    if (zeta_vgpu_share_export(memory->pool, allocation->extent, 0, allocation->kind, &message,
-                               out_share) == ZETA_VGPU_OK)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s", message.text);
+    return zeta_vgpu_pool_export(self, allocation->extent, 0, allocation->kind, out_share);
 }
 
 uint32_t zeta_vgpu_memory_import(struct zeta_plugin *self,
                                  struct zeta_plugin_device *device __attribute__((unused)),
                                  struct zeta_plugin_share *share, void **out_address)
 {
-    struct zeta_vgpu_memory *memory = self->vgpu->memory;
-    struct zeta_vgpu_message message;
+    struct allocation wanted = {0};
     int descriptor = -1;
-    enum zeta_vgpu_result result = zeta_vgpu_share_open(share, &message, &descriptor);
-    struct allocation wanted = {.kind = share->kind, .mapped_bytes = share->size_bytes};
+    uint32_t result = zeta_vgpu_pool_import(self, share, &descriptor);
 
-    if (result != ZETA_VGPU_OK)
-        return zeta_host_fail(&self->host,
-                              result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
-                                                                : ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s", message.text);
-    *out_address =
-        map_and_enter(memory, &wanted, descriptor, share->offset_bytes, 0, ZETA_VGPU_ACCESS_WRITE);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    wanted.kind = share->kind;
+    wanted.mapped_bytes = share->size_bytes;
+    *out_address = map_and_enter(self->vgpu->memory, &wanted, descriptor, share->offset_bytes, 0,
+                                 ZETA_VGPU_ACCESS_WRITE);
     if (!*out_address)
-        result = ZETA_VGPU_OUT_OF_MEMORY;
+        result = fail_system(self, "map", NULL, share->size_bytes);
     /* The mapping keeps the description, and with it the lock that shows that we have the memory.
      */
     close(descriptor);
-    return result == ZETA_VGPU_OK ? ZETA_PLUGIN_SUCCESS : fail_mapping(self, share->size_bytes);
+    return result;
 }
 
-static bool refuse_adoption(struct zeta_vgpu_message *out_message, const void *address,
-                            uint64_t size_bytes, const char *reason)
+/*
+ * Why these are not whole pages that this process can read, and write if that is asked for; NULL if
+ * they are. The application may still unmap them later. Reads the mappings of the process in order.
+ */
+static const char *refuse_adoption(uint64_t begin, uint64_t size_bytes, bool writable)
 {
-    snprintf(out_message->text, sizeof(out_message->text), "%" PRIu64 " bytes at %p %s", size_bytes,
-             address, reason);
-    return false;
-}
-
-/* Reads the mappings of the process, in order, as far as they are needed. */
-static bool scan_mappings(FILE *maps, uint64_t begin, uint64_t end, bool writable,
-                          const char **out_reason)
-{
+    const uint64_t page = zeta_vgpu_page_bytes(), end = begin + size_bytes;
+    const char *reason = NULL;
     char line[512];
     bool at_start = true;
+    FILE *maps;
 
-    while (begin < end && fgets(line, sizeof(line), maps)) {
+    if (begin % page != 0 || size_bytes == 0 || size_bytes % page != 0 || end < begin)
+        return "are not whole pages";
+    maps = fopen("/proc/self/maps", "re");
+    if (!maps)
+        return "cannot be checked: /proc/self/maps does not open";
+
+    while (!reason && begin < end && fgets(line, sizeof(line), maps)) {
         const bool whole = strchr(line, '\n') != NULL;
         uint64_t from, to;
         char rights[5];
@@ -274,43 +256,17 @@ static bool scan_mappings(FILE *maps, uint64_t begin, uint64_t end, bool writabl
             to > begin) {
             if (from > begin)
                 break;
-            if (rights[0] != 'r' || (writable && rights[1] != 'w')) {
-                *out_reason = rights[0] != 'r' ? "cannot be read"
-                                               : "are read-only; ask for read-only memory "
-                                                 "(ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY)";
-                return false;
-            }
+            if (rights[0] != 'r')
+                reason = "cannot be read";
+            else if (writable && rights[1] != 'w')
+                reason = "are read-only; ask for read-only memory "
+                         "(ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY)";
             begin = to;
         }
         at_start = whole; /* the rest of a long line is no mapping */
     }
-    *out_reason = "are not all mapped";
-    return begin >= end;
-}
-
-/*
- * True if these are whole pages that this process can read, and write if that is asked for. They
- * may still be unmapped later: that is up to the application.
- */
-static bool check_adoption(const void *address, uint64_t size_bytes, bool writable,
-                           struct zeta_vgpu_message *out_message)
-{
-    const uint64_t begin = (uint64_t)(uintptr_t)address;
-    const uint64_t page = zeta_vgpu_page_bytes();
-    const char *reason = NULL;
-    FILE *maps;
-    bool good;
-
-    if (begin % page != 0 || size_bytes == 0 || size_bytes % page != 0 ||
-        begin + size_bytes < begin)
-        return refuse_adoption(out_message, address, size_bytes, "are not whole pages");
-    maps = fopen("/proc/self/maps", "re");
-    if (!maps)
-        return refuse_adoption(out_message, address, size_bytes,
-                               "cannot be checked: /proc/self/maps does not open");
-    good = scan_mappings(maps, begin, begin + size_bytes, writable, &reason);
     fclose(maps);
-    return good || refuse_adoption(out_message, address, size_bytes, reason);
+    return reason || begin >= end ? reason : "are not all mapped";
 }
 
 uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_t size_bytes,
@@ -318,11 +274,12 @@ uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_
 {
     struct zeta_vgpu_memory *memory = self->vgpu->memory;
     const bool writable = access == ZETA_PLUGIN_ACCESS_READ_WRITE;
+    const char *reason = refuse_adoption((uint64_t)(uintptr_t)address, size_bytes, writable);
     struct allocation *allocation;
-    struct zeta_vgpu_message message;
 
-    if (!check_adoption(address, size_bytes, writable, &message))
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", message.text);
+    if (reason)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%llu bytes at %p %s",
+                              (unsigned long long)size_bytes, address, reason);
     allocation = calloc(1, sizeof(*allocation));
     if (!allocation)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
@@ -343,5 +300,165 @@ uint32_t zeta_vgpu_memory_unused(struct zeta_plugin *self,
                                  uint64_t *out_bytes)
 {
     *out_bytes = zeta_vgpu_pool_unused(self->vgpu->pool);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- virtual memory */
+
+struct zeta_plugin_physical {
+    uint32_t kind;                   /* ZETA_PLUGIN_MEMORY_* */
+    struct zeta_vgpu_extent *extent; /* NULL: another process owns it */
+    int descriptor;                  /* of its file; ours to close only without extent */
+    uint64_t offset;
+};
+
+static int protection(uint32_t access)
+{
+    return access == ZETA_PLUGIN_ACCESS_READ_WRITE ? PROT_READ | PROT_WRITE
+           : access == ZETA_PLUGIN_ACCESS_READ     ? PROT_READ
+                                                   : PROT_NONE;
+}
+
+static enum zeta_vgpu_access rights(uint32_t access)
+{
+    return access == ZETA_PLUGIN_ACCESS_READ_WRITE ? ZETA_VGPU_ACCESS_WRITE
+           : access == ZETA_PLUGIN_ACCESS_READ     ? ZETA_VGPU_ACCESS_READ
+                                                   : ZETA_VGPU_ACCESS_NONE;
+}
+
+uint64_t zeta_vgpu_virtual_page_bytes(struct zeta_plugin *self __attribute__((unused)),
+                                      struct zeta_plugin_device *device __attribute__((unused)),
+                                      uint64_t size_bytes __attribute__((unused)))
+{
+    return zeta_vgpu_page_bytes();
+}
+
+/* Addresses with nothing behind them; MAP_FIXED when something was there before. */
+static void *map_nothing(void *address, uint64_t size_bytes, int fixed)
+{
+    void *mapped = mmap(address, size_bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+uint32_t zeta_vgpu_virtual_reserve(struct zeta_plugin *self, void *wanted, uint64_t size_bytes,
+                                   void **out_address)
+{
+    void *address = map_nothing(wanted, size_bytes, 0);
+
+    if (!address)
+        return fail_system(self, "reserve", wanted, size_bytes);
+    *out_address = address;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_virtual_free(struct zeta_plugin *self, void *address, uint64_t size_bytes)
+{
+    if (!zeta_vgpu_space_clear(self->vgpu->space, address, size_bytes) ||
+        munmap(address, size_bytes) != 0)
+        return fail_system(self, "free", address, size_bytes);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_virtual_map(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                               struct zeta_plugin_physical *physical, uint64_t offset_bytes,
+                               uint32_t access)
+{
+    struct zeta_vgpu_space *space = self->vgpu->space;
+
+    if (!zeta_vgpu_pool_map(physical->descriptor, physical->offset + offset_bytes, size_bytes,
+                            address, 0, protection(access)))
+        return fail_system(self, "map", address, size_bytes);
+    if (zeta_vgpu_space_add(space, address, size_bytes, rights(access)))
+        return ZETA_PLUGIN_SUCCESS;
+    (void)map_nothing(address, size_bytes, MAP_FIXED);
+    errno = ENOMEM;
+    return fail_system(self, "map", address, size_bytes);
+}
+
+uint32_t zeta_vgpu_virtual_unmap(struct zeta_plugin *self, void *address, uint64_t size_bytes)
+{
+    if (!zeta_vgpu_space_clear(self->vgpu->space, address, size_bytes) ||
+        !map_nothing(address, size_bytes, MAP_FIXED))
+        return fail_system(self, "unmap", address, size_bytes);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Kernels are kept out while the system changes its side, so none of them meets a signal. */
+uint32_t zeta_vgpu_virtual_access(struct zeta_plugin *self, void *address, uint64_t size_bytes,
+                                  uint32_t access)
+{
+    struct zeta_vgpu_space *space = self->vgpu->space;
+
+    if (!zeta_vgpu_space_protect(space, address, size_bytes, ZETA_VGPU_ACCESS_NONE) ||
+        mprotect(address, size_bytes, protection(access)) != 0 ||
+        !zeta_vgpu_space_protect(space, address, size_bytes, rights(access)))
+        return fail_system(self, "protect", address, size_bytes);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_vgpu_physical_create(struct zeta_plugin *self,
+                                   struct zeta_plugin_device *device __attribute__((unused)),
+                                   uint32_t kind, uint64_t size_bytes,
+                                   struct zeta_plugin_physical **out_physical)
+{
+    struct zeta_plugin_physical *physical = calloc(1, sizeof(*physical));
+    uint32_t result;
+
+    if (!physical)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    result =
+        zeta_vgpu_pool_take(self, size_bytes, kind == ZETA_PLUGIN_MEMORY_DEVICE, &physical->extent);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        free(physical);
+        return result;
+    }
+    physical->kind = kind;
+    physical->descriptor = physical->extent->descriptor;
+    physical->offset = physical->extent->offset;
+    *out_physical = physical;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+void zeta_vgpu_physical_destroy(struct zeta_plugin *self, struct zeta_plugin_physical *physical)
+{
+    if (!physical)
+        return;
+    if (!physical->extent)
+        close(physical->descriptor);
+    zeta_vgpu_pool_give(self->vgpu->pool, physical->extent);
+    free(physical);
+}
+
+uint32_t zeta_vgpu_physical_export(struct zeta_plugin *self, struct zeta_plugin_physical *physical,
+                                   struct zeta_plugin_share *share)
+{
+    if (!physical->extent)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+                              "only physical memory that %s made in this process can be exported",
+                              self->vgpu->description.id);
+    return zeta_vgpu_pool_export(self, physical->extent, share->offset_bytes, physical->kind,
+                                 share);
+}
+
+uint32_t zeta_vgpu_physical_import(struct zeta_plugin *self,
+                                   struct zeta_plugin_device *device __attribute__((unused)),
+                                   struct zeta_plugin_share *share,
+                                   struct zeta_plugin_physical **out_physical)
+{
+    struct zeta_plugin_physical *physical = calloc(1, sizeof(*physical));
+    uint32_t result;
+
+    if (!physical)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    result = zeta_vgpu_pool_import(self, share, &physical->descriptor);
+    if (result != ZETA_PLUGIN_SUCCESS) {
+        free(physical);
+        return result;
+    }
+    physical->kind = share->kind;
+    physical->offset = share->offset_bytes;
+    *out_physical = physical;
     return ZETA_PLUGIN_SUCCESS;
 }

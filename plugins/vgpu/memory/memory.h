@@ -38,8 +38,6 @@ uint32_t zeta_vgpu_memory_unused(struct zeta_plugin *self, struct zeta_plugin_de
  * part of the device's file (pool.h); a mapping is one of the system, with the protection that the
  * access asks for, and the same rights for kernels.
  */
-
-/* Operations of struct zeta_plugin_compute_ops with the same names. */
 uint64_t zeta_vgpu_virtual_page_bytes(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                       uint64_t size_bytes);
 uint32_t zeta_vgpu_virtual_reserve(struct zeta_plugin *self, void *wanted, uint64_t size_bytes,

@@ -9,21 +9,35 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <zeta/descriptor.h>
 
+#include "plugins/vgpu/device/vgpu.h"
+
 /* Size of the file; a sparse file costs what was written to. Leaves room for arithmetic. */
 #define FILE_BYTES (UINT64_C(1) << 62)
+
+#define HEADER_MAGIC UINT64_C(0x6c6f6f7061746567)
+
+/* Offsets are whole pages, so the kind has room beside them in the position of a description. */
+#define KIND_MASK UINT64_C(0xfff)
+
+/* First bytes of the file, by which an import knows it. */
+struct header {
+    uint64_t magic;
+    uint64_t token; /* random, not 0 */
+};
 
 struct zeta_vgpu_pool {
     uint64_t device_bytes;
     pthread_mutex_t lock; /* guards the rest; a leaf */
-    int descriptor;       /* -1 before the first allocation */
+    int descriptor;       /* -1 before the first allocation; constant afterwards, as is token */
     uint64_t token;
     uint64_t free_end; /* everything from the header to here was never handed out */
     uint64_t charged_bytes;
-    struct zeta_vgpu_extent *held; /* given back, and held by others */
+    struct zeta_vgpu_extent *used_elsewhere; /* freed here */
 };
 
 uint64_t zeta_vgpu_page_bytes(void)
@@ -47,14 +61,13 @@ void zeta_vgpu_pool_destroy(struct zeta_vgpu_pool *pool)
 {
     if (!pool)
         return;
-    while (pool->held) {
-        struct zeta_vgpu_extent *extent = pool->held;
+    while (pool->used_elsewhere) {
+        struct zeta_vgpu_extent *extent = pool->used_elsewhere;
 
-        pool->held = extent->next;
+        pool->used_elsewhere = extent->next;
         free(extent);
     }
-    if (pool->descriptor >= 0)
-        close(pool->descriptor);
+    zeta_vgpu_pool_abandon(pool);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
 }
@@ -65,93 +78,79 @@ void zeta_vgpu_pool_abandon(struct zeta_vgpu_pool *pool)
         close(pool->descriptor);
 }
 
-static enum zeta_vgpu_result fail(struct zeta_vgpu_message *out_message, const char *what)
+static uint32_t fail(const struct zeta_plugin *self, const char *what, const char *step)
 {
-    return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY,
-                          "the file that is the device's memory cannot be made: %s: %s", what,
-                          strerror(errno));
-}
-
-/* Largest file that this process may have; a larger one would end it with SIGXFSZ. */
-static uint64_t file_bytes(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < FILE_BYTES)
-        return limit.rlim_cur & ~(zeta_vgpu_page_bytes() - 1);
-    return FILE_BYTES;
-}
-
-static bool make_token(uint64_t *out_token)
-{
-    do {
-        if (getrandom(out_token, sizeof(*out_token), 0) != (ssize_t)sizeof(*out_token))
-            return false;
-    } while (*out_token == 0);
-    return true;
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                          "the memory of %s, which is a file, cannot be %s: %s: %s",
+                          self->vgpu->description.id, what, step, strerror(errno));
 }
 
 /*
- * Makes the file. Nobody who gets a descriptor can shrink it, which would kill whoever touches a
- * page behind its end.
+ * Makes the file. Its size is sealed: a process that got a descriptor and shrank it would kill
+ * every process that touches a page behind its end.
  */
-static enum zeta_vgpu_result open_locked(struct zeta_vgpu_pool *pool,
-                                         struct zeta_vgpu_message *out_message)
+static uint32_t open_locked(const struct zeta_plugin *self, struct zeta_vgpu_pool *pool)
 {
-    struct zeta_vgpu_pool_header header = {.magic = ZETA_VGPU_POOL_MAGIC};
-    const uint64_t bytes = file_bytes();
+    struct header header = {.magic = HEADER_MAGIC};
+    uint64_t bytes = FILE_BYTES;
+    struct rlimit limit;
+    uint32_t result;
     int descriptor;
 
     if (pool->descriptor >= 0)
-        return ZETA_VGPU_OK;
-    if (!make_token(&header.token))
-        return fail(out_message, "random numbers");
+        return ZETA_PLUGIN_SUCCESS;
+    do {
+        if (getrandom(&header.token, sizeof(header.token), 0) != (ssize_t)sizeof(header.token))
+            return fail(self, "made", "random numbers");
+    } while (header.token == 0);
+    /* A file that is larger than the limit would end the process with SIGXFSZ. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < FILE_BYTES)
+        bytes = limit.rlim_cur & ~(zeta_vgpu_page_bytes() - 1);
     descriptor =
         zeta_descriptor_raise(memfd_create("zeta-vgpu-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (descriptor < 0)
-        return fail(out_message, "memfd_create");
+        return fail(self, "made", "memfd_create");
     if (bytes <= zeta_vgpu_page_bytes() || ftruncate(descriptor, (off_t)bytes) != 0 ||
         pwrite(descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
         fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-        enum zeta_vgpu_result result = fail(out_message, "size and seals");
-
+        result = fail(self, "made", "size and seals");
         close(descriptor);
         return result;
     }
     pool->descriptor = descriptor;
     pool->token = header.token;
     pool->free_end = bytes;
-    return ZETA_VGPU_OK;
+    return ZETA_PLUGIN_SUCCESS;
 }
 
 /* True if another open file description has a lock on the part. */
-static bool is_held(int descriptor, const struct zeta_vgpu_extent *extent)
+static bool is_used_elsewhere(const struct zeta_vgpu_extent *extent)
 {
     struct flock lock = {.l_type = F_WRLCK,
                          .l_whence = SEEK_SET,
                          .l_start = (off_t)extent->offset,
                          .l_len = (off_t)extent->size_bytes};
 
-    return fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+    return fcntl(extent->descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
 static void release_locked(struct zeta_vgpu_pool *pool, struct zeta_vgpu_extent *extent)
 {
-    (void)fallocate(pool->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+    (void)fallocate(extent->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                     (off_t)extent->offset, (off_t)extent->size_bytes);
     pool->charged_bytes -= extent->charged_bytes;
     free(extent);
 }
 
-/* Releases what nobody holds any more. */
+/* Releases what no other process uses any more. */
 static void sweep_locked(struct zeta_vgpu_pool *pool)
 {
-    struct zeta_vgpu_extent **link = &pool->held;
+    struct zeta_vgpu_extent **link = &pool->used_elsewhere;
 
     while (*link) {
         struct zeta_vgpu_extent *extent = *link;
 
-        if (is_held(pool->descriptor, extent)) {
+        if (is_used_elsewhere(extent)) {
             link = &extent->next;
             continue;
         }
@@ -160,57 +159,57 @@ static void sweep_locked(struct zeta_vgpu_pool *pool)
     }
 }
 
-static enum zeta_vgpu_result take_locked(struct zeta_vgpu_pool *pool,
-                                         struct zeta_vgpu_extent *extent,
-                                         struct zeta_vgpu_message *out_message)
+static uint32_t take_locked(const struct zeta_plugin *self, struct zeta_vgpu_pool *pool,
+                            struct zeta_vgpu_extent *extent)
 {
-    enum zeta_vgpu_result result = open_locked(pool, out_message);
+    const unsigned long long wanted = extent->size_bytes, device = pool->device_bytes;
+    uint32_t result = open_locked(self, pool);
 
-    if (result != ZETA_VGPU_OK)
+    if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     sweep_locked(pool);
     if (extent->charged_bytes > pool->device_bytes - pool->charged_bytes)
-        return zeta_vgpu_fail(
-            out_message, ZETA_VGPU_INVALID_ARGUMENT,
-            "the device has %llu bytes of memory (setting memory_mib), and %llu of them left",
-            (unsigned long long)pool->device_bytes,
-            (unsigned long long)(pool->device_bytes - pool->charged_bytes));
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_DEVICE_MEMORY,
+                              "%s cannot allocate %llu bytes: it has %llu bytes of memory (setting "
+                              "memory_mib), and %llu of them left",
+                              self->vgpu->description.id, wanted, device,
+                              device - pool->charged_bytes);
     if (extent->size_bytes > pool->free_end - zeta_vgpu_page_bytes())
-        return zeta_vgpu_fail(
-            out_message, ZETA_VGPU_OUT_OF_MEMORY,
-            "the device's memory is a file, and the limit for the size of files (ulimit -f) "
-            "leaves no room for %llu bytes more; raise it",
-            (unsigned long long)extent->size_bytes);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                              "%s cannot allocate %llu bytes: its memory is a file, and the limit "
+                              "for the size of files (ulimit -f) leaves no room; raise it",
+                              self->vgpu->description.id, wanted);
     pool->free_end -= extent->size_bytes;
     pool->charged_bytes += extent->charged_bytes;
     extent->offset = pool->free_end;
-    return ZETA_VGPU_OK;
+    extent->descriptor = pool->descriptor;
+    return ZETA_PLUGIN_SUCCESS;
 }
 
-enum zeta_vgpu_result zeta_vgpu_pool_take(struct zeta_vgpu_pool *pool, uint64_t size_bytes,
-                                          bool charged, struct zeta_vgpu_message *out_message,
-                                          struct zeta_vgpu_extent **out_extent)
+uint32_t zeta_vgpu_pool_take(const struct zeta_plugin *self, uint64_t size_bytes, bool charged,
+                             struct zeta_vgpu_extent **out_extent)
 {
     const uint64_t page = zeta_vgpu_page_bytes();
+    struct zeta_vgpu_pool *pool = self->vgpu->pool;
     struct zeta_vgpu_extent *extent = calloc(1, sizeof(*extent));
-    enum zeta_vgpu_result result;
+    uint32_t result;
 
     if (!extent || size_bytes > FILE_BYTES) {
         free(extent);
-        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "the system has no %llu bytes",
-                              (unsigned long long)size_bytes);
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                              "the system has no %llu bytes for %s", (unsigned long long)size_bytes,
+                              self->vgpu->description.id);
     }
     extent->size_bytes = (size_bytes + page - 1) & ~(page - 1);
     extent->charged_bytes = charged ? extent->size_bytes : 0;
     pthread_mutex_lock(&pool->lock);
-    result = take_locked(pool, extent, out_message);
+    result = take_locked(self, pool, extent);
     pthread_mutex_unlock(&pool->lock);
-    if (result != ZETA_VGPU_OK) {
+    if (result == ZETA_PLUGIN_SUCCESS)
+        *out_extent = extent;
+    else
         free(extent);
-        return result;
-    }
-    *out_extent = extent;
-    return ZETA_VGPU_OK;
+    return result;
 }
 
 void zeta_vgpu_pool_give(struct zeta_vgpu_pool *pool, struct zeta_vgpu_extent *extent)
@@ -219,33 +218,13 @@ void zeta_vgpu_pool_give(struct zeta_vgpu_pool *pool, struct zeta_vgpu_extent *e
         return;
     pthread_mutex_lock(&pool->lock);
     sweep_locked(pool);
-    if (atomic_load(&extent->shared) && is_held(pool->descriptor, extent)) {
-        extent->next = pool->held;
-        pool->held = extent;
+    if (atomic_load(&extent->shared) && is_used_elsewhere(extent)) {
+        extent->next = pool->used_elsewhere;
+        pool->used_elsewhere = extent;
     } else {
         release_locked(pool, extent);
     }
     pthread_mutex_unlock(&pool->lock);
-}
-
-int zeta_vgpu_pool_descriptor(struct zeta_vgpu_pool *pool)
-{
-    int descriptor;
-
-    pthread_mutex_lock(&pool->lock);
-    descriptor = pool->descriptor;
-    pthread_mutex_unlock(&pool->lock);
-    return descriptor;
-}
-
-uint64_t zeta_vgpu_pool_token(struct zeta_vgpu_pool *pool)
-{
-    uint64_t token;
-
-    pthread_mutex_lock(&pool->lock);
-    token = pool->token;
-    pthread_mutex_unlock(&pool->lock);
-    return token;
 }
 
 uint64_t zeta_vgpu_pool_unused(struct zeta_vgpu_pool *pool)
@@ -299,4 +278,142 @@ void *zeta_vgpu_pool_map(int descriptor, uint64_t offset, uint64_t size_bytes, v
     /* What the child of a fork writes must not reach the parent; it starts without the device. */
     (void)madvise(mapped, size_bytes, MADV_DONTFORK);
     return mapped;
+}
+
+/* Opens the file of a descriptor once more, which is another open file description. -1: errno. */
+static int open_again(int descriptor)
+{
+    char path[40];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+    return zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
+}
+
+static bool lock_part(int descriptor, uint64_t offset, uint64_t size_bytes)
+{
+    struct flock lock = {.l_type = F_RDLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = (off_t)offset,
+                         .l_len = (off_t)size_bytes};
+
+    return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+
+/* The extent around the offset, by the lock of another description; false if there is none. */
+static bool find_extent(int descriptor, uint64_t offset, uint64_t *out_begin, uint64_t *out_end)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)offset, .l_len = 1};
+
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+        return false;
+    *out_begin = (uint64_t)lock.l_start;
+    *out_end = (uint64_t)(lock.l_start + lock.l_len);
+    return true;
+}
+
+uint32_t zeta_vgpu_pool_export(const struct zeta_plugin *self, struct zeta_vgpu_extent *extent,
+                               uint64_t start_bytes, uint32_t kind,
+                               struct zeta_plugin_share *out_share)
+{
+    const uint64_t offset = extent->offset + start_bytes;
+    int descriptor = open_again(extent->descriptor);
+    uint32_t result;
+
+    if (descriptor < 0)
+        return fail(self, "shared", "opening it again by way of /proc");
+    atomic_store(&extent->shared, true);
+    if (!lock_part(descriptor, extent->offset, extent->size_bytes) ||
+        lseek(descriptor, (off_t)(offset | kind), SEEK_SET) < 0) {
+        result = fail(self, "shared", "locking a part of it");
+        close(descriptor);
+        return result;
+    }
+    out_share->descriptor = descriptor;
+    out_share->kind = kind;
+    out_share->offset_bytes = offset;
+    out_share->size_bytes = extent->size_bytes - start_bytes;
+    out_share->token = self->vgpu->pool->token;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t refuse(const struct zeta_plugin *self, const char *reason)
+{
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", reason);
+}
+
+uint32_t zeta_vgpu_pool_import(const struct zeta_plugin *self, struct zeta_plugin_share *share,
+                               int *out_descriptor)
+{
+    const uint64_t page = zeta_vgpu_page_bytes();
+    const int seals = fcntl(share->descriptor, F_GET_SEALS);
+    uint64_t begin, end, begin_now, end_now;
+    struct zeta_plugin_share part = *share;
+    struct header header;
+    struct stat status;
+    uint32_t result;
+    int descriptor;
+
+    if (fstat(share->descriptor, &status) != 0)
+        return refuse(self, "the descriptor of the memory is not open");
+    if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || seals < 0 ||
+        (seals & F_SEAL_SHRINK) == 0 ||
+        pread(share->descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+        header.magic != HEADER_MAGIC)
+        return refuse(self, "the descriptor is not one of a virtual GPU's memory");
+    if (share->token != 0 && header.token != share->token)
+        return refuse(self, "the descriptor is one of another virtual GPU's memory than the handle "
+                            "was made for; its process has ended");
+    descriptor = open_again(share->descriptor);
+    if (descriptor < 0)
+        return fail(self, "shared", "opening it again by way of /proc");
+
+    if (part.size_bytes == 0) {
+        const off_t position = lseek(share->descriptor, 0, SEEK_CUR);
+        const uint64_t kind = (uint64_t)position & KIND_MASK;
+
+        if (position < 0 || kind < ZETA_PLUGIN_MEMORY_HOST || kind > ZETA_PLUGIN_MEMORY_SHARED) {
+            result = refuse(self, "the descriptor names no allocation; take the one that "
+                                  "zeMemGetFileDescriptorFromIpcHandleExp gives");
+            goto close_it;
+        }
+        part.kind = (uint32_t)kind;
+        part.offset_bytes = (uint64_t)position & ~KIND_MASK;
+        if (!find_extent(descriptor, part.offset_bytes, &begin, &end)) {
+            result = refuse(self, "the allocation of the descriptor was freed");
+            goto close_it;
+        }
+        part.size_bytes = end - part.offset_bytes;
+        part.token = header.token;
+    }
+    if (part.offset_bytes == 0 || part.offset_bytes % page != 0 || part.size_bytes % page != 0 ||
+        part.offset_bytes > INT64_MAX || part.size_bytes > INT64_MAX - part.offset_bytes) {
+        result = refuse(self, "the handle names bytes that no allocation can have");
+        goto close_it;
+    }
+    /*
+     * The lock comes first and the check for others second, and the owner does it the other way
+     * round (drops its own, then checks): so either we see that the memory goes, or it stays.
+     */
+    if (!find_extent(descriptor, part.offset_bytes, &begin, &end) ||
+        end != part.offset_bytes + part.size_bytes) {
+        result = refuse(self, "the allocation was freed, or its handle was given back");
+        goto close_it;
+    }
+    if (!lock_part(descriptor, begin, end - begin)) {
+        result = fail(self, "shared", "locking a part of it");
+        goto close_it;
+    }
+    if (!find_extent(descriptor, part.offset_bytes, &begin_now, &end_now) || begin_now != begin ||
+        end_now != end) {
+        result = refuse(self, "the allocation was freed, or its handle was given back");
+        goto close_it;
+    }
+    *share = part;
+    *out_descriptor = descriptor;
+    return ZETA_PLUGIN_SUCCESS;
+
+close_it:
+    close(descriptor);
+    return result;
 }

@@ -118,8 +118,8 @@ static void extended_math(struct subslice *subslice, struct hart *hart, uint64_t
                                            zeta_rv64_double(f[0]), zeta_rv64_double(f[1])));
     else
         f[0] = zeta_rv64_box((float)math64((enum vgpu_math)(number - VGPU_CALL_MATH32),
-                                           (double)zeta_rv64_unbox(f[0]),
-                                           (double)zeta_rv64_unbox(f[1])));
+                                           (double)zeta_rv64_single(&f[0]),
+                                           (double)zeta_rv64_single(&f[1])));
     subslice->counters[ZETA_VGPU_INST_MATH]++;
     hart->cost += LATENCY_MATH;
     hart->epoch_cost += LATENCY_MATH;

@@ -97,66 +97,39 @@ static uint64_t sext32(uint32_t value)
     return (uint64_t)(int64_t)(int32_t)value;
 }
 
-/* The seven operations of an AMO on a host word; the old value comes back. */
-static uint32_t amo32(uint8_t op, uint32_t *word, uint32_t value)
-{
-    uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    uint32_t next;
-
-    switch (op) {
-    case RV64_OP_AMOSWAP_W:
-        return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOADD_W:
-        return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOXOR_W:
-        return __atomic_fetch_xor(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOAND_W:
-        return __atomic_fetch_and(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOOR_W:
-        return __atomic_fetch_or(word, value, __ATOMIC_SEQ_CST);
-    default:
-        break;
+/* The operations of an AMO on a host word; the old value comes back. */
+#define AMO(bits, suffix)                                                                          \
+    static uint##bits##_t amo##bits(uint8_t op, uint##bits##_t *word, uint##bits##_t value)        \
+    {                                                                                              \
+        uint##bits##_t old = __atomic_load_n(word, __ATOMIC_RELAXED), next;                        \
+        bool is_signed = op == RV64_OP_AMOMIN_##suffix || op == RV64_OP_AMOMAX_##suffix;           \
+        bool minimum = op == RV64_OP_AMOMIN_##suffix || op == RV64_OP_AMOMINU_##suffix;            \
+                                                                                                   \
+        switch (op) {                                                                              \
+        case RV64_OP_AMOSWAP_##suffix:                                                             \
+            return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);                             \
+        case RV64_OP_AMOADD_##suffix:                                                              \
+            return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);                              \
+        case RV64_OP_AMOXOR_##suffix:                                                              \
+            return __atomic_fetch_xor(word, value, __ATOMIC_SEQ_CST);                              \
+        case RV64_OP_AMOAND_##suffix:                                                              \
+            return __atomic_fetch_and(word, value, __ATOMIC_SEQ_CST);                              \
+        case RV64_OP_AMOOR_##suffix:                                                               \
+            return __atomic_fetch_or(word, value, __ATOMIC_SEQ_CST);                               \
+        default:                                                                                   \
+            break;                                                                                 \
+        }                                                                                          \
+        do {                                                                                       \
+            bool less = is_signed ? (int##bits##_t)old < (int##bits##_t)value : old < value;       \
+                                                                                                   \
+            next = less == minimum ? old : value;                                                  \
+        } while (!__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST,           \
+                                              __ATOMIC_RELAXED));                                  \
+        return old;                                                                                \
     }
-    do {
-        bool less = op == RV64_OP_AMOMIN_W || op == RV64_OP_AMOMAX_W ? (int32_t)old < (int32_t)value
-                                                                     : old < value;
-        bool minimum = op == RV64_OP_AMOMIN_W || op == RV64_OP_AMOMINU_W;
 
-        next = less == minimum ? old : value;
-    } while (
-        !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-    return old;
-}
-
-static uint64_t amo64(uint8_t op, uint64_t *word, uint64_t value)
-{
-    uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    uint64_t next;
-
-    switch (op) {
-    case RV64_OP_AMOSWAP_D:
-        return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOADD_D:
-        return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOXOR_D:
-        return __atomic_fetch_xor(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOAND_D:
-        return __atomic_fetch_and(word, value, __ATOMIC_SEQ_CST);
-    case RV64_OP_AMOOR_D:
-        return __atomic_fetch_or(word, value, __ATOMIC_SEQ_CST);
-    default:
-        break;
-    }
-    do {
-        bool less = op == RV64_OP_AMOMIN_D || op == RV64_OP_AMOMAX_D ? (int64_t)old < (int64_t)value
-                                                                     : old < value;
-        bool minimum = op == RV64_OP_AMOMIN_D || op == RV64_OP_AMOMINU_D;
-
-        next = less == minimum ? old : value;
-    } while (
-        !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-    return old;
-}
+AMO(32, W)
+AMO(64, D)
 
 /* LR: a reservation is the address and what was there. */
 static uint64_t load_reserved(struct zeta_rv64_hart *hart, const void *host, uint64_t address,
@@ -213,28 +186,12 @@ static bool access_csr(struct zeta_rv64_hart *hart, const struct zeta_rv64_insn 
     return true;
 }
 
+/* The conditional branches are pairs: the second branches where the first does not. */
 static bool branch_taken(uint32_t op, uint64_t a, uint64_t b)
 {
-    switch (op) {
-    case RV64_OP_BEQ:
-        return a == b;
-    case RV64_OP_BNE:
-        return a != b;
-    case RV64_OP_BLT:
-        return (int64_t)a < (int64_t)b;
-    case RV64_OP_BGE:
-        return (int64_t)a >= (int64_t)b;
-    case RV64_OP_BLTU:
-        return a < b;
-    default:
-        return a >= b;
-    }
-}
+    bool first = op <= RV64_OP_BNE ? a == b : op <= RV64_OP_BGE ? (int64_t)a < (int64_t)b : a < b;
 
-/* A jump that keeps the address behind it. */
-static bool links(const struct zeta_rv64_insn *insn)
-{
-    return (insn->original == RV64_OP_JAL || insn->original == RV64_OP_JALR) && insn->rd != 32;
+    return first == ((op - RV64_OP_BEQ) % 2 == 0);
 }
 
 /* Simulates the fetch of the block at @insn; returns the misses. */
@@ -311,11 +268,9 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 #define SET_SINGLE(value) zeta_rv64_set_single(&FRD, value)
 #define DOUBLE(value) zeta_rv64_double(value)
 
-#define OP_INT(name, expression)                                                                   \
-    L_##name : RD = (expression);                                                                  \
-    NEXT();
+/* What instructions do. */
+#define INT(expression) RD = (expression);
 
-/* What an instruction does, for those that also come in pairs. */
 #define BRANCH(condition)                                                                          \
     if (condition) {                                                                               \
         taken++;                                                                                   \
@@ -349,14 +304,77 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     double a = DOUBLE(FRS1), b = DOUBLE(FRS2);                                                     \
     FRD = zeta_rv64_box_double(expression);
 
-#define DO_ADDI RD = RS1 + IMM;
-#define DO_ANDI RD = RS1 & IMM;
-#define DO_SLLI RD = RS1 << ip->imm;
-#define DO_SRLI RD = RS1 >> ip->imm;
-#define DO_ADD RD = RS1 + RS2;
-#define DO_SUB RD = RS1 - RS2;
-#define DO_XOR RD = RS1 ^ RS2;
-#define DO_MUL RD = RS1 * RS2;
+/* Common begin of the atomics: address and alignment. */
+#define ATOMIC_ADDRESS(size_bits)                                                                  \
+    uint64_t address = RS1;                                                                        \
+    if (UNLIKELY(address & ((1u << (size_bits)) - 1)))                                             \
+        STOP(ZETA_RV64_STOP_MISALIGNED_ATOMIC, address);                                           \
+    counts.atomics++
+
+#define LR(size_bits)                                                                              \
+    ATOMIC_ADDRESS(size_bits);                                                                     \
+    void *host;                                                                                    \
+    if (UNLIKELY(!reach(memory, address, size_bits, false, &host)))                                \
+        goto atomic_read_fault;                                                                    \
+    RD = load_reserved(hart, host, address, size_bits);
+
+#define SC(size_bits)                                                                              \
+    ATOMIC_ADDRESS(size_bits);                                                                     \
+    void *host;                                                                                    \
+    if (UNLIKELY(!reach(memory, address, size_bits, true, &host)))                                 \
+        goto atomic_write_fault;                                                                   \
+    RD = store_conditional(hart, host, address, RS2, size_bits);
+
+#define AMO_OF(size_bits, call)                                                                    \
+    ATOMIC_ADDRESS(size_bits);                                                                     \
+    void *host = reach_atomic(memory, address, size_bits);                                         \
+    if (UNLIKELY(!host))                                                                           \
+        goto atomic_write_fault;                                                                   \
+    RD = call;
+
+#define FMA32(sign_product, sign_sum)                                                              \
+    float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                      \
+    float result = __builtin_fmaf(sign_product a, b, sign_sum SINGLE(FRS3));                       \
+    if (UNLIKELY(result != result))                                                                \
+        zeta_rv64_fp_check_product(hart, (double)a, (double)b);                                    \
+    SET_SINGLE(result);
+
+#define FMA64(sign_product, sign_sum)                                                              \
+    double a = DOUBLE(FRS1), b = DOUBLE(FRS2);                                                     \
+    double result = __builtin_fma(sign_product a, b, sign_sum DOUBLE(FRS3));                       \
+    if (UNLIKELY(result != result))                                                                \
+        zeta_rv64_fp_check_product(hart, a, b);                                                    \
+    FRD = zeta_rv64_box_double(result);
+
+#define COMPARE32(operator, quiet)                                                                 \
+    uint32_t a = SINGLE_BITS(FRS1), b = SINGLE_BITS(FRS2);                                         \
+    RD = zeta_rv64_ordered32(hart, a, b, quiet) && SINGLE(FRS1) operator SINGLE(FRS2);
+
+#define COMPARE64(operator, quiet)                                                                 \
+    uint64_t a = FRS1, b = FRS2;                                                                   \
+    RD = zeta_rv64_ordered64(hart, a, b, quiet) && DOUBLE(a) operator DOUBLE(b);
+
+#define BITS32(expression)                                                                         \
+    uint32_t a = SINGLE_BITS(FRS1), b = SINGLE_BITS(FRS2);                                         \
+    zeta_rv64_set_single_bits(&FRD, expression);
+
+#define BITS64(expression)                                                                         \
+    uint64_t a = FRS1, b = FRS2;                                                                   \
+    FRD = (expression);
+
+#define TO_INTEGER(value, type)                                                                    \
+    unsigned rounding = (unsigned)ip->imm >> 8;                                                    \
+    RD = zeta_rv64_fp_to_integer(hart, value, type, rounding == RV64_DYN ? hart->frm : rounding);
+
+/* What an instruction does, for those that also come in pairs. */
+#define DO_ADDI INT(RS1 + IMM)
+#define DO_ANDI INT(RS1 &IMM)
+#define DO_SLLI INT(RS1 << ip->imm)
+#define DO_SRLI INT(RS1 >> ip->imm)
+#define DO_ADD INT(RS1 + RS2)
+#define DO_SUB INT(RS1 - RS2)
+#define DO_XOR INT(RS1 ^ RS2)
+#define DO_MUL INT(RS1 *RS2)
 #define DO_BEQ BRANCH(RS1 == RS2)
 #define DO_BNE BRANCH(RS1 != RS2)
 #define DO_BLT BRANCH((int64_t)RS1 < (int64_t)RS2)
@@ -374,166 +392,20 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
 #define DO_FADD_D FP64(a + b)
 #define DO_FMUL_D FP64(a *b)
 
-#define OP(name)                                                                                   \
+/* An instruction, and two that one dispatch executes: ip is at the second when it stops or jumps.
+ */
+#define OP(name, what)                                                                             \
     L_##name:                                                                                      \
     {                                                                                              \
-        DO_##name NEXT();                                                                          \
+        what NEXT();                                                                               \
     }
-
-/* The second is an instruction of its own: ip is there when it stops or jumps. */
 #define OP_PAIR(first, second)                                                                     \
     L_##first##_##second : {DO_##first} ip++;                                                      \
     {                                                                                              \
         DO_##second NEXT();                                                                        \
     }
-
-#define OP_BRANCH(name, condition)                                                                 \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        BRANCH(condition)                                                                          \
-    }
-
-#define OP_LOAD(name, type, size_bits, assignment)                                                 \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        LOAD(type, size_bits, assignment)                                                          \
-        NEXT();                                                                                    \
-    }
-
-#define OP_STORE(name, type, size_bits, source)                                                    \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        STORE(type, size_bits, source)                                                             \
-        NEXT();                                                                                    \
-    }
-
-/* Common begin of the atomics: address and alignment. */
-#define ATOMIC_ADDRESS(size_bits)                                                                  \
-    uint64_t address = RS1;                                                                        \
-    if (UNLIKELY(address & ((1u << (size_bits)) - 1)))                                             \
-        STOP(ZETA_RV64_STOP_MISALIGNED_ATOMIC, address);                                           \
-    counts.atomics++
-
-#define OP_LR(name, size_bits)                                                                     \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        ATOMIC_ADDRESS(size_bits);                                                                 \
-        void *host;                                                                                \
-        if (UNLIKELY(!reach(memory, address, size_bits, false, &host)))                            \
-            goto atomic_read_fault;                                                                \
-        RD = load_reserved(hart, host, address, size_bits);                                        \
-        NEXT();                                                                                    \
-    }
-
-#define OP_SC(name, size_bits)                                                                     \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        ATOMIC_ADDRESS(size_bits);                                                                 \
-        void *host;                                                                                \
-        if (UNLIKELY(!reach(memory, address, size_bits, true, &host)))                             \
-            goto atomic_write_fault;                                                               \
-        RD = store_conditional(hart, host, address, RS2, size_bits);                               \
-        NEXT();                                                                                    \
-    }
-
-#define OP_AMO(name, size_bits, call)                                                              \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        ATOMIC_ADDRESS(size_bits);                                                                 \
-        void *host = reach_atomic(memory, address, size_bits);                                     \
-        if (UNLIKELY(!host))                                                                       \
-            goto atomic_write_fault;                                                               \
-        RD = call;                                                                                 \
-        NEXT();                                                                                    \
-    }
-
-#define OP_AMO_W(name) OP_AMO(name, 2, sext32(amo32(RV64_OP_##name, host, (uint32_t)RS2)))
-#define OP_AMO_D(name) OP_AMO(name, 3, amo64(RV64_OP_##name, host, RS2))
-
-#define OP_FP32(name, expression)                                                                  \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        FP32(expression)                                                                           \
-        NEXT();                                                                                    \
-    }
-
-#define OP_FP64(name, expression)                                                                  \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        FP64(expression)                                                                           \
-        NEXT();                                                                                    \
-    }
-
-#define OP_FMA32(name, sign_product, sign_sum)                                                     \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        float a = SINGLE(FRS1), b = SINGLE(FRS2);                                                  \
-        float result = __builtin_fmaf(sign_product a, b, sign_sum SINGLE(FRS3));                   \
-        if (UNLIKELY(result != result))                                                            \
-            zeta_rv64_fp_check_product(hart, (double)a, (double)b);                                \
-        SET_SINGLE(result);                                                                        \
-        NEXT();                                                                                    \
-    }
-
-#define OP_FMA64(name, sign_product, sign_sum)                                                     \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        double a = DOUBLE(FRS1), b = DOUBLE(FRS2);                                                 \
-        double result = __builtin_fma(sign_product a, b, sign_sum DOUBLE(FRS3));                   \
-        if (UNLIKELY(result != result))                                                            \
-            zeta_rv64_fp_check_product(hart, a, b);                                                \
-        FRD = zeta_rv64_box_double(result);                                                        \
-        NEXT();                                                                                    \
-    }
-
-#define OP_COMPARE32(name, operator, quiet)                                                        \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        uint32_t a = SINGLE_BITS(FRS1), b = SINGLE_BITS(FRS2);                                     \
-        RD = zeta_rv64_ordered32(hart, a, b, quiet) && SINGLE(FRS1) operator SINGLE(FRS2);         \
-        NEXT();                                                                                    \
-    }
-
-#define OP_COMPARE64(name, operator, quiet)                                                        \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        uint64_t a = FRS1, b = FRS2;                                                               \
-        RD = zeta_rv64_ordered64(hart, a, b, quiet) && DOUBLE(a) operator DOUBLE(b);               \
-        NEXT();                                                                                    \
-    }
-
-#define OP_BITS32(name, expression)                                                                \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        uint32_t a = SINGLE_BITS(FRS1), b = SINGLE_BITS(FRS2);                                     \
-        zeta_rv64_set_single_bits(&FRD, expression);                                               \
-        NEXT();                                                                                    \
-    }
-
-#define OP_BITS64(name, expression)                                                                \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        uint64_t a = FRS1, b = FRS2;                                                               \
-        FRD = (expression);                                                                        \
-        NEXT();                                                                                    \
-    }
-
-#define OP_TO_INTEGER(name, value, type)                                                           \
-    L_##name:                                                                                      \
-    {                                                                                              \
-        unsigned rounding = (unsigned)ip->imm >> 8;                                                \
-        RD = zeta_rv64_fp_to_integer(hart, value, type,                                            \
-                                     rounding == RV64_DYN ? hart->frm : rounding);                 \
-        NEXT();                                                                                    \
-    }
-
-#define OP_TO_SINGLE(name, value)                                                                  \
-    L_##name : SET_SINGLE(value);                                                                  \
-    NEXT();
-
-#define OP_FROM_INTEGER(name, expression)                                                          \
-    L_##name : FRD = (expression);                                                                 \
-    NEXT();
+#define OP_AMO_W(name) OP(name, AMO_OF(2, sext32(amo32(RV64_OP_##name, host, (uint32_t)RS2))))
+#define OP_AMO_D(name) OP(name, AMO_OF(3, amo64(RV64_OP_##name, host, RS2)))
 
 enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_context *context,
                                   uint32_t slice)
@@ -586,8 +458,8 @@ enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_
     ip += (hart->pc - code->begin) / 4;
     ENTER();
 
-    OP_INT(LUI, IMM)
-    OP_INT(AUIPC, code->begin + (uint64_t)ip->index * 4 + IMM)
+    OP(LUI, INT(IMM))
+    OP(AUIPC, INT(code->begin + (uint64_t)ip->index * 4 + IMM))
 
 L_JAL:
     RD = code->begin + ((uint64_t)ip->index + 1) * 4;
@@ -611,53 +483,53 @@ L_JR:
     ip = insns + (target - code->begin) / 4;
     ENTER();
 
-    OP(BEQ)
-    OP(BNE)
-    OP(BLT)
-    OP_BRANCH(BGE, (int64_t)RS1 >= (int64_t)RS2)
-    OP(BLTU)
-    OP_BRANCH(BGEU, RS1 >= RS2)
+    OP(BEQ, DO_BEQ)
+    OP(BNE, DO_BNE)
+    OP(BLT, DO_BLT)
+    OP(BGE, BRANCH((int64_t)RS1 >= (int64_t)RS2))
+    OP(BLTU, DO_BLTU)
+    OP(BGEU, BRANCH(RS1 >= RS2))
 
-    OP_LOAD(LB, int8_t, 0, RD = (uint64_t)(int64_t)value)
-    OP_LOAD(LH, int16_t, 1, RD = (uint64_t)(int64_t)value)
-    OP(LW)
-    OP(LD)
-    OP_LOAD(LBU, uint8_t, 0, RD = value)
-    OP_LOAD(LHU, uint16_t, 1, RD = value)
-    OP_LOAD(LWU, uint32_t, 2, RD = value)
-    OP_STORE(SB, uint8_t, 0, RS2)
-    OP_STORE(SH, uint16_t, 1, RS2)
-    OP(SW)
-    OP(SD)
+    OP(LB, LOAD(int8_t, 0, RD = (uint64_t)(int64_t)value))
+    OP(LH, LOAD(int16_t, 1, RD = (uint64_t)(int64_t)value))
+    OP(LW, DO_LW)
+    OP(LD, DO_LD)
+    OP(LBU, LOAD(uint8_t, 0, RD = value))
+    OP(LHU, LOAD(uint16_t, 1, RD = value))
+    OP(LWU, LOAD(uint32_t, 2, RD = value))
+    OP(SB, STORE(uint8_t, 0, RS2))
+    OP(SH, STORE(uint16_t, 1, RS2))
+    OP(SW, DO_SW)
+    OP(SD, DO_SD)
 
-    OP(ADDI)
-    OP_INT(SLTI, (int64_t)RS1 < ip->imm)
-    OP_INT(SLTIU, RS1 < IMM)
-    OP_INT(XORI, RS1 ^ IMM)
-    OP_INT(ORI, RS1 | IMM)
-    OP(ANDI)
-    OP(SLLI)
-    OP(SRLI)
-    OP_INT(SRAI, (uint64_t)((int64_t)RS1 >> ip->imm))
-    OP(ADD)
-    OP(SUB)
-    OP_INT(SLL, RS1 << (RS2 & 63))
-    OP_INT(SLT, (int64_t)RS1 < (int64_t)RS2)
-    OP_INT(SLTU, RS1 < RS2)
-    OP(XOR)
-    OP_INT(SRL, RS1 >> (RS2 & 63))
-    OP_INT(SRA, (uint64_t)((int64_t)RS1 >> (RS2 & 63)))
-    OP_INT(OR, RS1 | RS2)
-    OP_INT(AND, RS1 & RS2)
-    OP_INT(ADDIW, sext32((uint32_t)(RS1 + IMM)))
-    OP_INT(SLLIW, sext32((uint32_t)RS1 << ip->imm))
-    OP_INT(SRLIW, sext32((uint32_t)RS1 >> ip->imm))
-    OP_INT(SRAIW, (uint64_t)(int64_t)((int32_t)RS1 >> ip->imm))
-    OP_INT(ADDW, sext32((uint32_t)(RS1 + RS2)))
-    OP_INT(SUBW, sext32((uint32_t)(RS1 - RS2)))
-    OP_INT(SLLW, sext32((uint32_t)RS1 << (RS2 & 31)))
-    OP_INT(SRLW, sext32((uint32_t)RS1 >> (RS2 & 31)))
-    OP_INT(SRAW, (uint64_t)(int64_t)((int32_t)RS1 >> (RS2 & 31)))
+    OP(ADDI, DO_ADDI)
+    OP(SLTI, INT((int64_t)RS1 < ip->imm))
+    OP(SLTIU, INT(RS1 < IMM))
+    OP(XORI, INT(RS1 ^ IMM))
+    OP(ORI, INT(RS1 | IMM))
+    OP(ANDI, DO_ANDI)
+    OP(SLLI, DO_SLLI)
+    OP(SRLI, DO_SRLI)
+    OP(SRAI, INT((uint64_t)((int64_t)RS1 >> ip->imm)))
+    OP(ADD, DO_ADD)
+    OP(SUB, DO_SUB)
+    OP(SLL, INT(RS1 << (RS2 & 63)))
+    OP(SLT, INT((int64_t)RS1 < (int64_t)RS2))
+    OP(SLTU, INT(RS1 < RS2))
+    OP(XOR, DO_XOR)
+    OP(SRL, INT(RS1 >> (RS2 & 63)))
+    OP(SRA, INT((uint64_t)((int64_t)RS1 >> (RS2 & 63))))
+    OP(OR, INT(RS1 | RS2))
+    OP(AND, INT(RS1 & RS2))
+    OP(ADDIW, INT(sext32((uint32_t)(RS1 + IMM))))
+    OP(SLLIW, INT(sext32((uint32_t)RS1 << ip->imm)))
+    OP(SRLIW, INT(sext32((uint32_t)RS1 >> ip->imm)))
+    OP(SRAIW, INT((uint64_t)(int64_t)((int32_t)RS1 >> ip->imm)))
+    OP(ADDW, INT(sext32((uint32_t)(RS1 + RS2))))
+    OP(SUBW, INT(sext32((uint32_t)(RS1 - RS2))))
+    OP(SLLW, INT(sext32((uint32_t)RS1 << (RS2 & 31))))
+    OP(SRLW, INT(sext32((uint32_t)RS1 >> (RS2 & 31))))
+    OP(SRAW, INT((uint64_t)(int64_t)((int32_t)RS1 >> (RS2 & 31))))
 
 L_FENCE:
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -679,22 +551,22 @@ L_CSRRCI:
     labels = hart->frm > RV64_RUP ? slow_labels : fast_labels;
     NEXT_BLOCK();
 
-    OP(MUL)
-    OP_INT(MULH, (uint64_t)((int128)(int64_t)RS1 * (int64_t)RS2 >> 64))
-    OP_INT(MULHSU, (uint64_t)((int128)(int64_t)RS1 * (int128)RS2 >> 64))
-    OP_INT(MULHU, (uint64_t)((uint128)RS1 * RS2 >> 64))
-    OP_INT(DIV, (uint64_t)divide((int64_t)RS1, (int64_t)RS2))
-    OP_INT(DIVU, RS2 ? RS1 / RS2 : UINT64_MAX)
-    OP_INT(REM, (uint64_t)remainder_of((int64_t)RS1, (int64_t)RS2))
-    OP_INT(REMU, RS2 ? RS1 % RS2 : RS1)
-    OP_INT(MULW, sext32((uint32_t)RS1 * (uint32_t)RS2))
-    OP_INT(DIVW, sext32((uint32_t)divide((int32_t)RS1, (int32_t)RS2)))
-    OP_INT(DIVUW, sext32((uint32_t)RS2 ? (uint32_t)RS1 / (uint32_t)RS2 : UINT32_MAX))
-    OP_INT(REMW, sext32((uint32_t)remainder_of((int32_t)RS1, (int32_t)RS2)))
-    OP_INT(REMUW, sext32((uint32_t)RS2 ? (uint32_t)RS1 % (uint32_t)RS2 : (uint32_t)RS1))
+    OP(MUL, DO_MUL)
+    OP(MULH, INT((uint64_t)((int128)(int64_t)RS1 * (int64_t)RS2 >> 64)))
+    OP(MULHSU, INT((uint64_t)((int128)(int64_t)RS1 * (int128)RS2 >> 64)))
+    OP(MULHU, INT((uint64_t)((uint128)RS1 * RS2 >> 64)))
+    OP(DIV, INT((uint64_t)divide((int64_t)RS1, (int64_t)RS2)))
+    OP(DIVU, INT(RS2 ? RS1 / RS2 : UINT64_MAX))
+    OP(REM, INT((uint64_t)remainder_of((int64_t)RS1, (int64_t)RS2)))
+    OP(REMU, INT(RS2 ? RS1 % RS2 : RS1))
+    OP(MULW, INT(sext32((uint32_t)RS1 * (uint32_t)RS2)))
+    OP(DIVW, INT(sext32((uint32_t)divide((int32_t)RS1, (int32_t)RS2))))
+    OP(DIVUW, INT(sext32((uint32_t)RS2 ? (uint32_t)RS1 / (uint32_t)RS2 : UINT32_MAX)))
+    OP(REMW, INT(sext32((uint32_t)remainder_of((int32_t)RS1, (int32_t)RS2))))
+    OP(REMUW, INT(sext32((uint32_t)RS2 ? (uint32_t)RS1 % (uint32_t)RS2 : (uint32_t)RS1)))
 
-    OP_LR(LR_W, 2)
-    OP_SC(SC_W, 2)
+    OP(LR_W, LR(2))
+    OP(SC_W, SC(2))
     OP_AMO_W(AMOSWAP_W)
     OP_AMO_W(AMOADD_W)
     OP_AMO_W(AMOXOR_W)
@@ -704,8 +576,8 @@ L_CSRRCI:
     OP_AMO_W(AMOMAX_W)
     OP_AMO_W(AMOMINU_W)
     OP_AMO_W(AMOMAXU_W)
-    OP_LR(LR_D, 3)
-    OP_SC(SC_D, 3)
+    OP(LR_D, LR(3))
+    OP(SC_D, SC(3))
     OP_AMO_D(AMOSWAP_D)
     OP_AMO_D(AMOADD_D)
     OP_AMO_D(AMOXOR_D)
@@ -716,85 +588,71 @@ L_CSRRCI:
     OP_AMO_D(AMOMINU_D)
     OP_AMO_D(AMOMAXU_D)
 
-    OP(FLW)
-    OP(FLD)
-    OP(FSW)
-    OP(FSD)
+    OP(FLW, DO_FLW)
+    OP(FLD, DO_FLD)
+    OP(FSW, DO_FSW)
+    OP(FSD, DO_FSD)
 
-    OP_BITS32(FSGNJ_S, (a & 0x7fffffff) | (b & 0x80000000))
-    OP_BITS32(FSGNJN_S, (a & 0x7fffffff) | (~b & 0x80000000))
-    OP_BITS32(FSGNJX_S, a ^ (b & 0x80000000))
-    OP_BITS64(FSGNJ_D, (a & INT64_MAX) | (b & ~(uint64_t)INT64_MAX))
-    OP_BITS64(FSGNJN_D, (a & INT64_MAX) | (~b & ~(uint64_t)INT64_MAX))
-    OP_BITS64(FSGNJX_D, a ^ (b & ~(uint64_t)INT64_MAX))
-    OP_BITS32(FMIN_S, zeta_rv64_minmax32(hart, a, b, false))
-    OP_BITS32(FMAX_S, zeta_rv64_minmax32(hart, a, b, true))
-    OP_FROM_INTEGER(FMIN_D, zeta_rv64_minmax64(hart, FRS1, FRS2, false))
-    OP_FROM_INTEGER(FMAX_D, zeta_rv64_minmax64(hart, FRS1, FRS2, true))
-    OP_COMPARE32(FEQ_S, ==, true)
-    OP_COMPARE32(FLT_S, <, false)
-    OP_COMPARE32(FLE_S, <=, false)
-    OP_COMPARE64(FEQ_D, ==, true)
-    OP_COMPARE64(FLT_D, <, false)
-    OP_COMPARE64(FLE_D, <=, false)
-    OP_INT(FCLASS_S, zeta_rv64_classify(SINGLE_BITS(FRS1), 32, 8))
-    OP_INT(FCLASS_D, zeta_rv64_classify(FRS1, 64, 11))
-    OP_INT(FMV_X_W, sext32(zeta_rv64_half(&FRS1, ZETA_RV64_LOW_HALF)))
-    OP_INT(FMV_X_D, FRS1)
-L_FMV_W_X:
-    zeta_rv64_set_single_bits(&FRD, (uint32_t)RS1);
-    NEXT();
-    OP_FROM_INTEGER(FMV_D_X, RS1)
+    OP(FSGNJ_S, BITS32((a & 0x7fffffff) | (b & 0x80000000)))
+    OP(FSGNJN_S, BITS32((a & 0x7fffffff) | (~b & 0x80000000)))
+    OP(FSGNJX_S, BITS32(a ^ (b & 0x80000000)))
+    OP(FSGNJ_D, BITS64((a & INT64_MAX) | (b & ~(uint64_t)INT64_MAX)))
+    OP(FSGNJN_D, BITS64((a & INT64_MAX) | (~b & ~(uint64_t)INT64_MAX)))
+    OP(FSGNJX_D, BITS64(a ^ (b & ~(uint64_t)INT64_MAX)))
+    OP(FMIN_S, BITS32(zeta_rv64_minmax32(hart, a, b, false)))
+    OP(FMAX_S, BITS32(zeta_rv64_minmax32(hart, a, b, true)))
+    OP(FMIN_D, FRD = zeta_rv64_minmax64(hart, FRS1, FRS2, false);)
+    OP(FMAX_D, FRD = zeta_rv64_minmax64(hart, FRS1, FRS2, true);)
+    OP(FEQ_S, COMPARE32(==, true))
+    OP(FLT_S, COMPARE32(<, false))
+    OP(FLE_S, COMPARE32(<=, false))
+    OP(FEQ_D, COMPARE64(==, true))
+    OP(FLT_D, COMPARE64(<, false))
+    OP(FLE_D, COMPARE64(<=, false))
+    OP(FCLASS_S, INT(zeta_rv64_classify(SINGLE_BITS(FRS1), 32, 8)))
+    OP(FCLASS_D, INT(zeta_rv64_classify(FRS1, 64, 11)))
+    OP(FMV_X_W, INT(sext32(zeta_rv64_half(&FRS1, ZETA_RV64_LOW_HALF))))
+    OP(FMV_X_D, INT(FRS1))
+    OP(FMV_W_X, zeta_rv64_set_single_bits(&FRD, (uint32_t)RS1);)
+    OP(FMV_D_X, FRD = RS1;)
 
-    OP(FADD_S)
-    OP_FP32(FSUB_S, a - b)
-    OP(FMUL_S)
-    OP(FADD_D)
-    OP_FP64(FSUB_D, a - b)
-    OP(FMUL_D)
-L_FDIV_S:
-    counts.math++;
-    SET_SINGLE(SINGLE(FRS1) / SINGLE(FRS2));
-    NEXT();
-L_FDIV_D:
-    counts.math++;
-    FRD = zeta_rv64_box_double(DOUBLE(FRS1) / DOUBLE(FRS2));
-    NEXT();
-L_FSQRT_S:
-    counts.math++;
-    SET_SINGLE(__builtin_sqrtf(SINGLE(FRS1)));
-    NEXT();
-L_FSQRT_D:
-    counts.math++;
-    FRD = zeta_rv64_box_double(__builtin_sqrt(DOUBLE(FRS1)));
-    NEXT();
-    OP_FMA32(FMADD_S, +, +)
-    OP_FMA32(FMSUB_S, +, -)
-    OP_FMA32(FNMSUB_S, -, +)
-    OP_FMA32(FNMADD_S, -, -)
-    OP_FMA64(FMADD_D, +, +)
-    OP_FMA64(FMSUB_D, +, -)
-    OP_FMA64(FNMSUB_D, -, +)
-    OP_FMA64(FNMADD_D, -, -)
+    OP(FADD_S, DO_FADD_S)
+    OP(FSUB_S, FP32(a - b))
+    OP(FMUL_S, DO_FMUL_S)
+    OP(FADD_D, DO_FADD_D)
+    OP(FSUB_D, FP64(a - b))
+    OP(FMUL_D, DO_FMUL_D)
+    OP(FDIV_S, counts.math++; SET_SINGLE(SINGLE(FRS1) / SINGLE(FRS2));)
+    OP(FDIV_D, counts.math++; FRD = zeta_rv64_box_double(DOUBLE(FRS1) / DOUBLE(FRS2));)
+    OP(FSQRT_S, counts.math++; SET_SINGLE(__builtin_sqrtf(SINGLE(FRS1)));)
+    OP(FSQRT_D, counts.math++; FRD = zeta_rv64_box_double(__builtin_sqrt(DOUBLE(FRS1)));)
+    OP(FMADD_S, FMA32(+, +))
+    OP(FMSUB_S, FMA32(+, -))
+    OP(FNMSUB_S, FMA32(-, +))
+    OP(FNMADD_S, FMA32(-, -))
+    OP(FMADD_D, FMA64(+, +))
+    OP(FMSUB_D, FMA64(+, -))
+    OP(FNMSUB_D, FMA64(-, +))
+    OP(FNMADD_D, FMA64(-, -))
 
-    OP_TO_INTEGER(FCVT_W_S, (double)SINGLE(FRS1), ZETA_RV64_INT32)
-    OP_TO_INTEGER(FCVT_WU_S, (double)SINGLE(FRS1), ZETA_RV64_UINT32)
-    OP_TO_INTEGER(FCVT_L_S, (double)SINGLE(FRS1), ZETA_RV64_INT64)
-    OP_TO_INTEGER(FCVT_LU_S, (double)SINGLE(FRS1), ZETA_RV64_UINT64)
-    OP_TO_INTEGER(FCVT_W_D, DOUBLE(FRS1), ZETA_RV64_INT32)
-    OP_TO_INTEGER(FCVT_WU_D, DOUBLE(FRS1), ZETA_RV64_UINT32)
-    OP_TO_INTEGER(FCVT_L_D, DOUBLE(FRS1), ZETA_RV64_INT64)
-    OP_TO_INTEGER(FCVT_LU_D, DOUBLE(FRS1), ZETA_RV64_UINT64)
-    OP_TO_SINGLE(FCVT_S_W, (float)(int32_t)RS1)
-    OP_TO_SINGLE(FCVT_S_WU, (float)(int64_t)(uint32_t)RS1)
-    OP_TO_SINGLE(FCVT_S_L, (float)(int64_t)RS1)
-    OP_TO_SINGLE(FCVT_S_LU, (float)RS1)
-    OP_FROM_INTEGER(FCVT_D_W, zeta_rv64_box_double((double)(int32_t)RS1))
-    OP_FROM_INTEGER(FCVT_D_WU, zeta_rv64_box_double((double)(uint32_t)RS1))
-    OP_FROM_INTEGER(FCVT_D_L, zeta_rv64_box_double((double)(int64_t)RS1))
-    OP_FROM_INTEGER(FCVT_D_LU, zeta_rv64_box_double((double)RS1))
-    OP_TO_SINGLE(FCVT_S_D, (float)DOUBLE(FRS1))
-    OP_FROM_INTEGER(FCVT_D_S, zeta_rv64_box_double((double)SINGLE(FRS1)))
+    OP(FCVT_W_S, TO_INTEGER((double)SINGLE(FRS1), ZETA_RV64_INT32))
+    OP(FCVT_WU_S, TO_INTEGER((double)SINGLE(FRS1), ZETA_RV64_UINT32))
+    OP(FCVT_L_S, TO_INTEGER((double)SINGLE(FRS1), ZETA_RV64_INT64))
+    OP(FCVT_LU_S, TO_INTEGER((double)SINGLE(FRS1), ZETA_RV64_UINT64))
+    OP(FCVT_W_D, TO_INTEGER(DOUBLE(FRS1), ZETA_RV64_INT32))
+    OP(FCVT_WU_D, TO_INTEGER(DOUBLE(FRS1), ZETA_RV64_UINT32))
+    OP(FCVT_L_D, TO_INTEGER(DOUBLE(FRS1), ZETA_RV64_INT64))
+    OP(FCVT_LU_D, TO_INTEGER(DOUBLE(FRS1), ZETA_RV64_UINT64))
+    OP(FCVT_S_W, SET_SINGLE((float)(int32_t)RS1);)
+    OP(FCVT_S_WU, SET_SINGLE((float)(int64_t)(uint32_t)RS1);)
+    OP(FCVT_S_L, SET_SINGLE((float)(int64_t)RS1);)
+    OP(FCVT_S_LU, SET_SINGLE((float)RS1);)
+    OP(FCVT_D_W, FRD = zeta_rv64_box_double((double)(int32_t)RS1);)
+    OP(FCVT_D_WU, FRD = zeta_rv64_box_double((double)(uint32_t)RS1);)
+    OP(FCVT_D_L, FRD = zeta_rv64_box_double((double)(int64_t)RS1);)
+    OP(FCVT_D_LU, FRD = zeta_rv64_box_double((double)RS1);)
+    OP(FCVT_S_D, SET_SINGLE((float)DOUBLE(FRS1));)
+    OP(FCVT_D_S, FRD = zeta_rv64_box_double((double)SINGLE(FRS1));)
 
     RV64_PLAIN_PAIRS(OP_PAIR)
     RV64_ROUNDED_PAIRS(OP_PAIR)
@@ -835,7 +693,7 @@ jump_out:
         STOP(ZETA_RV64_STOP_MISALIGNED_JUMP, target);
     if (!context->has_code || !context->has_code(context->user, target))
         STOP(ZETA_RV64_STOP_FETCH, target);
-    if (links(ip)) {
+    if ((ip->original == RV64_OP_JAL || ip->original == RV64_OP_JALR) && ip->rd != 32) {
         RD = code->begin + ((uint64_t)ip->index + 1) * 4;
         counts.calls++;
     }

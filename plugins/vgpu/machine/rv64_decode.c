@@ -44,25 +44,6 @@ static int32_t sign_extend(uint32_t value, unsigned width)
     return (int32_t)((value ^ sign) - sign);
 }
 
-static int32_t branch_offset(uint32_t word)
-{
-    return sign_extend(bits(word, 31, 1) << 12 | bits(word, 7, 1) << 11 | bits(word, 25, 6) << 5 |
-                           bits(word, 8, 4) << 1,
-                       13);
-}
-
-static int32_t jump_offset(uint32_t word)
-{
-    return sign_extend(bits(word, 31, 1) << 20 | bits(word, 12, 8) << 12 | bits(word, 20, 1) << 11 |
-                           bits(word, 21, 10) << 1,
-                       21);
-}
-
-static int32_t store_offset(uint32_t word)
-{
-    return sign_extend(bits(word, 25, 7) << 5 | bits(word, 7, 5), 12);
-}
-
 static enum rv64_op find_op(uint32_t word)
 {
     for (unsigned op = 0; op < REAL_OP_COUNT; op++) {
@@ -91,6 +72,7 @@ static void decode_operands(const char *operands, uint32_t word, struct zeta_rv6
             break;
         case 's':
         case 'S':
+        case 'Z':
             insn->rs1 = (uint8_t)bits(word, 15, 5);
             break;
         case 't':
@@ -108,28 +90,27 @@ static void decode_operands(const char *operands, uint32_t word, struct zeta_rv6
             insn->imm = sign_extend(bits(word, 20, 12), 12);
             break;
         case 'q':
-            insn->imm = store_offset(word);
+            insn->imm = sign_extend(bits(word, 25, 7) << 5 | bits(word, 7, 5), 12);
             break;
         case '>':
-            insn->imm = (int32_t)bits(word, 20, 6);
-            break;
         case '<':
-            insn->imm = (int32_t)bits(word, 20, 5);
+            insn->imm = (int32_t)bits(word, 20, *operands == '>' ? 6 : 5);
             break;
         case 'u':
             insn->imm = (int32_t)(word & 0xfffff000);
             break;
         case 'p':
-            insn->imm = branch_offset(word);
+            insn->imm = sign_extend(bits(word, 31, 1) << 12 | bits(word, 7, 1) << 11 |
+                                        bits(word, 25, 6) << 5 | bits(word, 8, 4) << 1,
+                                    13);
             break;
         case 'a':
-            insn->imm = jump_offset(word);
+            insn->imm = sign_extend(bits(word, 31, 1) << 20 | bits(word, 12, 8) << 12 |
+                                        bits(word, 20, 1) << 11 | bits(word, 21, 10) << 1,
+                                    21);
             break;
         case 'E':
             insn->imm = (int32_t)bits(word, 20, 12);
-            break;
-        case 'Z':
-            insn->rs1 = (uint8_t)bits(word, 15, 5);
             break;
         default: /* punctuation */
             break;
@@ -149,45 +130,27 @@ static bool target_exists(const struct zeta_rv64_code *code, uint32_t index, int
 static uint8_t specialise(const struct zeta_rv64_code *code, uint32_t index, uint32_t word,
                           struct zeta_rv64_insn *insn)
 {
-    uint32_t rounding = bits(word, 12, 3);
+    const uint8_t op = insn->op;
+    const bool links = insn->rd != DUMMY_REGISTER;
 
-    switch (insn->op) {
-    case RV64_OP_JAL:
+    if (op == RV64_OP_JALR)
+        return links ? RV64_OP_JALR : RV64_OP_JR;
+    if (op == RV64_OP_JAL || (op >= RV64_OP_BEQ && op <= RV64_OP_BGEU)) {
         if (!target_exists(code, index, insn->imm))
-            return RV64_OP_JAL_OUT;
+            return op == RV64_OP_JAL ? RV64_OP_JAL_OUT : RV64_OP_BRANCH_OUT;
         insn->imm /= 4;
-        return insn->rd == DUMMY_REGISTER ? RV64_OP_J : RV64_OP_JAL;
-    case RV64_OP_JALR:
-        return insn->rd == DUMMY_REGISTER ? RV64_OP_JR : RV64_OP_JALR;
-    case RV64_OP_BEQ:
-    case RV64_OP_BNE:
-    case RV64_OP_BLT:
-    case RV64_OP_BGE:
-    case RV64_OP_BLTU:
-    case RV64_OP_BGEU:
-        if (!target_exists(code, index, insn->imm))
-            return RV64_OP_BRANCH_OUT;
-        insn->imm /= 4;
-        return insn->op;
-    case RV64_OP_FCVT_D_S:
-    case RV64_OP_FCVT_D_W:
-    case RV64_OP_FCVT_D_WU:
-        /* Exact, so a static rounding mode means nothing; assemblers write 0. */
-    case RV64_OP_FCVT_W_S:
-    case RV64_OP_FCVT_WU_S:
-    case RV64_OP_FCVT_L_S:
-    case RV64_OP_FCVT_LU_S:
-    case RV64_OP_FCVT_W_D:
-    case RV64_OP_FCVT_WU_D:
-    case RV64_OP_FCVT_L_D:
-    case RV64_OP_FCVT_LU_D:
-        /* These round by themselves: the usual truncation costs no detour. */
-        return insn->op;
-    default:
-        if (insn->op < FIRST_ROUNDED_OP || insn->op >= REAL_OP_COUNT)
-            return insn->op;
-        return rounding == ROUNDING_DYNAMIC ? insn->op : RV64_OP_FP_STATIC;
+        return op == RV64_OP_JAL && !links ? RV64_OP_J : op;
     }
+    if (op < FIRST_ROUNDED_OP || op >= REAL_OP_COUNT || bits(word, 12, 3) == ROUNDING_DYNAMIC)
+        return op;
+    /* Exact, so a static rounding mode means nothing; assemblers write 0. */
+    if (op == RV64_OP_FCVT_D_S || op == RV64_OP_FCVT_D_W || op == RV64_OP_FCVT_D_WU)
+        return op;
+    /* Conversions to integers round by themselves: the usual truncation costs no detour. */
+    if ((op >= RV64_OP_FCVT_W_S && op <= RV64_OP_FCVT_LU_S) ||
+        (op >= RV64_OP_FCVT_W_D && op <= RV64_OP_FCVT_LU_D))
+        return op;
+    return RV64_OP_FP_STATIC;
 }
 
 static void decode_one(struct zeta_rv64_code *code, uint32_t index, uint32_t word)
@@ -214,14 +177,11 @@ static bool ends_block(uint8_t op)
 /* Sets the sums to what the instruction itself adds. */
 static void weigh(struct zeta_rv64_insn *insn)
 {
-    const struct op_info *info;
+    static const struct op_info nothing = {.class = RV64_CLASS_COUNT};
+    const bool real = insn->original < REAL_OP_COUNT;
+    const struct op_info *info = real ? &op_table[insn->original] : &nothing;
 
-    insn->low = 0;
-    insn->high = 0;
-    if (insn->original >= REAL_OP_COUNT)
-        return;
-    info = &op_table[insn->original];
-    insn->low = UINT64_C(1) | (uint64_t)(info->class == RV64_CLASS_INT) << 16 |
+    insn->low = (uint64_t)real | (uint64_t)(info->class == RV64_CLASS_INT) << 16 |
                 (uint64_t)(info->class == RV64_CLASS_FP32) << 32 |
                 (uint64_t)(info->class == RV64_CLASS_FP64) << 48;
     insn->high = info->flops | (uint64_t)(info->class == RV64_CLASS_BRANCH) << 16 |
@@ -259,8 +219,11 @@ static void split_blocks(struct zeta_rv64_code *code, uint32_t first, uint32_t l
     }
 }
 
-/* The fused op of both, or 0, which is none of these. */
-static uint8_t pair_of(uint8_t first, uint8_t second)
+/*
+ * Joins neighbours. In ascending order, as then the second still has the op of its own; it may
+ * become the first of another pair, for those who jump to it.
+ */
+static void join_pairs(struct zeta_rv64_code *code, uint32_t first, uint32_t last)
 {
     static const struct {
         uint8_t first, second, pair;
@@ -270,43 +233,26 @@ static uint8_t pair_of(uint8_t first, uint8_t second)
 #undef P
     };
 
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        if (pairs[i].first == first && pairs[i].second == second)
-            return pairs[i].pair;
+    for (struct zeta_rv64_insn *insn = &code->insns[first]; insn < &code->insns[last]; insn++) {
+        for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+            if (pairs[i].first == insn->op && pairs[i].second == insn[1].op) {
+                insn->op = pairs[i].pair;
+                insn->unsplit = pairs[i].pair;
+                break;
+            }
+        }
     }
-    return 0;
-}
-
-/*
- * Joins neighbours. In ascending order, as then the second still has the op of its own; it may
- * become the first of another pair, for those who jump to it.
- */
-static void join_pairs(struct zeta_rv64_code *code, uint32_t first, uint32_t last)
-{
-    for (uint32_t i = first; i < last; i++) {
-        struct zeta_rv64_insn *insn = &code->insns[i];
-        uint8_t pair = pair_of(insn->op, insn[1].op);
-
-        if (pair == 0)
-            continue;
-        insn->op = pair;
-        insn->unsplit = pair;
-    }
-}
-
-static uint32_t load_word(const void *words, uint32_t index)
-{
-    uint32_t word;
-
-    memcpy(&word, (const char *)words + (size_t)index * 4, sizeof(word));
-    return word;
 }
 
 static void decode_all(struct zeta_rv64_code *code, const void *words, uint32_t first,
                        uint32_t last)
 {
-    for (uint32_t i = first; i <= last; i++)
-        decode_one(code, i, load_word(words, i));
+    for (uint32_t i = first; i <= last; i++) {
+        uint32_t word;
+
+        memcpy(&word, (const char *)words + (size_t)i * 4, sizeof(word));
+        decode_one(code, i, word);
+    }
     split_blocks(code, first, last);
     join_pairs(code, first, last);
     make_sums(code, first, last);
@@ -316,15 +262,12 @@ bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, cons
                            uint32_t count)
 {
     struct zeta_rv64_code code = {.begin = begin, .count = count};
-    size_t room = (size_t)count + 1;
 
-    code.insns = calloc(room, sizeof(*code.insns));
+    code.insns = calloc((size_t)count + 1, sizeof(*code.insns));
     if (!code.insns)
         return false;
-    code.insns[count].op = RV64_OP_END;
-    code.insns[count].original = RV64_OP_END;
-    code.insns[count].unsplit = RV64_OP_END;
-    code.insns[count].index = count;
+    code.insns[count] = (struct zeta_rv64_insn){
+        .op = RV64_OP_END, .original = RV64_OP_END, .unsplit = RV64_OP_END, .index = count};
     if (count > 0)
         decode_all(&code, words, 0, count - 1);
     *out_code = code;
@@ -406,42 +349,29 @@ static int print_operand(char letter, uint32_t word, const struct zeta_rv64_insn
                          uint64_t address, char *out, size_t size)
 {
     static const char *const modes[8] = {"rne", "rtz", "rdn", "rup", "rmm", "?", "?", "dyn"};
+    const char *name = letter == 'd'   ? x_names[insn->rd]
+                       : letter == 's' ? x_names[insn->rs1]
+                       : letter == 't' ? x_names[insn->rs2]
+                       : letter == 'D' ? f_names[insn->rd]
+                       : letter == 'S' ? f_names[insn->rs1]
+                       : letter == 'T' ? f_names[insn->rs2]
+                       : letter == 'R' ? f_names[insn->imm & 31]
+                       : letter == 'm' ? modes[bits(word, 12, 3)]
+                       : letter == ',' ? ", "
+                                       : NULL;
 
-    switch (letter) {
-    case 'd':
-        return snprintf(out, size, "%s", x_names[insn->rd]);
-    case 's':
-        return snprintf(out, size, "%s", x_names[insn->rs1]);
-    case 't':
-        return snprintf(out, size, "%s", x_names[insn->rs2]);
-    case 'D':
-        return snprintf(out, size, "%s", f_names[insn->rd]);
-    case 'S':
-        return snprintf(out, size, "%s", f_names[insn->rs1]);
-    case 'T':
-        return snprintf(out, size, "%s", f_names[insn->rs2]);
-    case 'R':
-        return snprintf(out, size, "%s", f_names[insn->imm & 31]);
-    case 'm':
-        return snprintf(out, size, "%s", modes[bits(word, 12, 3)]);
-    case 'u':
+    if (name)
+        return snprintf(out, size, "%s", name);
+    if (letter == 'u')
         return snprintf(out, size, "0x%" PRIx32, word >> 12);
-    case 'p':
-    case 'a':
+    if (letter == 'p' || letter == 'a')
         return snprintf(out, size, "0x%" PRIx64, address + (uint64_t)(int64_t)insn->imm);
-    case 'E':
+    if (letter == 'E')
         return snprintf(out, size, "0x%" PRIx32, (uint32_t)insn->imm);
-    case 'Z':
+    if (letter == 'Z')
         return snprintf(out, size, "%u", insn->rs1);
-    case 'j':
-    case 'o':
-    case 'q':
-    case '>':
-    case '<':
-        return snprintf(out, size, "%" PRId32, insn->imm);
-    default:
-        return snprintf(out, size, letter == ',' ? ", " : "%c", letter);
-    }
+    return strchr("joq><", letter) ? snprintf(out, size, "%" PRId32, insn->imm)
+                                   : snprintf(out, size, "%c", letter);
 }
 
 void zeta_rv64_disassemble(uint32_t word, uint64_t address, char *out_text, size_t size)

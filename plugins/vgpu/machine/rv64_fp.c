@@ -23,7 +23,7 @@ static int host_rounding(unsigned rounding)
 
 float zeta_rv64_unboxed_single(void)
 {
-    return zeta_rv64_unbox(0);
+    return zeta_rv64_single(&(const uint64_t){RV64_BOX | RV64_NAN32});
 }
 
 void zeta_rv64_set_nan32(uint64_t *f)
@@ -234,12 +234,9 @@ void zeta_rv64_fp_check_product(struct zeta_rv64_hart *hart, double a, double b)
         hart->fflags |= RV64_NV;
 }
 
-/* An operation without its format; a conversion takes its first operand as it is. */
-enum operation { ADD, SUBTRACT, MULTIPLY, DIVIDE, SQUARE_ROOT, MULTIPLY_ADD, CONVERT };
-
-/* Operands wide enough for every format and for 64-bit integers. */
+/* An operation, as that of the single format, on operands wide enough for every format. */
 struct operands {
-    enum operation operation;
+    enum rv64_op op; /* all conversions, which take the first operand as it is, are FCVT_S_D */
     long double a, b, c;
 };
 
@@ -251,29 +248,28 @@ struct operands {
     static type name(const struct operands *in)                                                    \
     {                                                                                              \
         volatile type a = (type)in->a, b = (type)in->b, c = (type)in->c;                           \
-        volatile type result;                                                                      \
+        volatile type result = a;                                                                  \
                                                                                                    \
-        switch (in->operation) {                                                                   \
-        case ADD:                                                                                  \
+        switch (in->op) {                                                                          \
+        case RV64_OP_FADD_S:                                                                       \
             result = a + b;                                                                        \
             break;                                                                                 \
-        case SUBTRACT:                                                                             \
+        case RV64_OP_FSUB_S:                                                                       \
             result = a - b;                                                                        \
             break;                                                                                 \
-        case MULTIPLY:                                                                             \
+        case RV64_OP_FMUL_S:                                                                       \
             result = a * b;                                                                        \
             break;                                                                                 \
-        case DIVIDE:                                                                               \
+        case RV64_OP_FDIV_S:                                                                       \
             result = a / b;                                                                        \
             break;                                                                                 \
-        case SQUARE_ROOT:                                                                          \
+        case RV64_OP_FSQRT_S:                                                                      \
             result = square_root(a);                                                               \
             break;                                                                                 \
-        case MULTIPLY_ADD:                                                                         \
-            result = multiply_add(a, b, c);                                                        \
+        case RV64_OP_FCVT_S_D:                                                                     \
             break;                                                                                 \
-        default:                                                                                   \
-            result = a;                                                                            \
+        default: /* the four fused operations */                                                   \
+            result = multiply_add(a, b, c);                                                        \
             break;                                                                                 \
         }                                                                                          \
         return result;                                                                             \
@@ -299,176 +295,88 @@ static bool is_tie(const struct operands *in, long double nearest, long double f
     return fabsl(nearest) < fabsl(wide) && fabsl(wide - nearest) == fabsl(farther - wide);
 }
 
-/* Is the sign of the exact result negative? Only asked when the result rounded to zero. */
-static bool tends_negative(const struct operands *in, long double nearest)
-{
-    return nearest == 0 ? compute_wide(in) < 0 : nearest < 0;
-}
-
-static uint64_t round32(struct zeta_rv64_hart *hart, const struct operands *in, unsigned rounding)
-{
-    float result = compute32(in);
-
-    hart->fflags |= flags_from_host(fetestexcept(FE_ALL_EXCEPT));
-    if (rounding == RV64_RMM && isfinite(result)) {
-        float farther = nextafterf(result, tends_negative(in, result) ? -HUGE_VALF : HUGE_VALF);
-
-        if (is_tie(in, result, farther))
-            result = farther;
+/*
+ * The value of the register. The sign of the exact result shows which neighbour is farther from
+ * zero when the result is zero itself.
+ */
+#define ROUND(name, type, compute, next, infinity)                                                 \
+    static type name(struct zeta_rv64_hart *hart, const struct operands *in, unsigned rounding)    \
+    {                                                                                              \
+        type result = compute(in);                                                                 \
+                                                                                                   \
+        hart->fflags |= flags_from_host(fetestexcept(FE_ALL_EXCEPT));                              \
+        if (rounding == RV64_RMM && isfinite(result)) {                                            \
+            bool negative = result == 0 ? compute_wide(in) < 0 : result < 0;                       \
+            type farther = next(result, negative ? -infinity : infinity);                          \
+                                                                                                   \
+            if (is_tie(in, result, farther))                                                       \
+                result = farther;                                                                  \
+        }                                                                                          \
+        return result;                                                                             \
     }
-    return zeta_rv64_box(result);
-}
 
-static uint64_t round64(struct zeta_rv64_hart *hart, const struct operands *in, unsigned rounding)
-{
-    double result = compute64(in);
-
-    hart->fflags |= flags_from_host(fetestexcept(FE_ALL_EXCEPT));
-    if (rounding == RV64_RMM && isfinite(result)) {
-        double farther = nextafter(result, tends_negative(in, result) ? -HUGE_VAL : HUGE_VAL);
-
-        if (is_tie(in, result, farther))
-            result = farther;
-    }
-    return zeta_rv64_box_double(result);
-}
-
-/* Operands of the four fused operations from a * b + c. */
-static void set_signs(struct operands *in, bool negate_product, bool negate_sum)
-{
-    in->operation = MULTIPLY_ADD;
-    if (negate_product)
-        in->a = -in->a;
-    if (negate_sum)
-        in->c = -in->c;
-}
+ROUND(round32, float, compute32, nextafterf, HUGE_VALF)
+ROUND(round64, double, compute64, nextafter, HUGE_VAL)
 
 /* A NaN that is used raises NV here; the widening of signalling ones must not hide it. */
-static long double operand32(struct zeta_rv64_hart *hart, uint64_t value)
+static long double operand(struct zeta_rv64_hart *hart, unsigned number, bool is_double)
 {
-    if (zeta_rv64_is_signalling32(zeta_rv64_unbox_bits(value)))
+    const uint64_t *f = &hart->f[number];
+
+    if (is_double ? zeta_rv64_is_signalling64(*f)
+                  : zeta_rv64_is_signalling32(zeta_rv64_single_bits(f)))
         hart->fflags |= RV64_NV;
-    return (long double)zeta_rv64_unbox(value);
-}
-
-static long double operand64(struct zeta_rv64_hart *hart, uint64_t value)
-{
-    if (zeta_rv64_is_signalling64(value))
-        hart->fflags |= RV64_NV;
-    return (long double)zeta_rv64_double(value);
-}
-
-/* Conversions between formats and from integers; false when @op is none. */
-static bool convert(struct zeta_rv64_hart *hart, enum rv64_op op, const struct zeta_rv64_insn *insn,
-                    struct operands *in)
-{
-    uint64_t x = hart->x[insn->rs1];
-    uint64_t f = hart->f[insn->rs1];
-
-    in->operation = CONVERT;
-    switch (op) {
-    case RV64_OP_FCVT_S_W:
-    case RV64_OP_FCVT_D_W:
-        in->a = (long double)(int32_t)x;
-        return true;
-    case RV64_OP_FCVT_S_WU:
-    case RV64_OP_FCVT_D_WU:
-        in->a = (long double)(uint32_t)x;
-        return true;
-    case RV64_OP_FCVT_S_L:
-    case RV64_OP_FCVT_D_L:
-        in->a = (long double)(int64_t)x;
-        return true;
-    case RV64_OP_FCVT_S_LU:
-    case RV64_OP_FCVT_D_LU:
-        in->a = (long double)x;
-        return true;
-    case RV64_OP_FCVT_S_D:
-        in->a = operand64(hart, f);
-        return true;
-    case RV64_OP_FCVT_D_S:
-        in->a = operand32(hart, f);
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Arithmetic; @op is that of the single format. */
-static void arithmetic(enum rv64_op op, struct operands *in)
-{
-    switch (op) {
-    case RV64_OP_FADD_S:
-        in->operation = ADD;
-        break;
-    case RV64_OP_FSUB_S:
-        in->operation = SUBTRACT;
-        break;
-    case RV64_OP_FMUL_S:
-        in->operation = MULTIPLY;
-        break;
-    case RV64_OP_FDIV_S:
-        in->operation = DIVIDE;
-        break;
-    case RV64_OP_FSQRT_S:
-        in->operation = SQUARE_ROOT;
-        break;
-    case RV64_OP_FMADD_S:
-        set_signs(in, false, false);
-        break;
-    case RV64_OP_FMSUB_S:
-        set_signs(in, false, true);
-        break;
-    case RV64_OP_FNMSUB_S:
-        set_signs(in, true, false);
-        break;
-    default: /* FNMADD_S */
-        set_signs(in, true, true);
-        break;
-    }
-}
-
-static bool to_integer(struct zeta_rv64_hart *hart, enum rv64_op op,
-                       const struct zeta_rv64_insn *insn, unsigned rounding)
-{
-    uint64_t f = hart->f[insn->rs1];
-    bool single = op >= RV64_OP_FCVT_W_S && op <= RV64_OP_FCVT_LU_S;
-    enum rv64_op first = single ? RV64_OP_FCVT_W_S : RV64_OP_FCVT_W_D;
-
-    if (!single && !(op >= RV64_OP_FCVT_W_D && op <= RV64_OP_FCVT_LU_D))
-        return false;
-    hart->x[insn->rd] =
-        zeta_rv64_fp_to_integer(hart, single ? (double)zeta_rv64_unbox(f) : zeta_rv64_double(f),
-                                (enum zeta_rv64_integer)(op - first), rounding);
-    return true;
+    return is_double ? (long double)zeta_rv64_double(*f) : (long double)zeta_rv64_single(f);
 }
 
 /* The computation proper, in the host's rounding mode. */
 static uint64_t execute(struct zeta_rv64_hart *hart, enum rv64_op op,
                         const struct zeta_rv64_insn *insn, unsigned rounding)
 {
-    bool wide = op >= RV64_OP_FMADD_D;
-    struct operands in = {.operation = CONVERT};
+    const bool is_double = op >= RV64_OP_FMADD_D;
+    const uint64_t x = hart->x[insn->rs1];
+    struct operands in = {.op = RV64_OP_FCVT_S_D};
 
-    if (!convert(hart, op, insn, &in)) {
-        long double (*operand)(struct zeta_rv64_hart *, uint64_t) = wide ? operand64 : operand32;
-        bool fused;
-
-        if (wide)
-            op = (enum rv64_op)(op - RV64_OP_FMADD_D + RV64_OP_FMADD_S);
-        fused = op <= RV64_OP_FNMADD_S;
-        in.a = operand(hart, hart->f[insn->rs1]);
-        if (op != RV64_OP_FSQRT_S)
-            in.b = operand(hart, hart->f[insn->rs2]);
-        if (fused)
-            in.c = operand(hart, hart->f[insn->imm & 31]);
-        if (fused)
-            zeta_rv64_fp_check_product(hart, (double)in.a, (double)in.b);
-        arithmetic(op, &in);
+    switch (op) {
+    case RV64_OP_FCVT_S_W:
+    case RV64_OP_FCVT_D_W:
+        in.a = (long double)(int32_t)x;
+        break;
+    case RV64_OP_FCVT_S_WU:
+    case RV64_OP_FCVT_D_WU:
+        in.a = (long double)(uint32_t)x;
+        break;
+    case RV64_OP_FCVT_S_L:
+    case RV64_OP_FCVT_D_L:
+        in.a = (long double)(int64_t)x;
+        break;
+    case RV64_OP_FCVT_S_LU:
+    case RV64_OP_FCVT_D_LU:
+        in.a = (long double)x;
+        break;
+    case RV64_OP_FCVT_S_D:
+    case RV64_OP_FCVT_D_S:
+        in.a = operand(hart, insn->rs1, op == RV64_OP_FCVT_S_D);
+        break;
+    default:
+        in.op = is_double ? (enum rv64_op)(op - RV64_OP_FMADD_D + RV64_OP_FMADD_S) : op;
+        in.a = operand(hart, insn->rs1, is_double);
+        if (in.op != RV64_OP_FSQRT_S)
+            in.b = operand(hart, insn->rs2, is_double);
+        if (in.op > RV64_OP_FNMADD_S)
+            break;
+        in.c = operand(hart, insn->imm & 31, is_double);
+        zeta_rv64_fp_check_product(hart, (double)in.a, (double)in.b);
+        if (in.op == RV64_OP_FNMSUB_S || in.op == RV64_OP_FNMADD_S)
+            in.a = -in.a;
+        if (in.op == RV64_OP_FMSUB_S || in.op == RV64_OP_FNMADD_S)
+            in.c = -in.c;
+        break;
     }
     /* Operands are exact in every format, so only the computation itself may raise flags. */
     (void)feclearexcept(FE_ALL_EXCEPT);
-    return wide ? round64(hart, &in, rounding) : round32(hart, &in, rounding);
+    return is_double ? zeta_rv64_box_double(round64(hart, &in, rounding))
+                     : zeta_rv64_box(round32(hart, &in, rounding));
 }
 
 bool zeta_rv64_fp_rounded(struct zeta_rv64_hart *hart, enum rv64_op op,
@@ -479,7 +387,15 @@ bool zeta_rv64_fp_rounded(struct zeta_rv64_hart *hart, enum rv64_op op,
     if (rounding > RV64_RMM)
         return false;
     zeta_rv64_fp_sync(hart);
-    if (!to_integer(hart, op, insn, rounding)) {
+    if (op >= RV64_OP_FCVT_W_S && op <= RV64_OP_FCVT_LU_S) {
+        hart->x[insn->rd] =
+            zeta_rv64_fp_to_integer(hart, (double)zeta_rv64_single(&hart->f[insn->rs1]),
+                                    (enum zeta_rv64_integer)(op - RV64_OP_FCVT_W_S), rounding);
+    } else if (op >= RV64_OP_FCVT_W_D && op <= RV64_OP_FCVT_LU_D) {
+        hart->x[insn->rd] =
+            zeta_rv64_fp_to_integer(hart, zeta_rv64_double(hart->f[insn->rs1]),
+                                    (enum zeta_rv64_integer)(op - RV64_OP_FCVT_W_D), rounding);
+    } else {
         (void)fesetround(host_rounding(rounding));
         hart->f[insn->rd] = execute(hart, op, insn, rounding);
         (void)fesetround(host_rounding(hart->frm));

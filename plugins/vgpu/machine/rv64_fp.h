@@ -77,24 +77,10 @@ uint64_t zeta_rv64_fp_to_integer(struct zeta_rv64_hart *hart, double value,
 /** Sets NV when a fused multiply-add with a NaN result multiplied infinity by zero. */
 void zeta_rv64_fp_check_product(struct zeta_rv64_hart *hart, double a, double b);
 
-static inline uint32_t zeta_rv64_unbox_bits(uint64_t value)
-{
-    /* Boxed values are the largest there are: all 32 upper bits are set. */
-    return value >= RV64_BOX ? (uint32_t)value : RV64_NAN32;
-}
-
-static inline float zeta_rv64_unbox(uint64_t value)
-{
-    uint32_t bits = zeta_rv64_unbox_bits(value);
-    float result;
-
-    memcpy(&result, &bits, sizeof(result));
-    return result;
-}
-
 /*
- * The rare cases of what follows. Functions, so that the compiler keeps the number of the usual
- * case in a floating register of the host.
+ * The rare cases of what follows: the NaN that is read from what is no boxed single, and that is
+ * written for any NaN. Functions, so that the compiler keeps the number of the usual case in a
+ * floating register of the host.
  */
 float zeta_rv64_unboxed_single(void);
 void zeta_rv64_set_nan32(uint64_t *f);
@@ -116,34 +102,22 @@ static inline uint32_t zeta_rv64_half(const uint64_t *f, unsigned half)
     return bits;
 }
 
-/** The single in a register that is known to be boxed. */
-static inline float zeta_rv64_boxed(const uint64_t *f)
-{
-    float result;
-
-    memcpy(&result, (const char *)f + ZETA_RV64_LOW_HALF, sizeof(result));
-    return result;
-}
-
-/** True when all of the registers with these upper halves, and-ed, hold singles. */
-static inline bool zeta_rv64_is_boxed(uint32_t high_halves)
-{
-    return high_halves == UINT32_MAX;
-}
-
 /** Bits of the single in a register; what is no boxed single reads as a NaN. */
 static inline uint32_t zeta_rv64_single_bits(const uint64_t *f)
 {
-    return zeta_rv64_is_boxed(zeta_rv64_half(f, ZETA_RV64_HIGH_HALF))
+    return zeta_rv64_half(f, ZETA_RV64_HIGH_HALF) == UINT32_MAX
                ? zeta_rv64_half(f, ZETA_RV64_LOW_HALF)
                : RV64_NAN32;
 }
 
 static inline float zeta_rv64_single(const uint64_t *f)
 {
-    return __builtin_expect(zeta_rv64_is_boxed(zeta_rv64_half(f, ZETA_RV64_HIGH_HALF)), 1)
-               ? zeta_rv64_boxed(f)
-               : zeta_rv64_unboxed_single();
+    float result;
+
+    if (__builtin_expect(zeta_rv64_half(f, ZETA_RV64_HIGH_HALF) != UINT32_MAX, 0))
+        return zeta_rv64_unboxed_single();
+    memcpy(&result, (const char *)f + ZETA_RV64_LOW_HALF, sizeof(result));
+    return result;
 }
 
 static inline void zeta_rv64_set_single_bits(uint64_t *f, uint32_t bits)
@@ -192,85 +166,51 @@ static inline uint64_t zeta_rv64_box_double(double value)
     return value != value ? RV64_NAN64 : bits;
 }
 
-static inline bool zeta_rv64_is_nan32(uint32_t bits)
-{
-    return (bits & 0x7fffffff) > 0x7f800000;
-}
-
-static inline bool zeta_rv64_is_nan64(uint64_t bits)
-{
-    return (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
-}
-
-static inline bool zeta_rv64_is_signalling32(uint32_t bits)
-{
-    return zeta_rv64_is_nan32(bits) && !(bits & 0x00400000);
-}
-
-static inline bool zeta_rv64_is_signalling64(uint64_t bits)
-{
-    return zeta_rv64_is_nan64(bits) && !(bits & UINT64_C(0x0008000000000000));
-}
-
-/* A total order of numbers as integers: -0 below +0. */
-static inline int64_t zeta_rv64_order64(uint64_t bits)
-{
-    return (int64_t)(bits >> 63 ? bits ^ INT64_MAX : bits);
-}
-
-static inline int32_t zeta_rv64_order32(uint32_t bits)
-{
-    return (int32_t)(bits >> 31 ? bits ^ INT32_MAX : bits);
-}
-
-/** fmin and fmax of the F and D extensions 2.2, on bits: a NaN loses against a number. */
-static inline uint32_t zeta_rv64_minmax32(struct zeta_rv64_hart *hart, uint32_t a, uint32_t b,
-                                          bool maximum)
-{
-    if (zeta_rv64_is_signalling32(a) || zeta_rv64_is_signalling32(b))
-        hart->fflags |= RV64_NV;
-    if (zeta_rv64_is_nan32(a))
-        return zeta_rv64_is_nan32(b) ? RV64_NAN32 : b;
-    if (zeta_rv64_is_nan32(b))
-        return a;
-    return (zeta_rv64_order32(a) < zeta_rv64_order32(b)) != maximum ? a : b;
-}
-
-static inline uint64_t zeta_rv64_minmax64(struct zeta_rv64_hart *hart, uint64_t a, uint64_t b,
-                                          bool maximum)
-{
-    if (zeta_rv64_is_signalling64(a) || zeta_rv64_is_signalling64(b))
-        hart->fflags |= RV64_NV;
-    if (zeta_rv64_is_nan64(a))
-        return zeta_rv64_is_nan64(b) ? RV64_NAN64 : b;
-    if (zeta_rv64_is_nan64(b))
-        return a;
-    return (zeta_rv64_order64(a) < zeta_rv64_order64(b)) != maximum ? a : b;
-}
-
-/**
- * True when neither operand of a comparison is a NaN; otherwise the result is 0 and NV is set,
- * for a quiet comparison only by signalling NaNs.
+/*
+ * For both formats, on bits:
+ *
+ * is_nan, is_signalling  the quiet bit is the highest one of the fraction
+ * order    a total order of numbers as integers: -0 below +0
+ * minmax   fmin and fmax of the F and D extensions 2.2: a NaN loses against a number
+ * ordered  true when neither operand of a comparison is a NaN; otherwise the result is 0 and NV is
+ *          set, for a quiet comparison only by signalling NaNs
  */
-static inline bool zeta_rv64_ordered32(struct zeta_rv64_hart *hart, uint32_t a, uint32_t b,
-                                       bool quiet)
-{
-    if (!zeta_rv64_is_nan32(a) && !zeta_rv64_is_nan32(b))
-        return true;
-    if (!quiet || zeta_rv64_is_signalling32(a) || zeta_rv64_is_signalling32(b))
-        hart->fflags |= RV64_NV;
-    return false;
-}
+#define RV64_FORMAT(bits, infinity, quiet_bit)                                                     \
+    static inline bool zeta_rv64_is_nan##bits(uint##bits##_t a)                                    \
+    {                                                                                              \
+        return (a & INT##bits##_MAX) > (infinity);                                                 \
+    }                                                                                              \
+    static inline bool zeta_rv64_is_signalling##bits(uint##bits##_t a)                             \
+    {                                                                                              \
+        return zeta_rv64_is_nan##bits(a) && !(a & (quiet_bit));                                    \
+    }                                                                                              \
+    static inline int##bits##_t zeta_rv64_order##bits(uint##bits##_t a)                            \
+    {                                                                                              \
+        return (int##bits##_t)(a >> (bits - 1) ? a ^ INT##bits##_MAX : a);                         \
+    }                                                                                              \
+    static inline uint##bits##_t zeta_rv64_minmax##bits(                                           \
+        struct zeta_rv64_hart *hart, uint##bits##_t a, uint##bits##_t b, bool maximum)             \
+    {                                                                                              \
+        if (zeta_rv64_is_signalling##bits(a) || zeta_rv64_is_signalling##bits(b))                  \
+            hart->fflags |= RV64_NV;                                                               \
+        if (zeta_rv64_is_nan##bits(a))                                                             \
+            return zeta_rv64_is_nan##bits(b) ? RV64_NAN##bits : b;                                 \
+        if (zeta_rv64_is_nan##bits(b))                                                             \
+            return a;                                                                              \
+        return (zeta_rv64_order##bits(a) < zeta_rv64_order##bits(b)) != maximum ? a : b;           \
+    }                                                                                              \
+    static inline bool zeta_rv64_ordered##bits(struct zeta_rv64_hart *hart, uint##bits##_t a,      \
+                                               uint##bits##_t b, bool quiet)                       \
+    {                                                                                              \
+        if (!zeta_rv64_is_nan##bits(a) && !zeta_rv64_is_nan##bits(b))                              \
+            return true;                                                                           \
+        if (!quiet || zeta_rv64_is_signalling##bits(a) || zeta_rv64_is_signalling##bits(b))        \
+            hart->fflags |= RV64_NV;                                                               \
+        return false;                                                                              \
+    }
 
-static inline bool zeta_rv64_ordered64(struct zeta_rv64_hart *hart, uint64_t a, uint64_t b,
-                                       bool quiet)
-{
-    if (!zeta_rv64_is_nan64(a) && !zeta_rv64_is_nan64(b))
-        return true;
-    if (!quiet || zeta_rv64_is_signalling64(a) || zeta_rv64_is_signalling64(b))
-        hart->fflags |= RV64_NV;
-    return false;
-}
+RV64_FORMAT(32, UINT32_C(0x7f800000), UINT32_C(0x00400000))
+RV64_FORMAT(64, UINT64_C(0x7ff0000000000000), UINT64_C(0x0008000000000000))
 
 /** Result of fclass for a number of @width bits whose exponent field has @exponent_bits. */
 static inline uint64_t zeta_rv64_classify(uint64_t bits, unsigned width, unsigned exponent_bits)

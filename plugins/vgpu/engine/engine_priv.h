@@ -14,8 +14,7 @@
  *   event.c   events for the owner
  *   sample.c  samples of instruction pointers
  *   fault.c   messages of faults
- *   image.c   loading
- *   link.c    names that images offer each other
+ *   image.c   loading, and names that images offer each other
  *
  * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
  * subslice is used by one thread at a time without a lock. Results go to the model as epoch
@@ -460,18 +459,6 @@ enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
  */
 bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
                      uint64_t *out_length, uint64_t *out_address);
-
-/* link.c */
-
-/** Lists what a loaded image offers and wants. Errors: OUT_OF_MEMORY. */
-enum zeta_vgpu_result zeta_vgpu_image_read_symbols(struct zeta_vgpu_image *image,
-                                                   struct zeta_vgpu_message *message);
-
-/* extent.c */
-
-/** Divides the code of a loaded image among its kernels. Errors: OUT_OF_MEMORY. */
-enum zeta_vgpu_result zeta_vgpu_image_divide_code(struct zeta_vgpu_image *image,
-                                                  struct zeta_vgpu_message *message);
 
 /* fault.c */
 

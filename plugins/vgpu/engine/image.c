@@ -1,3 +1,8 @@
+/*
+ * Images: where they are loaded, their kernels, and the names that they offer each other. An image
+ * offers the defined part of its dynamic symbols and needs the undefined part; a weak need may stay
+ * open and is address 0 then.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,40 +12,47 @@
 #include "engine_priv.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
-enum { PAGE_BYTES = 4096, MAX_NAME_BYTES = 1024, MAX_KERNELS = 1024 };
+enum {
+    PAGE_BYTES = 4096,
+    MAX_NAME_BYTES = 1024,
+    MAX_KERNELS = 1024,
+    /* Samples name instructions by their address divided by 8, so no kernel begins in between. */
+    KERNEL_ALIGNMENT = 8
+};
+
+#define RESERVED MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
 
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
 }
 
-/* How far behind @base the image has to begin, so that its code has a place among other code. */
-static bool find_shift(const struct zeta_vgpu_image *image, uint64_t base, uint64_t *out_shift)
+static uint64_t loaded(const struct zeta_vgpu_image *image, uint64_t file_address)
 {
-    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
-    const uint64_t wanted = base + text->address - image->elf.low;
-    const uint64_t found = zeta_vgpu_space_code_place(image->space, wanted, text->memory_bytes);
-
-    *out_shift = found - wanted;
-    return found != 0;
+    return file_address - image->elf.low + image->base;
 }
 
-/* Addresses for an image that may lie anywhere; NULL when there are none. */
+/*
+ * Addresses for an image that may lie anywhere, so that its code has a place among other code; NULL
+ * when there are none.
+ */
 static unsigned char *reserve_movable(const struct zeta_vgpu_image *image, size_t total)
 {
-    uint64_t slack = 0, shift = 0;
+    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
+    uint64_t slack = 0;
 
     for (;;) {
-        unsigned char *memory = mmap(NULL, total + slack, PROT_NONE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        bool found;
+        unsigned char *memory = mmap(NULL, total + slack, PROT_NONE, RESERVED, -1, 0);
+        const uint64_t wanted = (uintptr_t)memory + text->address - image->elf.low;
+        uint64_t found, shift;
 
         if (memory == MAP_FAILED)
             return NULL;
-        found = find_shift(image, (uintptr_t)memory, &shift);
-        if (!found || shift > slack) {
+        found = zeta_vgpu_space_code_place(image->space, wanted, text->memory_bytes);
+        shift = found - wanted;
+        if (found == 0 || shift > slack) {
             (void)munmap(memory, total + slack);
-            if (!found)
+            if (found == 0)
                 return NULL;
             slack = shift;
             continue;
@@ -53,19 +65,6 @@ static unsigned char *reserve_movable(const struct zeta_vgpu_image *image, size_
     }
 }
 
-/* The addresses that the file wants, if they are free, else NULL. */
-static unsigned char *reserve_fixed(const struct zeta_vgpu_image *image, size_t total)
-{
-    void *wanted = (void *)(uintptr_t)image->elf.low;
-    void *memory = mmap(wanted, total, PROT_NONE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-    if (memory == MAP_FAILED || memory == wanted)
-        return memory == wanted ? memory : NULL;
-    (void)munmap(memory, total);
-    return NULL;
-}
-
 /*
  * Reserves addresses from the image's begin to the end of its shared local memory window, so
  * that no allocation ever lies inside the window, and makes the image's part usable.
@@ -74,53 +73,33 @@ static enum zeta_vgpu_result reserve(struct zeta_vgpu_image *image,
                                      struct zeta_vgpu_message *message)
 {
     const struct zeta_vgpu_elf *elf = &image->elf;
-    size_t used = elf->high - elf->low;
-    size_t total = whole_pages(elf->slm_begin - elf->low + ZETA_VGPU_ELF_MAX_SLM_BYTES);
-    unsigned char *memory =
-        elf->movable ? reserve_movable(image, total) : reserve_fixed(image, total);
+    const size_t total = whole_pages(elf->slm_begin - elf->low + ZETA_VGPU_ELF_MAX_SLM_BYTES);
+    void *wanted = (void *)(uintptr_t)elf->low;
+    void *memory = elf->movable
+                       ? reserve_movable(image, total)
+                       : mmap(wanted, total, PROT_NONE, RESERVED | MAP_FIXED_NOREPLACE, -1, 0);
 
-    if (!memory && !elf->movable)
+    if (!elf->movable && memory != wanted) {
+        if (memory != MAP_FAILED)
+            (void)munmap(memory, total);
         return zeta_vgpu_fail(
             message, ZETA_VGPU_INVALID_IMAGE,
             "the file wants addresses 0x%" PRIx64 " to 0x%" PRIx64
             ", which are in use or cannot be mapped: link it position-independent (-pie)",
             elf->low, elf->low + total);
+    }
     if (!memory)
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY,
-                              "no room for %zu bytes of addresses", total);
+        return ZETA_VGPU_OUT_OF_MEMORY;
     image->memory = memory;
     image->memory_bytes = total;
     image->base = (uintptr_t)memory;
-    if (mprotect(memory, used, PROT_READ | PROT_WRITE) != 0)
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for %zu bytes of image",
-                              used);
-    return ZETA_VGPU_OK;
+    return mprotect(memory, elf->high - elf->low, PROT_READ | PROT_WRITE) == 0
+               ? ZETA_VGPU_OK
+               : ZETA_VGPU_OUT_OF_MEMORY;
 }
 
-static enum zeta_vgpu_result copy_file(struct zeta_vgpu_image *image, const void *bytes,
-                                       size_t size, struct zeta_vgpu_message *message)
-{
-    void *file;
-
-    image->file_map_bytes = whole_pages(size);
-    file = mmap(NULL, image->file_map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                -1, 0);
-    if (file == MAP_FAILED)
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a file of %zu bytes",
-                              size);
-    memcpy(file, bytes, size);
-    image->file = file;
-    image->elf.bytes = file;
-    return ZETA_VGPU_OK;
-}
-
-static uint64_t loaded(const struct zeta_vgpu_image *image, uint64_t file_address)
-{
-    return file_address - image->elf.low + image->base;
-}
-
-static enum zeta_vgpu_result publish_ranges(struct zeta_vgpu_image *image,
-                                            struct zeta_vgpu_message *message)
+/* Makes segments and file visible to kernels. */
+static bool publish_ranges(struct zeta_vgpu_image *image)
 {
     for (uint32_t i = 0; i < image->elf.segment_count; i++) {
         const struct zeta_vgpu_segment *segment = &image->elf.segments[i];
@@ -133,43 +112,22 @@ static enum zeta_vgpu_result publish_ranges(struct zeta_vgpu_image *image,
                                                         : ZETA_VGPU_ACCESS_READ);
 
         if (!added)
-            return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY,
-                                  "no memory to register segment %u", i);
+            return false;
         image->ranges_added++;
     }
-    if (!zeta_vgpu_space_add(image->space, image->file, image->file_map_bytes,
-                             ZETA_VGPU_ACCESS_READ))
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory to register the file");
-    image->file_added = true;
-    return ZETA_VGPU_OK;
-}
-
-static enum zeta_vgpu_result decode(struct zeta_vgpu_image *image,
-                                    struct zeta_vgpu_message *message)
-{
-    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
-    uint64_t begin = loaded(image, text->address);
-
-    if (!zeta_rv64_code_create(&image->code, begin, (const void *)(uintptr_t)begin,
-                               (uint32_t)(text->memory_bytes / 4)))
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY,
-                              "no memory to decode %" PRIu64 " bytes", text->memory_bytes);
-    return ZETA_VGPU_OK;
+    image->file_added = zeta_vgpu_space_add(image->space, image->file, image->file_map_bytes,
+                                            ZETA_VGPU_ACCESS_READ);
+    return image->file_added;
 }
 
 /* A terminated string in the loaded image, or NULL. */
 static const char *image_string(const struct zeta_vgpu_image *image, uint64_t address)
 {
-    uint64_t offset = address - image->base;
-    uint64_t used = image->elf.high - image->elf.low;
-    uint64_t room;
+    const char *string = (const char *)(uintptr_t)address;
+    const uint64_t offset = address - image->base, used = image->elf.high - image->elf.low;
+    const uint64_t room = used - offset < MAX_NAME_BYTES ? used - offset : MAX_NAME_BYTES;
 
-    if (offset >= used)
-        return NULL;
-    room = used - offset < MAX_NAME_BYTES ? used - offset : MAX_NAME_BYTES;
-    if (!memchr(image->memory + offset, 0, room))
-        return NULL;
-    return (const char *)image->memory + offset;
+    return offset < used && memchr(string, 0, room) ? string : NULL;
 }
 
 static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
@@ -180,7 +138,7 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
     struct zeta_vgpu_argument *arguments = calloc((size_t)count + 1, sizeof(*arguments));
 
     if (!arguments)
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel arguments");
+        return ZETA_VGPU_OUT_OF_MEMORY;
     kernel->arguments = arguments;
     for (uint32_t i = 0; i < count; i++) {
         struct vgpu_argument_info info;
@@ -196,42 +154,26 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
                 "its block of %u bytes",
                 kernel->name, i, info.kind, info.size_bytes, info.offset_bytes,
                 kernel->argument_block_bytes);
-        arguments[i].kind = (enum zeta_vgpu_argument_kind)info.kind;
-        arguments[i].size_bytes = info.size_bytes;
-        arguments[i].offset_bytes = info.offset_bytes;
+        arguments[i] = (struct zeta_vgpu_argument){.kind = (enum zeta_vgpu_argument_kind)info.kind,
+                                                   .size_bytes = info.size_bytes,
+                                                   .offset_bytes = info.offset_bytes};
     }
     return ZETA_VGPU_OK;
 }
 
 /*
- * What records of newer files hold beyond what is needed to run the kernel. Texts are copied, since
- * kernels may write to the image. False without memory.
+ * One record of @info->record_bytes in the loaded image. Texts are copied, since kernels may write
+ * to the image. Newer files hold more than what is needed to run the kernel.
  */
-static bool read_extra(const struct zeta_vgpu_image *image, struct zeta_vgpu_kernel *kernel,
-                       const unsigned char *record, const struct vgpu_kernel_info *info)
-{
-    uint64_t at =
-        sizeof(*info) + (uint64_t)info->argument_count * sizeof(struct vgpu_argument_info);
-    struct vgpu_kernel_extra extra = {0};
-    const char *attributes;
-
-    if (info->record_bytes >= at + sizeof(extra))
-        memcpy(&extra, record + at, sizeof(extra));
-    attributes = extra.attributes ? image_string(image, extra.attributes) : NULL;
-    kernel->attributes = strdup(attributes ? attributes : "");
-    kernel->spill_bytes = extra.spill_bytes;
-    if (extra.local_known == 1 && extra.local_bytes < kernel->slm_bytes)
-        kernel->slm_bytes = extra.local_bytes;
-    return kernel->attributes != NULL;
-}
-
-/* One record; @record points into the loaded image and has @info->record_bytes. */
 static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const unsigned char *record,
                                          const struct vgpu_kernel_info *info,
                                          struct zeta_vgpu_message *message)
 {
+    const uint64_t extra_at =
+        sizeof(*info) + (uint64_t)info->argument_count * sizeof(struct vgpu_argument_info);
     struct zeta_vgpu_kernel *kernel = &image->kernels[image->kernel_count];
-    const char *name = image_string(image, info->name);
+    const char *name = image_string(image, info->name), *attributes = NULL;
+    struct vgpu_kernel_extra extra = {0};
 
     if (!name || !*name)
         return zeta_vgpu_fail(message, ZETA_VGPU_INVALID_IMAGE,
@@ -241,124 +183,244 @@ static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const un
         return zeta_vgpu_fail(message, ZETA_VGPU_INVALID_IMAGE,
                               "kernel %s: its entry 0x%" PRIx64 " is not in the code", name,
                               info->entry);
-    kernel->name = strdup(name);
-    if (!kernel->name)
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for a kernel name");
-    image->kernel_count++; /* from here on freed with the image */
-    kernel->entry = info->entry;
-    kernel->argument_count = info->argument_count;
-    kernel->argument_block_bytes = info->argument_block_bytes;
+    if (info->record_bytes >= extra_at + sizeof(extra))
+        memcpy(&extra, record + extra_at, sizeof(extra));
+    if (extra.attributes)
+        attributes = image_string(image, extra.attributes);
+    *kernel = (struct zeta_vgpu_kernel){
+        .name = strdup(name),
+        .entry = info->entry,
+        .code_begin = info->entry,
+        .argument_count = info->argument_count,
+        .argument_block_bytes = info->argument_block_bytes,
+        .private_bytes = info->private_bytes,
+        .spill_bytes = extra.spill_bytes,
+        .attributes = strdup(attributes ? attributes : ""),
+        .slm_bytes = extra.local_known == 1 && extra.local_bytes < image->elf.slm_bytes
+                         ? extra.local_bytes
+                         : image->elf.slm_bytes,
+    };
     memcpy(kernel->required_group_size, info->required_group_size,
            sizeof(kernel->required_group_size));
-    kernel->private_bytes = info->private_bytes;
-    kernel->slm_bytes = image->elf.slm_bytes;
-    if (!read_extra(image, kernel, record, info))
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for kernel attributes");
+    image->kernel_count++; /* from here on freed with the image */
+    if (!kernel->name || !kernel->attributes)
+        return ZETA_VGPU_OUT_OF_MEMORY;
     return read_arguments(kernel, record + sizeof(*info), message);
-}
-
-static bool record_fits(const struct vgpu_kernel_info *info, uint64_t room)
-{
-    return info->magic == VGPU_INFO_MAGIC && info->record_bytes <= room &&
-           info->record_bytes % 8 == 0 && info->argument_count <= VGPU_MAX_ARGUMENTS &&
-           info->argument_block_bytes <= VGPU_MAX_ARGUMENT_BYTES &&
-           info->record_bytes >=
-               sizeof(*info) + (uint64_t)info->argument_count * sizeof(struct vgpu_argument_info);
 }
 
 static enum zeta_vgpu_result read_kernels(struct zeta_vgpu_image *image,
                                           struct zeta_vgpu_message *message)
 {
-    uint64_t bytes = image->elf.info_bytes;
+    static const unsigned char padding[8];
+    const uint64_t bytes = image->elf.info_bytes, room = bytes / sizeof(struct vgpu_kernel_info);
+    enum zeta_vgpu_result result = ZETA_VGPU_OK;
     const unsigned char *table;
-    uint64_t room = bytes / sizeof(struct vgpu_kernel_info);
 
     if (bytes == 0)
         return ZETA_VGPU_OK;
     table = image->memory + (image->elf.info_begin - image->elf.low);
     image->kernels = calloc(room < MAX_KERNELS ? room + 1 : MAX_KERNELS, sizeof(*image->kernels));
     if (!image->kernels)
-        return zeta_vgpu_fail(message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for the kernel table");
-    for (uint64_t at = 0; bytes - at >= sizeof(struct vgpu_kernel_info);) {
-        static const unsigned char padding[8];
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    for (uint64_t at = 0;
+         result == ZETA_VGPU_OK && bytes - at >= sizeof(struct vgpu_kernel_info);) {
         struct vgpu_kernel_info info;
-        enum zeta_vgpu_result result;
 
         if (memcmp(table + at, padding, sizeof(padding)) == 0) {
             at += sizeof(padding);
             continue;
         }
         memcpy(&info, table + at, sizeof(info));
-        if (!record_fits(&info, bytes - at) || image->kernel_count == MAX_KERNELS)
+        if (info.magic != VGPU_INFO_MAGIC || info.record_bytes > bytes - at ||
+            info.record_bytes % 8 != 0 || info.argument_count > VGPU_MAX_ARGUMENTS ||
+            info.argument_block_bytes > VGPU_MAX_ARGUMENT_BYTES ||
+            info.record_bytes <
+                sizeof(info) + (uint64_t)info.argument_count * sizeof(struct vgpu_argument_info) ||
+            image->kernel_count == MAX_KERNELS)
             return zeta_vgpu_fail(message, ZETA_VGPU_INVALID_IMAGE,
                                   ".vgpu.info at offset 0x%" PRIx64
                                   " is not a kernel record (magic 0x%x, %u bytes, %u arguments)",
                                   at, info.magic, info.record_bytes, info.argument_count);
         result = read_kernel(image, table + at, &info, message);
-        if (result != ZETA_VGPU_OK)
-            return result;
         at += info.record_bytes;
     }
-    return ZETA_VGPU_OK;
+    return result;
+}
+
+static int kernels_by_name(const void *left, const void *right)
+{
+    return strcmp((*(struct zeta_vgpu_kernel *const *)left)->name,
+                  (*(struct zeta_vgpu_kernel *const *)right)->name);
+}
+
+static int kernels_by_begin(const void *left, const void *right)
+{
+    const uint64_t a = (*(struct zeta_vgpu_kernel *const *)left)->code_begin;
+    const uint64_t b = (*(struct zeta_vgpu_kernel *const *)right)->code_begin;
+
+    return (a > b) - (a < b);
+}
+
+/*
+ * Divides the code among the kernels; false without memory. A kernel is its entry stub and, where
+ * it is not inlined there, the function of its name; compilers put them side by side, and what only
+ * this kernel calls beside them. So the code is cut at the lowest address of each kernel. What lies
+ * before the first one is the first one's, and functions that several kernels call are those of the
+ * kernel before them. Kernels that begin at the same address share it.
+ */
+static bool divide_code(struct zeta_vgpu_image *image)
+{
+    const uint32_t count = image->kernel_count;
+    struct zeta_vgpu_kernel **kernels = calloc((size_t)count + 1, sizeof(*kernels));
+    uint64_t begin, end;
+
+    if (!kernels)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        kernels[i] = &image->kernels[i];
+    qsort(kernels, count, sizeof(*kernels), kernels_by_name);
+    for (uint32_t i = 1; i < image->elf.symbols.count; i++) {
+        struct zeta_vgpu_kernel wanted = {0}, *key = &wanted, **found;
+        struct zeta_vgpu_elf_symbol symbol;
+        uint64_t address;
+
+        if (!zeta_vgpu_elf_symbol(&image->elf, &image->elf.symbols, i, &symbol) ||
+            !symbol.defined || !symbol.function)
+            continue;
+        wanted.name = symbol.name;
+        found = bsearch(&key, kernels, count, sizeof(*kernels), kernels_by_name);
+        address = loaded(image, symbol.address);
+        if (found && zeta_rv64_code_holds(&image->code, address) && address < (*found)->code_begin)
+            (*found)->code_begin = address;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        kernels[i]->code_begin &= ~(uint64_t)(KERNEL_ALIGNMENT - 1);
+    qsort(kernels, count, sizeof(*kernels), kernels_by_begin);
+    zeta_vgpu_image_text(image, &begin, &end);
+    for (uint32_t i = count; i-- > 0;) {
+        const uint64_t from = kernels[i]->code_begin;
+        const bool is_first = from == kernels[0]->code_begin;
+
+        kernels[i]->code_begin = is_first ? begin : from;
+        kernels[i]->code_end = end;
+        if (!is_first && kernels[i - 1]->code_begin < from)
+            end = from;
+    }
+    free((void *)kernels);
+    return true;
+}
+
+static int symbols_by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct zeta_vgpu_symbol *)left)->name,
+                  ((const struct zeta_vgpu_symbol *)right)->name);
+}
+
+/* A symbol as other images see it; false when it is none that they could use. */
+static bool usable(const struct zeta_vgpu_image *image, const struct zeta_vgpu_elf_symbol *from,
+                   struct zeta_vgpu_symbol *out_symbol)
+{
+    const struct zeta_vgpu_elf *elf = &image->elf;
+
+    if (!from->defined || !from->global || from->address - elf->slm_begin < elf->slm_bytes ||
+        from->address - elf->low >= elf->high - elf->low)
+        return false;
+    *out_symbol = (struct zeta_vgpu_symbol){.name = from->name,
+                                            .address = loaded(image, from->address),
+                                            .size_bytes = from->size_bytes,
+                                            .function = from->function,
+                                            .weak = from->weak};
+    return true;
+}
+
+/* Lists what the image offers and needs; false without memory. */
+static bool read_symbols(struct zeta_vgpu_image *image)
+{
+    const uint32_t count = image->elf.dynamic.count;
+
+    image->exports = calloc((size_t)count + 1, sizeof(*image->exports));
+    image->imports = calloc((size_t)count + 1, sizeof(*image->imports));
+    if (!image->exports || !image->imports)
+        return false;
+    for (uint32_t i = 1; i < count; i++) {
+        struct zeta_vgpu_elf_symbol symbol;
+
+        if (!zeta_vgpu_elf_symbol(&image->elf, &image->elf.dynamic, i, &symbol))
+            continue;
+        if (symbol.defined && (symbol.function || symbol.object) &&
+            usable(image, &symbol, &image->exports[image->export_count]))
+            image->export_count++;
+        else if (!symbol.defined && symbol.global && !symbol.weak)
+            image->imports[image->import_count++] = symbol.name;
+    }
+    qsort(image->exports, image->export_count, sizeof(*image->exports), symbols_by_name);
+    image->bound = image->import_count == 0;
+    return true;
 }
 
 /* Gives a copied file its place and reads it there. */
 static enum zeta_vgpu_result place(struct zeta_vgpu_image *image, struct zeta_vgpu_message *message)
 {
+    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
     enum zeta_vgpu_result result = reserve(image, message);
+    uint64_t begin;
 
     if (result != ZETA_VGPU_OK)
         return result;
     if (!zeta_vgpu_elf_load(&image->elf, image->memory, image->base, message))
         return ZETA_VGPU_INVALID_IMAGE;
-    result = decode(image, message);
-    if (result == ZETA_VGPU_OK)
-        result = zeta_vgpu_image_read_symbols(image, message);
-    if (result == ZETA_VGPU_OK)
-        result = read_kernels(image, message);
-    if (result == ZETA_VGPU_OK)
-        result = zeta_vgpu_image_divide_code(image, message);
-    if (result == ZETA_VGPU_OK)
-        result = publish_ranges(image, message);
-    return result;
-}
-
-static enum zeta_vgpu_result load(struct zeta_vgpu_image *image, const void *bytes, size_t size,
-                                  struct zeta_vgpu_message *message)
-{
-    enum zeta_vgpu_result result;
-
-    if (!zeta_vgpu_elf_parse(bytes, size, &image->elf, message))
-        return ZETA_VGPU_INVALID_IMAGE;
-    result = copy_file(image, bytes, size, message);
+    begin = loaded(image, text->address);
+    if (!zeta_rv64_code_create(&image->code, begin, (const void *)(uintptr_t)begin,
+                               (uint32_t)(text->memory_bytes / 4)) ||
+        !read_symbols(image))
+        return ZETA_VGPU_OUT_OF_MEMORY;
+    result = read_kernels(image, message);
     if (result != ZETA_VGPU_OK)
         return result;
-    zeta_vgpu_space_lock_code(image->space);
-    result = place(image, message);
-    zeta_vgpu_space_unlock_code(image->space);
-    return result;
+    return divide_code(image) && publish_ranges(image) ? ZETA_VGPU_OK : ZETA_VGPU_OUT_OF_MEMORY;
 }
 
 enum zeta_vgpu_result zeta_vgpu_image_create(struct zeta_vgpu_space *space, const void *bytes,
                                              size_t size, struct zeta_vgpu_message *out_message,
                                              struct zeta_vgpu_image **out_image)
 {
+    enum zeta_vgpu_result result = ZETA_VGPU_OUT_OF_MEMORY;
     struct zeta_vgpu_image *image;
-    enum zeta_vgpu_result result;
+    void *file;
 
     if (!space || !bytes)
         return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT, "no file to load");
     image = calloc(1, sizeof(*image));
     if (!image)
-        return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an image");
+        goto out;
     image->space = space;
-    result = load(image, bytes, size, out_message);
-    if (result != ZETA_VGPU_OK) {
-        zeta_vgpu_image_destroy(image);
-        return result;
+    if (!zeta_vgpu_elf_parse(bytes, size, &image->elf, out_message)) {
+        result = ZETA_VGPU_INVALID_IMAGE;
+        goto out;
     }
-    *out_image = image;
-    return ZETA_VGPU_OK;
+    image->file_map_bytes = whole_pages(size);
+    file = mmap(NULL, image->file_map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
+    if (file == MAP_FAILED)
+        goto out;
+    memcpy(file, bytes, size);
+    image->file = file;
+    image->elf.bytes = file;
+    zeta_vgpu_space_lock_code(image->space);
+    result = place(image, out_message);
+    zeta_vgpu_space_unlock_code(image->space);
+
+out:
+    if (result == ZETA_VGPU_OK) {
+        *out_image = image;
+        return ZETA_VGPU_OK;
+    }
+    zeta_vgpu_image_destroy(image);
+    return result == ZETA_VGPU_OUT_OF_MEMORY
+               ? zeta_vgpu_fail(out_message, result,
+                                "no memory, or no addresses, for an image from a file of %zu bytes",
+                                size)
+               : result;
 }
 
 void zeta_vgpu_image_destroy(struct zeta_vgpu_image *image)
@@ -423,10 +485,9 @@ const void *zeta_vgpu_image_file(const struct zeta_vgpu_image *image, size_t *ou
 void zeta_vgpu_image_code_changed(struct zeta_vgpu_image *image, uint64_t address,
                                   size_t length_bytes)
 {
-    uint64_t begin = image->code.begin;
-    uint64_t end = begin + (uint64_t)image->code.count * 4;
-    uint64_t last = address + length_bytes;
+    uint64_t begin, end, last = address + length_bytes;
 
+    zeta_vgpu_image_text(image, &begin, &end);
     if (length_bytes == 0 || address >= end || last <= begin || last < address)
         return;
     if (address < begin)
@@ -436,4 +497,127 @@ void zeta_vgpu_image_code_changed(struct zeta_vgpu_image *image, uint64_t addres
     zeta_rv64_code_update(&image->code, (const void *)(uintptr_t)begin,
                           (uint32_t)((address - begin) / 4),
                           (uint32_t)((last - 1 - begin) / 4 - (address - begin) / 4 + 1));
+}
+
+static const struct zeta_vgpu_symbol *find_export(const struct zeta_vgpu_image *image,
+                                                  const char *name)
+{
+    const struct zeta_vgpu_symbol wanted = {.name = name};
+
+    return bsearch(&wanted, image->exports, image->export_count, sizeof(wanted), symbols_by_name);
+}
+
+const struct zeta_vgpu_symbol *zeta_vgpu_image_exports(const struct zeta_vgpu_image *image,
+                                                       uint32_t *out_count)
+{
+    *out_count = image->export_count;
+    return image->exports;
+}
+
+const char *const *zeta_vgpu_image_imports(const struct zeta_vgpu_image *image, uint32_t *out_count)
+{
+    *out_count = image->bound ? 0 : image->import_count;
+    return image->imports;
+}
+
+bool zeta_vgpu_image_find_symbol(const struct zeta_vgpu_image *image, const char *name,
+                                 struct zeta_vgpu_symbol *out_symbol)
+{
+    const struct zeta_vgpu_symbol *offered = find_export(image, name);
+
+    if (offered) {
+        *out_symbol = *offered;
+        return true;
+    }
+    for (uint32_t i = 1; i < image->elf.symbols.count; i++) {
+        struct zeta_vgpu_elf_symbol symbol;
+
+        if (zeta_vgpu_elf_symbol(&image->elf, &image->elf.symbols, i, &symbol) &&
+            strcmp(symbol.name, name) == 0 && usable(image, &symbol, out_symbol))
+            return true;
+    }
+    return false;
+}
+
+/* A link in progress. */
+struct link {
+    struct zeta_vgpu_image *const *images;
+    uint32_t count;
+    zeta_vgpu_link_report report;
+    void *user;
+    uint32_t problems;
+};
+
+static void complain(struct link *link, const char *what, const char *name)
+{
+    char text[400];
+
+    link->problems++;
+    (void)snprintf(text, sizeof(text), "%s: %.300s", what, name);
+    if (link->report)
+        link->report(link->user, text);
+}
+
+/* Address of a name that @taker needs; 0 when no image offers it. */
+static uint64_t resolve(struct link *link, const struct zeta_vgpu_image *taker,
+                        const struct zeta_vgpu_elf_symbol *wanted)
+{
+    const struct zeta_vgpu_symbol *best = NULL;
+    bool twice = false;
+
+    for (uint32_t i = 0; i < link->count; i++) {
+        const struct zeta_vgpu_symbol *found =
+            link->images[i] == taker ? NULL : find_export(link->images[i], wanted->name);
+
+        if (!found)
+            continue;
+        twice |= best && !best->weak && !found->weak;
+        if (!best || (best->weak && !found->weak))
+            best = found;
+    }
+    if (twice)
+        complain(link, "several modules export", wanted->name);
+    else if (!best && !wanted->weak)
+        complain(link, "no module exports", wanted->name);
+    return best ? best->address : 0;
+}
+
+enum zeta_vgpu_result zeta_vgpu_image_link(struct zeta_vgpu_image *const *images, uint32_t count,
+                                           zeta_vgpu_link_report report, void *user)
+{
+    struct link link = {.images = images, .count = count, .report = report, .user = user};
+    /* By image, for each that is not bound: an address for each dynamic symbol. */
+    uint64_t **addresses = calloc((size_t)count + 1, sizeof(*addresses));
+    enum zeta_vgpu_result result = ZETA_VGPU_OUT_OF_MEMORY;
+
+    if (!addresses)
+        return result;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_vgpu_elf *elf = &images[i]->elf;
+        struct zeta_vgpu_elf_symbol symbol;
+
+        if (images[i]->bound)
+            continue;
+        addresses[i] = calloc((size_t)elf->dynamic.count + 1, sizeof(*addresses[i]));
+        if (!addresses[i])
+            goto out;
+        for (uint32_t k = 1; k < elf->dynamic.count; k++) {
+            if (zeta_vgpu_elf_symbol(elf, &elf->dynamic, k, &symbol) && !symbol.defined &&
+                symbol.global)
+                addresses[i][k] = resolve(&link, images[i], &symbol);
+        }
+    }
+    result = link.problems > 0 ? ZETA_VGPU_INVALID_IMAGE : ZETA_VGPU_OK;
+    for (uint32_t i = 0; i < count && result == ZETA_VGPU_OK; i++) {
+        if (images[i]->bound)
+            continue;
+        zeta_vgpu_elf_bind(&images[i]->elf, images[i]->memory, addresses[i]);
+        images[i]->bound = true;
+    }
+
+out:
+    for (uint32_t i = 0; i < count; i++)
+        free(addresses[i]);
+    free((void *)addresses);
+    return result;
 }

@@ -7,13 +7,20 @@
 #include "message.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
+/* No real image lies beyond; sums of two such numbers never wrap. */
+#define ADDRESS_LIMIT (UINT64_C(1) << 47)
+
 enum {
     PAGE_BYTES = 4096,
     LOWEST_FIXED_ADDRESS = 0x10000, /* keeps null pointers, and the address of return, invalid */
-    FLAG_COMPRESSED = 1             /* EF_RISCV_RVC */
+    FLAG_COMPRESSED = 1,            /* EF_RISCV_RVC */
+    RELOCATION_64 = 2,              /* R_RISCV_64 and so on */
+    RELOCATION_RELATIVE = 3,
+    RELOCATION_JUMP_SLOT = 5
 };
 
-bool zeta_vgpu_elf_in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uint64_t bytes)
+/* True when the file has all of these bytes. */
+static bool in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uint64_t bytes)
 {
     return offset <= elf->size && bytes <= elf->size - offset;
 }
@@ -56,8 +63,7 @@ static bool read_header(struct zeta_vgpu_elf *elf, Elf64_Ehdr *header,
         return zeta_vgpu_reject(message,
                                 "%u program headers of %u bytes, expected at least one of %zu",
                                 header->e_phnum, header->e_phentsize, sizeof(Elf64_Phdr));
-    if (!zeta_vgpu_elf_in_file(elf, header->e_phoff,
-                               (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)))
+    if (!in_file(elf, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)))
         return zeta_vgpu_reject(
             message, "%u program headers at offset 0x%" PRIx64 " reach beyond the file (%zu bytes)",
             header->e_phnum, header->e_phoff, elf->size);
@@ -66,8 +72,7 @@ static bool read_header(struct zeta_vgpu_elf *elf, Elf64_Ehdr *header,
                                 ZETA_VGPU_ELF_MAX_SECTIONS);
     if (header->e_shnum &&
         (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shstrndx >= header->e_shnum ||
-         !zeta_vgpu_elf_in_file(elf, header->e_shoff,
-                                (uint64_t)header->e_shnum * sizeof(Elf64_Shdr))))
+         !in_file(elf, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr))))
         return zeta_vgpu_reject(message,
                                 "%u section headers of %u bytes at offset 0x%" PRIx64
                                 " do not fit the file (%zu bytes)",
@@ -85,51 +90,6 @@ static Elf64_Shdr section_header(const struct zeta_vgpu_elf *elf, const Elf64_Eh
     return section;
 }
 
-static bool check_segment(const struct zeta_vgpu_elf *elf, const Elf64_Phdr *program,
-                          uint32_t index, struct zeta_vgpu_message *message)
-{
-    if (program->p_filesz > program->p_memsz)
-        return zeta_vgpu_reject(message,
-                                "segment %u: %" PRIu64 " bytes in the file are more than %" PRIu64
-                                " in memory",
-                                index, program->p_filesz, program->p_memsz);
-    if (!zeta_vgpu_elf_in_file(elf, program->p_offset, program->p_filesz))
-        return zeta_vgpu_reject(message,
-                                "segment %u: %" PRIu64 " bytes at offset 0x%" PRIx64
-                                " reach beyond the file (%zu bytes)",
-                                index, program->p_filesz, program->p_offset, elf->size);
-    if (program->p_vaddr >= ZETA_VGPU_ELF_ADDRESS_LIMIT ||
-        program->p_memsz >= ZETA_VGPU_ELF_ADDRESS_LIMIT)
-        return zeta_vgpu_reject(message,
-                                "segment %u: address 0x%" PRIx64 " and size 0x%" PRIx64
-                                " are beyond any usable address",
-                                index, program->p_vaddr, program->p_memsz);
-    if ((program->p_flags & PF_W) && (program->p_flags & PF_X))
-        return zeta_vgpu_reject(
-            message, "segment %u is writable and executable; code cannot be written", index);
-    if (elf->segment_count == ZETA_VGPU_ELF_MAX_SEGMENTS)
-        return zeta_vgpu_reject(message, "more than %d segments to load",
-                                ZETA_VGPU_ELF_MAX_SEGMENTS);
-    for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const struct zeta_vgpu_segment *other = &elf->segments[i];
-
-        if (program->p_vaddr < other->address + other->memory_bytes &&
-            other->address < program->p_vaddr + program->p_memsz)
-            return zeta_vgpu_reject(message,
-                                    "segment %u at 0x%" PRIx64 " overlaps the one at 0x%" PRIx64,
-                                    index, program->p_vaddr, other->address);
-    }
-    return true;
-}
-
-/* Shared local memory has addresses but no memory of the image. */
-static bool is_slm(const struct zeta_vgpu_elf *elf, const Elf64_Phdr *program)
-{
-    return elf->slm_bytes > 0 && program->p_filesz == 0 && program->p_vaddr >= elf->slm_begin &&
-           program->p_vaddr < elf->slm_begin + elf->slm_bytes &&
-           program->p_memsz <= elf->slm_begin + elf->slm_bytes - program->p_vaddr;
-}
-
 static bool read_segments(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
                           struct zeta_vgpu_message *message)
 {
@@ -137,10 +97,43 @@ static bool read_segments(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
         Elf64_Phdr program;
 
         memcpy(&program, elf->bytes + header->e_phoff + i * sizeof(program), sizeof(program));
-        if (program.p_type != PT_LOAD || program.p_memsz == 0 || is_slm(elf, &program))
+        if (program.p_type != PT_LOAD || program.p_memsz == 0)
             continue;
-        if (!check_segment(elf, &program, i, message))
-            return false;
+        /* Shared local memory has addresses but no memory of the image. */
+        if (elf->slm_bytes > 0 && program.p_filesz == 0 && program.p_vaddr >= elf->slm_begin &&
+            program.p_vaddr < elf->slm_begin + elf->slm_bytes &&
+            program.p_memsz <= elf->slm_begin + elf->slm_bytes - program.p_vaddr)
+            continue;
+        if (program.p_filesz > program.p_memsz)
+            return zeta_vgpu_reject(message,
+                                    "segment %u: %" PRIu64
+                                    " bytes in the file are more than %" PRIu64 " in memory",
+                                    i, program.p_filesz, program.p_memsz);
+        if (!in_file(elf, program.p_offset, program.p_filesz))
+            return zeta_vgpu_reject(message,
+                                    "segment %u: %" PRIu64 " bytes at offset 0x%" PRIx64
+                                    " reach beyond the file (%zu bytes)",
+                                    i, program.p_filesz, program.p_offset, elf->size);
+        if (program.p_vaddr >= ADDRESS_LIMIT || program.p_memsz >= ADDRESS_LIMIT)
+            return zeta_vgpu_reject(message,
+                                    "segment %u: address 0x%" PRIx64 " and size 0x%" PRIx64
+                                    " are beyond any usable address",
+                                    i, program.p_vaddr, program.p_memsz);
+        if ((program.p_flags & PF_W) && (program.p_flags & PF_X))
+            return zeta_vgpu_reject(
+                message, "segment %u is writable and executable; code cannot be written", i);
+        if (elf->segment_count == ZETA_VGPU_ELF_MAX_SEGMENTS)
+            return zeta_vgpu_reject(message, "more than %d segments to load",
+                                    ZETA_VGPU_ELF_MAX_SEGMENTS);
+        for (uint32_t k = 0; k < elf->segment_count; k++) {
+            const struct zeta_vgpu_segment *other = &elf->segments[k];
+
+            if (program.p_vaddr < other->address + other->memory_bytes &&
+                other->address < program.p_vaddr + program.p_memsz)
+                return zeta_vgpu_reject(
+                    message, "segment %u at 0x%" PRIx64 " overlaps the one at 0x%" PRIx64, i,
+                    program.p_vaddr, other->address);
+        }
         elf->segments[elf->segment_count++] = (struct zeta_vgpu_segment){
             .address = program.p_vaddr,
             .memory_bytes = program.p_memsz,
@@ -219,28 +212,9 @@ static bool has_name(const struct zeta_vgpu_elf *elf, const Elf64_Shdr *names,
 {
     size_t length = strlen(name) + 1;
 
-    return names->sh_type == SHT_STRTAB &&
-           zeta_vgpu_elf_in_file(elf, names->sh_offset, names->sh_size) &&
+    return names->sh_type == SHT_STRTAB && in_file(elf, names->sh_offset, names->sh_size) &&
            section->sh_name < names->sh_size && length <= names->sh_size - section->sh_name &&
            memcmp(elf->bytes + names->sh_offset + section->sh_name, name, length) == 0;
-}
-
-static bool read_slm(struct zeta_vgpu_elf *elf, const Elf64_Shdr *section,
-                     struct zeta_vgpu_message *message)
-{
-    if (section->sh_type != SHT_NOBITS)
-        return zeta_vgpu_reject(message,
-                                "section .slm has type %u, expected %u: shared local memory cannot "
-                                "be initialised",
-                                section->sh_type, SHT_NOBITS);
-    if (section->sh_size > ZETA_VGPU_ELF_MAX_SLM_BYTES ||
-        section->sh_addr >= ZETA_VGPU_ELF_ADDRESS_LIMIT)
-        return zeta_vgpu_reject(
-            message, "section .slm: 0x%" PRIx64 " bytes at 0x%" PRIx64 ", at most 0x%x fit",
-            section->sh_size, section->sh_addr, ZETA_VGPU_ELF_MAX_SLM_BYTES);
-    elf->slm_begin = section->sh_addr;
-    elf->slm_bytes = (uint32_t)section->sh_size;
-    return true;
 }
 
 static bool read_symbol_table(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
@@ -250,23 +224,24 @@ static bool read_symbol_table(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *heade
     Elf64_Shdr strings;
 
     if (section->sh_link >= header->e_shnum || section->sh_entsize != sizeof(Elf64_Sym) ||
-        !zeta_vgpu_elf_in_file(elf, section->sh_offset, section->sh_size))
+        !in_file(elf, section->sh_offset, section->sh_size))
         return zeta_vgpu_reject(message,
                                 "the symbol table at offset 0x%" PRIx64 " does not fit the file",
                                 section->sh_offset);
     strings = section_header(elf, header, section->sh_link);
-    if (strings.sh_type != SHT_STRTAB ||
-        !zeta_vgpu_elf_in_file(elf, strings.sh_offset, strings.sh_size))
+    if (strings.sh_type != SHT_STRTAB || !in_file(elf, strings.sh_offset, strings.sh_size))
         return zeta_vgpu_reject(message,
                                 "the symbol names at offset 0x%" PRIx64 " do not fit the file",
                                 strings.sh_offset);
     if (section->sh_size / sizeof(Elf64_Sym) > ZETA_VGPU_ELF_MAX_SYMBOLS)
         return zeta_vgpu_reject(message, "%" PRIu64 " symbols, at most %d are allowed",
                                 section->sh_size / sizeof(Elf64_Sym), ZETA_VGPU_ELF_MAX_SYMBOLS);
-    out_table->entries.offset = section->sh_offset;
-    out_table->count = (uint32_t)(section->sh_size / sizeof(Elf64_Sym));
-    out_table->names.offset = strings.sh_offset;
-    out_table->names.bytes = strings.sh_size;
+    *out_table = (struct zeta_vgpu_elf_symbols){
+        .offset = section->sh_offset,
+        .count = (uint32_t)(section->sh_size / sizeof(Elf64_Sym)),
+        .names_offset = strings.sh_offset,
+        .names_bytes = strings.sh_size,
+    };
     return true;
 }
 
@@ -280,16 +255,25 @@ static bool read_sections(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
     names = section_header(elf, header, header->e_shstrndx);
     for (uint32_t i = 0; i < header->e_shnum; i++) {
         Elf64_Shdr section = section_header(elf, header, i);
-        bool fine = true;
 
-        if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM)
-            fine = read_symbol_table(elf, header, &section,
-                                     section.sh_type == SHT_SYMTAB ? &elf->symbols : &elf->dynamic,
-                                     message);
-        else if (has_name(elf, &names, &section, ".slm") && section.sh_size > 0)
-            fine = read_slm(elf, &section, message);
-        if (!fine)
-            return false;
+        if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) {
+            if (!read_symbol_table(elf, header, &section,
+                                   section.sh_type == SHT_SYMTAB ? &elf->symbols : &elf->dynamic,
+                                   message))
+                return false;
+        } else if (has_name(elf, &names, &section, ".slm") && section.sh_size > 0) {
+            if (section.sh_type != SHT_NOBITS)
+                return zeta_vgpu_reject(message,
+                                        "section .slm has type %u, expected %u: shared local "
+                                        "memory cannot be initialised",
+                                        section.sh_type, SHT_NOBITS);
+            if (section.sh_size > ZETA_VGPU_ELF_MAX_SLM_BYTES || section.sh_addr >= ADDRESS_LIMIT)
+                return zeta_vgpu_reject(
+                    message, "section .slm: 0x%" PRIx64 " bytes at 0x%" PRIx64 ", at most 0x%x fit",
+                    section.sh_size, section.sh_addr, ZETA_VGPU_ELF_MAX_SLM_BYTES);
+            elf->slm_begin = section.sh_addr;
+            elf->slm_bytes = (uint32_t)section.sh_size;
+        }
         if (has_name(elf, &names, &section, ".vgpu.info") && (section.sh_flags & SHF_ALLOC)) {
             elf->info_begin = section.sh_addr;
             elf->info_bytes = section.sh_size;
@@ -311,6 +295,164 @@ bool zeta_vgpu_elf_parse(const void *bytes, size_t size, struct zeta_vgpu_elf *o
     return true;
 }
 
+bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
+                          const struct zeta_vgpu_elf_symbols *table, uint32_t index,
+                          struct zeta_vgpu_elf_symbol *out_symbol)
+{
+    const char *name;
+    uint32_t binding;
+    Elf64_Sym symbol;
+
+    memcpy(&symbol, elf->bytes + table->offset + (uint64_t)index * sizeof(symbol), sizeof(symbol));
+    name = (const char *)elf->bytes + table->names_offset + symbol.st_name;
+    if (symbol.st_name >= table->names_bytes ||
+        !memchr(name, 0, table->names_bytes - symbol.st_name))
+        name = NULL;
+    binding = ELF64_ST_BIND(symbol.st_info);
+    *out_symbol = (struct zeta_vgpu_elf_symbol){
+        .name = name,
+        .address = symbol.st_value,
+        .size_bytes = symbol.st_size,
+        .defined = symbol.st_shndx != SHN_UNDEF,
+        .global = binding == STB_GLOBAL || binding == STB_WEAK,
+        .weak = binding == STB_WEAK,
+        .function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC,
+        .object = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT,
+    };
+    return name && *name && symbol.st_shndx < SHN_LORESERVE;
+}
+
+/* The segment that holds all of [address, address + bytes). */
+static const struct zeta_vgpu_segment *segment_of(const struct zeta_vgpu_elf *elf, uint64_t address,
+                                                  uint64_t bytes)
+{
+    for (uint32_t i = 0; i < elf->segment_count; i++) {
+        const struct zeta_vgpu_segment *segment = &elf->segments[i];
+
+        if (address >= segment->address && address - segment->address <= segment->memory_bytes &&
+            bytes <= segment->memory_bytes - (address - segment->address))
+            return segment;
+    }
+    return NULL;
+}
+
+/* Tables of relocations, as addresses in the file: those of data and those of calls. */
+struct relocations {
+    struct {
+        uint64_t address, bytes;
+    } tables[2];
+};
+
+/* Reads the dynamic section. */
+static bool find_relocations(const struct zeta_vgpu_elf *elf, struct relocations *out,
+                             struct zeta_vgpu_message *message)
+{
+    Elf64_Ehdr header;
+
+    memset(out, 0, sizeof(*out));
+    memcpy(&header, elf->bytes, sizeof(header));
+    for (uint32_t i = 0; i < header.e_phnum; i++) {
+        Elf64_Phdr program;
+
+        memcpy(&program, elf->bytes + header.e_phoff + i * sizeof(program), sizeof(program));
+        if (program.p_type != PT_DYNAMIC)
+            continue;
+        if (!in_file(elf, program.p_offset, program.p_filesz))
+            return zeta_vgpu_reject(
+                message, "the dynamic section at offset 0x%" PRIx64 " reaches beyond the file",
+                program.p_offset);
+        for (uint64_t at = 0; program.p_filesz - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
+            Elf64_Dyn entry;
+
+            memcpy(&entry, elf->bytes + program.p_offset + at, sizeof(entry));
+            if (entry.d_tag == DT_NULL)
+                break;
+            if (entry.d_tag == DT_NEEDED)
+                return zeta_vgpu_reject(message,
+                                        "the file needs a shared library; link kernels statically");
+            if (entry.d_tag == DT_RELA || entry.d_tag == DT_JMPREL)
+                out->tables[entry.d_tag == DT_JMPREL].address = entry.d_un.d_ptr;
+            if (entry.d_tag == DT_RELASZ || entry.d_tag == DT_PLTRELSZ)
+                out->tables[entry.d_tag == DT_PLTRELSZ].bytes = entry.d_un.d_val;
+        }
+    }
+    return true;
+}
+
+/*
+ * One relocation of an image that is loaded at @base. With @addresses the image was relocated
+ * before, and only symbols of other files are written.
+ */
+static bool relocate_one(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
+                         const Elf64_Rela *relocation, const uint64_t *addresses,
+                         struct zeta_vgpu_message *message)
+{
+    const uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    const uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
+    const bool is_symbol = type == RELOCATION_64 || type == RELOCATION_JUMP_SLOT;
+    uint64_t value = (uint64_t)relocation->r_addend;
+    const struct zeta_vgpu_segment *segment = segment_of(elf, relocation->r_offset, sizeof(value));
+    struct zeta_vgpu_elf_symbol symbol;
+
+    if (!segment)
+        return zeta_vgpu_reject(message, "a relocation at 0x%" PRIx64 " is outside the image",
+                                relocation->r_offset);
+    if (!is_symbol && type != RELOCATION_RELATIVE)
+        return zeta_vgpu_reject(message, "relocation type %u at 0x%" PRIx64 " is not supported",
+                                type, relocation->r_offset);
+    if (is_symbol && index >= elf->dynamic.count)
+        return zeta_vgpu_reject(message,
+                                "a relocation names symbol %u, the file has %u dynamic symbols",
+                                index, elf->dynamic.count);
+    if (addresses) {
+        if (!is_symbol || addresses[index] == 0)
+            return true;
+        value += addresses[index];
+    } else if (is_symbol) {
+        if (!zeta_vgpu_elf_symbol(elf, &elf->dynamic, index, &symbol))
+            return zeta_vgpu_reject(
+                message, "a relocation names symbol %u, which has no name or no place", index);
+        if (!symbol.defined && segment->executable)
+            return zeta_vgpu_reject(message,
+                                    "code at 0x%" PRIx64
+                                    " refers to \"%.200s\" of another file: build it with -fPIC",
+                                    relocation->r_offset, symbol.name);
+        value = symbol.defined ? value + base - elf->low + symbol.address : 0;
+    } else {
+        value += base - elf->low;
+    }
+    memcpy(memory + (relocation->r_offset - elf->low), &value, sizeof(value));
+    return true;
+}
+
+static bool relocate(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
+                     const uint64_t *addresses, struct zeta_vgpu_message *message)
+{
+    struct relocations relocations;
+
+    if (!find_relocations(elf, &relocations, message))
+        return false;
+    for (unsigned t = 0; t < 2; t++) {
+        const uint64_t begin = relocations.tables[t].address, bytes = relocations.tables[t].bytes;
+        const uint64_t count = bytes / sizeof(Elf64_Rela);
+
+        if (count > 0 && (count > ZETA_VGPU_ELF_MAX_RELOCATIONS || begin >= ADDRESS_LIMIT ||
+                          !segment_of(elf, begin, bytes)))
+            return zeta_vgpu_reject(message,
+                                    "%" PRIu64 " relocations at 0x%" PRIx64 " are not in the image",
+                                    count, begin);
+        for (uint64_t i = 0; i < count; i++) {
+            Elf64_Rela relocation;
+
+            memcpy(&relocation, memory + (begin - elf->low) + i * sizeof(relocation),
+                   sizeof(relocation));
+            if (!relocate_one(elf, memory, base, &relocation, addresses, message))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
                         struct zeta_vgpu_message *out_message)
 {
@@ -321,39 +463,11 @@ bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, 
             memcpy(memory + (segment->address - elf->low), elf->bytes + segment->file_offset,
                    segment->file_bytes);
     }
-    return zeta_vgpu_elf_relocate(elf, memory, base, out_message);
+    return relocate(elf, memory, base, NULL, out_message);
 }
 
-/* A terminated name of a string table, or NULL. */
-static const char *name_at(const struct zeta_vgpu_elf *elf, const struct zeta_vgpu_elf_table *names,
-                           uint32_t offset)
+void zeta_vgpu_elf_bind(const struct zeta_vgpu_elf *elf, unsigned char *memory,
+                        const uint64_t *addresses)
 {
-    const char *name = (const char *)elf->bytes + names->offset + offset;
-
-    if (offset >= names->bytes || !memchr(name, 0, names->bytes - offset))
-        return NULL;
-    return name;
-}
-
-bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
-                          const struct zeta_vgpu_elf_symbols *table, uint32_t index,
-                          struct zeta_vgpu_elf_symbol *out_symbol)
-{
-    uint32_t binding;
-    Elf64_Sym symbol;
-
-    memcpy(&symbol, elf->bytes + table->entries.offset + (uint64_t)index * sizeof(symbol),
-           sizeof(symbol));
-    binding = ELF64_ST_BIND(symbol.st_info);
-    *out_symbol = (struct zeta_vgpu_elf_symbol){
-        .name = name_at(elf, &table->names, symbol.st_name),
-        .address = symbol.st_value,
-        .size_bytes = symbol.st_size,
-        .defined = symbol.st_shndx != SHN_UNDEF,
-        .global = binding == STB_GLOBAL || binding == STB_WEAK,
-        .weak = binding == STB_WEAK,
-        .function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC,
-        .object = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT,
-    };
-    return out_symbol->name && *out_symbol->name && symbol.st_shndx < SHN_LORESERVE;
+    (void)relocate(elf, memory, 0, addresses, NULL);
 }

@@ -34,17 +34,11 @@ struct zeta_vgpu_segment {
     bool executable;
 };
 
-/** A table in the file. */
-struct zeta_vgpu_elf_table {
-    uint64_t offset; /**< in the file */
-    uint64_t bytes;
-};
-
-/** A symbol table with its names. */
+/** A symbol table with its names; offsets are in the file. */
 struct zeta_vgpu_elf_symbols {
-    struct zeta_vgpu_elf_table entries; /**< only the offset is used */
-    struct zeta_vgpu_elf_table names;
+    uint64_t offset;
     uint32_t count; /**< of entries; the first one is none */
+    uint64_t names_offset, names_bytes;
 };
 
 /** One symbol. */
@@ -100,20 +94,5 @@ void zeta_vgpu_elf_bind(const struct zeta_vgpu_elf *elf, unsigned char *memory,
 bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
                           const struct zeta_vgpu_elf_symbols *table, uint32_t index,
                           struct zeta_vgpu_elf_symbol *out_symbol);
-
-/* ---- shared by elf.c and elf_relocate.c ---- */
-
-/** No real image lies beyond; sums of two such numbers never wrap. */
-#define ZETA_VGPU_ELF_ADDRESS_LIMIT (UINT64_C(1) << 47)
-
-/** True when the file has all of these bytes. */
-bool zeta_vgpu_elf_in_file(const struct zeta_vgpu_elf *elf, uint64_t offset, uint64_t bytes);
-
-/**
- * Relocates a loaded image to run at @base. Relocations of symbols that the file does not define
- * are left for zeta_vgpu_elf_bind(); those of weak ones become 0 meanwhile.
- */
-bool zeta_vgpu_elf_relocate(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
-                            struct zeta_vgpu_message *message);
 
 #endif

@@ -27,10 +27,7 @@ struct zeta_vgpu_space *zeta_vgpu_space_create(void)
 
     if (!space)
         return NULL;
-    if (pthread_rwlock_init(&space->lock, NULL) != 0) {
-        free(space);
-        return NULL;
-    }
+    pthread_rwlock_init(&space->lock, NULL);
     pthread_mutex_init(&space->code_lock, NULL);
     space->next_model = MODEL_ALIGNMENT;
     atomic_init(&space->generation, 1);
@@ -80,41 +77,35 @@ static bool grow_locked(struct zeta_vgpu_space *space, size_t more)
     return true;
 }
 
-static bool add_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t end,
-                       enum zeta_vgpu_access access, const struct zeta_rv64_code *code)
-{
-    size_t index = first_behind_locked(space, begin);
-    struct zeta_vgpu_range *range;
-
-    if (index < space->count && space->ranges[index].begin < end)
-        return false;
-    if (!grow_locked(space, 1))
-        return false;
-    range = &space->ranges[index];
-    memmove(range + 1, range, (space->count - index) * sizeof(*range));
-    space->count++;
-    range->begin = begin;
-    range->end = end;
-    range->writable = access == ZETA_VGPU_ACCESS_WRITE;
-    range->closed = access == ZETA_VGPU_ACCESS_NONE;
-    range->code = code;
-    /* The offset inside a page is kept, so that lines are cut as they are on the host. */
-    range->model_begin = space->next_model + begin % 4096;
-    space->next_model = (range->model_begin + (end - begin) + MODEL_ALIGNMENT - 1) /
-                        MODEL_ALIGNMENT * MODEL_ALIGNMENT;
-    return true;
-}
-
-static bool add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
+static bool add(struct zeta_vgpu_space *space, const void *address, uint64_t size_bytes,
                 enum zeta_vgpu_access access, const struct zeta_rv64_code *code)
 {
-    uint64_t first = (uintptr_t)begin;
-    bool added;
+    const uint64_t begin = (uintptr_t)address, end = begin + size_bytes;
+    struct zeta_vgpu_range *range;
+    bool added = false;
+    size_t index;
 
-    if (size_bytes == 0 || first + size_bytes < first)
+    if (size_bytes == 0 || end < begin)
         return false;
     pthread_rwlock_wrlock(&space->lock);
-    added = add_locked(space, first, first + size_bytes, access, code);
+    index = first_behind_locked(space, begin);
+    if ((index == space->count || space->ranges[index].begin >= end) && grow_locked(space, 1)) {
+        range = &space->ranges[index];
+        memmove(range + 1, range, (space->count - index) * sizeof(*range));
+        space->count++;
+        *range = (struct zeta_vgpu_range){
+            .begin = begin,
+            .end = end,
+            .writable = access == ZETA_VGPU_ACCESS_WRITE,
+            .closed = access == ZETA_VGPU_ACCESS_NONE,
+            /* The offset inside a page is kept, so that lines are cut as they are on the host. */
+            .model_begin = space->next_model + begin % PAGE_BYTES,
+            .code = code,
+        };
+        space->next_model = (range->model_begin + size_bytes + MODEL_ALIGNMENT - 1) /
+                            MODEL_ALIGNMENT * MODEL_ALIGNMENT;
+        added = true;
+    }
     pthread_rwlock_unlock(&space->lock);
     return added;
 }
@@ -141,19 +132,6 @@ void zeta_vgpu_space_unlock_code(struct zeta_vgpu_space *space)
     pthread_mutex_unlock(&space->code_lock);
 }
 
-/* How far to go on from @address to get behind code of the range; 0 when they share nothing. */
-static uint64_t distance_past(const struct zeta_vgpu_range *range, uint64_t address,
-                              uint64_t size_bytes)
-{
-    const uint32_t ahead = (uint32_t)(range->begin - address);
-    const uint32_t inside = (uint32_t)(address - range->begin);
-    const uint32_t past = (uint32_t)(range->end - address);
-
-    if (!range->code || (ahead >= size_bytes && inside >= range->end - range->begin))
-        return 0;
-    return ((uint64_t)past + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
-
 uint64_t zeta_vgpu_space_code_place(struct zeta_vgpu_space *space, uint64_t address,
                                     uint64_t size_bytes)
 {
@@ -161,11 +139,16 @@ uint64_t zeta_vgpu_space_code_place(struct zeta_vgpu_space *space, uint64_t addr
 
     pthread_rwlock_rdlock(&space->lock);
     for (size_t i = 0; i < space->count && at - address <= UINT32_MAX; i++) {
-        const uint64_t distance = distance_past(&space->ranges[i], at, size_bytes);
+        const struct zeta_vgpu_range *range = &space->ranges[i];
+        const uint32_t ahead = (uint32_t)(range->begin - at);
+        const uint32_t inside = (uint32_t)(at - range->begin);
+        const uint64_t past = (uint32_t)(range->end - at);
 
-        at += distance;
-        if (distance > 0)
-            i = SIZE_MAX; /* from the first one again */
+        if (!range->code || past == 0 ||
+            (ahead >= size_bytes && inside >= range->end - range->begin))
+            continue;
+        at += (past + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        i = SIZE_MAX; /* from the first one again */
     }
     pthread_rwlock_unlock(&space->lock);
     return at - address <= UINT32_MAX ? at : 0;
@@ -174,14 +157,13 @@ uint64_t zeta_vgpu_space_code_place(struct zeta_vgpu_space *space, uint64_t addr
 /* Waits until no reader works with what it found before @generation. */
 static void wait_for_readers(struct zeta_vgpu_space *space, uint64_t generation)
 {
-    for (uint32_t i = 0; i < ZETA_VGPU_SPACE_READERS; i++) {
-        for (;;) {
-            uint64_t seen = atomic_load(&space->readers[i]);
+    for (uint32_t i = 0; i < ZETA_VGPU_SPACE_READERS;) {
+        const uint64_t seen = atomic_load(&space->readers[i]);
 
-            if (seen == 0 || seen >= generation)
-                break;
+        if (seen == 0 || seen >= generation)
+            i++;
+        else
             sched_yield();
-        }
     }
 }
 
@@ -221,62 +203,51 @@ static void cut_locked(struct zeta_vgpu_space *space, uint64_t address)
     range[1].model_begin += address - range[0].begin;
 }
 
-/* Cuts at both ends of a span and gives the ranges inside; false without memory. */
-static bool isolate_locked(struct zeta_vgpu_space *space, uint64_t begin, uint64_t size_bytes,
-                           size_t *out_first, size_t *out_end)
+/*
+ * Takes the ranges in a span away, or changes their rights, after cutting those that reach beyond
+ * it. False without memory.
+ */
+static bool change(struct zeta_vgpu_space *space, const void *address, uint64_t size_bytes,
+                   bool remove, enum zeta_vgpu_access access)
 {
-    if (begin + size_bytes < begin || !grow_locked(space, 2))
-        return false;
-    cut_locked(space, begin);
-    cut_locked(space, begin + size_bytes);
-    *out_first = first_behind_locked(space, begin);
-    for (*out_end = *out_first; *out_end < space->count; (*out_end)++) {
-        if (space->ranges[*out_end].begin >= begin + size_bytes)
-            break;
-    }
-    return true;
-}
-
-bool zeta_vgpu_space_clear(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes)
-{
+    const uint64_t begin = (uintptr_t)address, end = begin + size_bytes;
     uint64_t generation = 0;
-    size_t first, end;
+    size_t first, last;
     bool good;
 
     pthread_rwlock_wrlock(&space->lock);
-    good = isolate_locked(space, (uintptr_t)begin, size_bytes, &first, &end);
-    if (good && end > first) {
-        memmove(space->ranges + first, space->ranges + end,
-                (space->count - end) * sizeof(*space->ranges));
-        space->count -= end - first;
-        generation = atomic_fetch_add(&space->generation, 1) + 1;
+    good = end >= begin && grow_locked(space, 2);
+    if (good) {
+        cut_locked(space, begin);
+        cut_locked(space, end);
+        first = first_behind_locked(space, begin);
+        for (last = first; last < space->count && space->ranges[last].begin < end; last++) {
+            space->ranges[last].writable = access == ZETA_VGPU_ACCESS_WRITE;
+            space->ranges[last].closed = access == ZETA_VGPU_ACCESS_NONE;
+        }
+        if (last > first)
+            generation = atomic_fetch_add(&space->generation, 1) + 1;
+        if (remove) {
+            memmove(space->ranges + first, space->ranges + last,
+                    (space->count - last) * sizeof(*space->ranges));
+            space->count -= last - first;
+        }
     }
     pthread_rwlock_unlock(&space->lock);
     if (generation != 0)
         wait_for_readers(space, generation);
     return good;
+}
+
+bool zeta_vgpu_space_clear(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes)
+{
+    return change(space, begin, size_bytes, true, ZETA_VGPU_ACCESS_NONE);
 }
 
 bool zeta_vgpu_space_protect(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
                              enum zeta_vgpu_access access)
 {
-    uint64_t generation = 0;
-    size_t first, end;
-    bool good;
-
-    pthread_rwlock_wrlock(&space->lock);
-    good = isolate_locked(space, (uintptr_t)begin, size_bytes, &first, &end);
-    if (good && end > first) {
-        for (size_t i = first; i < end; i++) {
-            space->ranges[i].writable = access == ZETA_VGPU_ACCESS_WRITE;
-            space->ranges[i].closed = access == ZETA_VGPU_ACCESS_NONE;
-        }
-        generation = atomic_fetch_add(&space->generation, 1) + 1;
-    }
-    pthread_rwlock_unlock(&space->lock);
-    if (generation != 0)
-        wait_for_readers(space, generation);
-    return good;
+    return change(space, begin, size_bytes, false, access);
 }
 
 bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,

@@ -63,48 +63,35 @@ static int __attribute__((format(printf, 1, 2))) wrong(const char *format, ...)
     return ZETA_CC_EXIT_USAGE;
 }
 
-/* The language that -x gives to the files that follow. */
-enum forced { FORCED_NONE = -1, FORCED_UNKNOWN = -2 };
+/* Languages by what -x names and by the end of a file's name. */
+enum { BY_NAME = -1, UNKNOWN_LANGUAGE = -2 };
 
-static int forced_language(const char *word)
+static const struct {
+    const char *word;   /* null: none */
+    const char *suffix; /* null: none */
+    int language;
+} languages[] = {{"cl", ".cl", ZETA_CC_OPENCL_C},  {"c", ".c", ZETA_CC_C},
+                 {"ir", ".bc", ZETA_CC_IR},        {NULL, ".ll", ZETA_CC_IR},
+                 {"spirv", ".spv", ZETA_CC_SPIRV}, {"none", NULL, BY_NAME}};
+
+static int language_of(const char *word, const char *name)
 {
-    static const struct {
-        const char *word;
-        int language;
-    } known[] = {{"cl", ZETA_CC_OPENCL_C},
-                 {"c", ZETA_CC_C},
-                 {"ir", ZETA_CC_IR},
-                 {"spirv", ZETA_CC_SPIRV},
-                 {"none", FORCED_NONE}};
+    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+        const char *suffix = languages[i].suffix;
+        size_t length = name && suffix ? strlen(suffix) : 0;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (strcmp(word, known[i].word) == 0)
-            return known[i].language;
+        if (word && languages[i].word && strcmp(word, languages[i].word) == 0)
+            return languages[i].language;
+        if (length > 0 && strlen(name) > length &&
+            strcmp(name + strlen(name) - length, suffix) == 0)
+            return languages[i].language;
     }
-    return FORCED_UNKNOWN;
-}
-
-static int language_of(const char *name)
-{
-    static const struct {
-        const char *suffix;
-        int language;
-    } known[] = {{".cl", ZETA_CC_OPENCL_C}, {".clcpp", FORCED_UNKNOWN}, {".c", ZETA_CC_C},
-                 {".bc", ZETA_CC_IR},       {".ll", ZETA_CC_IR},        {".spv", ZETA_CC_SPIRV}};
-    size_t length = strlen(name);
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        size_t suffix = strlen(known[i].suffix);
-
-        if (length > suffix && strcmp(name + length - suffix, known[i].suffix) == 0)
-            return known[i].language;
-    }
-    return FORCED_UNKNOWN;
+    return UNKNOWN_LANGUAGE;
 }
 
 static int add_file(struct zeta_cc_command *command, const char *name, int forced)
 {
-    int language = forced == FORCED_NONE ? language_of(name) : forced;
+    int language = forced == BY_NAME ? language_of(NULL, name) : forced;
 
     if (language < 0)
         return wrong(
@@ -172,8 +159,8 @@ static int take_word(struct zeta_cc_command *command, const char *word, const ch
         return *value ? ZETA_CC_EXIT_OK : wrong("option --data needs the name of a folder");
     }
     if ((value = value_of(word, "-x", next, out_words)) != NULL) {
-        *forced = forced_language(value);
-        return *forced != FORCED_UNKNOWN
+        *forced = language_of(value, NULL);
+        return *forced != UNKNOWN_LANGUAGE
                    ? ZETA_CC_EXIT_OK
                    : wrong("-x %s: languages are cl, c, ir, spirv and none", value);
     }
@@ -197,7 +184,7 @@ static int take_word(struct zeta_cc_command *command, const char *word, const ch
 
 int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const *arguments)
 {
-    int forced = FORCED_NONE;
+    int forced = BY_NAME;
     int words = 1;
 
     *command = (struct zeta_cc_command){0};
@@ -216,18 +203,13 @@ int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const
 
 static bool read_file(const char *name, struct zeta_cc_buffer *out_bytes)
 {
-    FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
-    char part[65536];
-    size_t got = 0;
-    bool is_fine;
+    int file = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
+    bool is_fine = file >= 0 && zeta_cc_buffer_read(out_bytes, file);
 
-    while (file && (got = fread(part, 1, sizeof(part), file)) > 0)
-        zeta_cc_buffer_add(out_bytes, part, got);
-    is_fine = file && !ferror(file);
     if (!is_fine)
         (void)fprintf(stderr, "zeta-vgpu-cc: %s: %s\n", name, strerror(errno));
-    if (file && file != stdin)
-        (void)fclose(file);
+    if (file >= 0)
+        (void)close(file);
     return is_fine;
 }
 
@@ -246,22 +228,6 @@ static char *default_target(const struct zeta_cc_command *command)
     return target.bytes;
 }
 
-static bool write_bytes(int file, const struct zeta_cc_buffer *bytes)
-{
-    size_t at = 0;
-
-    while (at < bytes->size) {
-        ssize_t written = write(file, bytes->bytes + at, bytes->size - at);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        at += (size_t)written;
-    }
-    return true;
-}
-
 /* Under another name first: nobody ever sees a part of the file, nor loses the one before. */
 static bool write_file(const char *name, const struct zeta_cc_buffer *bytes)
 {
@@ -274,7 +240,7 @@ static bool write_file(const char *name, const struct zeta_cc_buffer *bytes)
     zeta_cc_buffer_print(&other, "%s.XXXXXX", name);
     file = mkstemp(other.bytes);
     if (file >= 0) {
-        is_fine = write_bytes(file, bytes) && fchmod(file, 0666 & ~mask) == 0;
+        is_fine = zeta_cc_write(file, bytes->bytes, bytes->size) && fchmod(file, 0666 & ~mask) == 0;
         is_fine = close(file) == 0 && is_fine;
         is_fine = is_fine && rename(other.bytes, name) == 0;
         if (!is_fine) {
@@ -316,14 +282,14 @@ static bool write_result(const struct zeta_cc_command *command, const struct zet
     is_there = stat(target, &about) == 0;
     /* A device such as /dev/null is written to, not replaced. */
     if (strcmp(target, "-") == 0) {
-        is_fine = write_bytes(STDOUT_FILENO, bytes);
+        is_fine = zeta_cc_write(STDOUT_FILENO, bytes->bytes, bytes->size);
     } else if (is_there && S_ISREG(about.st_mode) && is_input(command, &about)) {
         (void)fprintf(stderr, "zeta-vgpu-cc: %s is an input; name another file with -o\n", target);
         is_fine = false;
     } else if (is_there && !S_ISREG(about.st_mode)) {
         int file = open(target, O_WRONLY | O_CLOEXEC);
 
-        is_fine = file >= 0 && write_bytes(file, bytes);
+        is_fine = file >= 0 && zeta_cc_write(file, bytes->bytes, bytes->size);
         if (!is_fine)
             (void)fprintf(stderr, "zeta-vgpu-cc: %s: %s\n", target, strerror(errno));
         if (file >= 0)
@@ -333,20 +299,6 @@ static bool write_result(const struct zeta_cc_command *command, const struct zet
     }
     free(target);
     return is_fine;
-}
-
-static bool read_inputs(struct zeta_cc_command *command, struct zeta_cc_buffer *contents)
-{
-    for (size_t i = 0; i < command->input_count; i++) {
-        struct zeta_cc_input *input = &command->inputs[i];
-
-        if (!read_file(input->name, &contents[i]))
-            return false;
-        input->bytes = contents[i].bytes ? contents[i].bytes : "";
-        input->size = contents[i].size;
-        input->options = command->options; /* shared: freed with the command */
-    }
-    return true;
 }
 
 int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_paths *paths)
@@ -359,7 +311,7 @@ int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_pa
                               .options = command->options,
                               .paths = *paths,
                               .output = command->output};
-    bool is_fine;
+    bool is_fine = true;
 
     if (command->wants_help || command->wants_version) {
         (void)fputs(command->wants_help ? help : "zeta-vgpu-cc " ZETA_CC_VERSION "\n", stdout);
@@ -368,7 +320,14 @@ int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_pa
     if (command->data)
         job.paths.data = command->data;
     contents = zeta_cc_allocate(command->input_count, sizeof(*contents));
-    is_fine = read_inputs(command, contents);
+    for (size_t i = 0; i < command->input_count && is_fine; i++) {
+        struct zeta_cc_input *input = &command->inputs[i];
+
+        is_fine = read_file(input->name, &contents[i]);
+        input->bytes = contents[i].bytes ? contents[i].bytes : "";
+        input->size = contents[i].size;
+        input->options = command->options; /* shared: freed with the command */
+    }
     if (is_fine) {
         is_fine = zeta_cc_compile(&job, &result, &log) == VGPU_COMPILE_OK;
         if (log.size > 0)

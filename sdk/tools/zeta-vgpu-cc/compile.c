@@ -4,23 +4,7 @@
 
 #include <llvm-c/BitWriter.h>
 
-#include "sdk/tools/zeta-vgpu-cc/link/link.h"
 #include "sdk/tools/zeta-vgpu-cc/program/program.h"
-
-/* Runs the front end of one input and adds what it gives. */
-static enum vgpu_compile_status add_input(struct zeta_cc_program *program,
-                                          struct zeta_cc_front_end *front_end,
-                                          struct zeta_cc_buffer *log)
-{
-    struct zeta_cc_buffer bitcode = {0};
-    enum vgpu_compile_status status = zeta_cc_front_end_finish(front_end, &bitcode, log);
-
-    if (status == VGPU_COMPILE_OK &&
-        !zeta_cc_program_add(program, front_end->input->name, bitcode.bytes, bitcode.size))
-        status = VGPU_COMPILE_BUILD_FAILED;
-    zeta_cc_buffer_finish(&bitcode);
-    return status;
-}
 
 /* The first front end was started before LLVM was set up, so that both go on at once. */
 static enum vgpu_compile_status add_inputs(const struct zeta_cc_job *job,
@@ -28,13 +12,20 @@ static enum vgpu_compile_status add_inputs(const struct zeta_cc_job *job,
                                            struct zeta_cc_front_end *front_end,
                                            struct zeta_cc_buffer *log)
 {
-    enum vgpu_compile_status status = add_input(program, front_end, log);
+    enum vgpu_compile_status status = VGPU_COMPILE_OK;
 
-    for (size_t i = 1; i < job->input_count && status == VGPU_COMPILE_OK; i++) {
-        status =
-            zeta_cc_front_end_start(front_end, &job->inputs[i], &job->paths, program->level, log);
+    for (size_t i = 0; i < job->input_count && status == VGPU_COMPILE_OK; i++) {
+        struct zeta_cc_buffer bitcode = {0};
+
+        if (i > 0)
+            status = zeta_cc_front_end_start(front_end, &job->inputs[i], &job->paths,
+                                             program->level, log);
         if (status == VGPU_COMPILE_OK)
-            status = add_input(program, front_end, log);
+            status = zeta_cc_front_end_finish(front_end, &bitcode, log);
+        if (status == VGPU_COMPILE_OK &&
+            !zeta_cc_program_add(program, job->inputs[i].name, bitcode.bytes, bitcode.size))
+            status = VGPU_COMPILE_BUILD_FAILED;
+        zeta_cc_buffer_finish(&bitcode);
     }
     return status;
 }
@@ -77,6 +68,7 @@ enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
     struct zeta_cc_program program = {0};
     struct zeta_cc_front_end front_end = {0};
     struct zeta_cc_buffer runtime = {0};
+    struct zeta_cc_buffer unwanted = {0};
     unsigned level = zeta_cc_options_level(&job->options);
     enum vgpu_compile_status status =
         zeta_cc_front_end_start(&front_end, &job->inputs[0], &job->paths, level, log);
@@ -86,7 +78,7 @@ enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
     status = VGPU_COMPILE_BUILD_FAILED;
     zeta_cc_buffer_print(&runtime, "%s/runtime.bc", job->paths.data);
     if (!zeta_cc_program_create(&program, &job->options, log) ||
-        !zeta_cc_program_open_runtime(&program, runtime.bytes))
+        (program.runtime = zeta_cc_program_open_runtime(&program, runtime.bytes)) == NULL)
         goto finish;
     status = add_inputs(job, &program, &front_end, log);
     if (status != VGPU_COMPILE_OK)
@@ -107,7 +99,8 @@ enum vgpu_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
 
 finish:
     if (front_end.is_running)
-        zeta_cc_front_end_abandon(&front_end);
+        (void)zeta_cc_child_end(&front_end.child, &unwanted, &unwanted);
+    zeta_cc_buffer_finish(&unwanted);
     zeta_cc_program_finish(&program);
     zeta_cc_buffer_finish(&runtime);
     return status;

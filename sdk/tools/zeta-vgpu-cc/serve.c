@@ -14,27 +14,9 @@
 
 #include "sdk/tools/zeta-vgpu-cc/request/request.h"
 
-/* Where the answer goes, and what LLVM's last words are added to. LLVM's handler has no argument.
- */
+/* Where the answer goes. LLVM's handler of fatal errors has no argument. */
 static int answer_file = -1;
 static struct zeta_cc_buffer answer_log;
-
-static bool write_all(const void *bytes, size_t size)
-{
-    const char *at = bytes;
-
-    while (size > 0) {
-        ssize_t written = write(answer_file, at, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        at += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
 
 static int answer(enum vgpu_compile_status status, const struct zeta_cc_buffer *image)
 {
@@ -49,8 +31,9 @@ static int answer(enum vgpu_compile_status status, const struct zeta_cc_buffer *
     SHA256Update(&digest, (const uint8_t *)answer_log.bytes, answer_log.size);
     SHA256Update(&digest, (const uint8_t *)image->bytes, image->size);
     SHA256Final(header.digest, &digest);
-    return write_all(&header, sizeof(header)) && write_all(answer_log.bytes, answer_log.size) &&
-                   write_all(image->bytes, image->size)
+    return zeta_cc_write(answer_file, &header, sizeof(header)) &&
+                   zeta_cc_write(answer_file, answer_log.bytes, answer_log.size) &&
+                   zeta_cc_write(answer_file, image->bytes, image->size)
                ? EXIT_SUCCESS
                : EXIT_FAILURE;
 }
@@ -62,36 +45,6 @@ static void end_fatally(const char *reason)
 
     zeta_cc_buffer_line(&answer_log, "error: LLVM: %s", reason);
     _exit(answer(VGPU_COMPILE_BUILD_FAILED, &nothing));
-}
-
-static bool read_message(struct zeta_cc_buffer *out_message)
-{
-    char part[65536];
-
-    for (;;) {
-        ssize_t got = read(STDIN_FILENO, part, sizeof(part));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got == 0;
-        zeta_cc_buffer_add(out_message, part, (size_t)got);
-    }
-}
-
-static void add_constants(struct zeta_cc_options *options,
-                          const struct zeta_cc_request_image *image)
-{
-    for (uint32_t i = 0; i < image->constant_count; i++) {
-        struct vgpu_compile_constant given;
-        struct zeta_cc_constant constant = {0};
-
-        (void)zeta_cc_request_constant(image, i, &given);
-        constant.id = given.id;
-        constant.size_bytes = given.size_bytes;
-        memcpy(&constant.value, given.value, given.size_bytes);
-        zeta_cc_options_add_constant(options, &constant);
-    }
 }
 
 static enum vgpu_compile_status compile_request(const struct zeta_cc_request *request,
@@ -112,7 +65,16 @@ static enum vgpu_compile_status compile_request(const struct zeta_cc_request *re
                                            .bytes = image->bytes,
                                            .size = image->size};
         zeta_cc_options_read(&inputs[i].options, image->options, image->options_bytes, &answer_log);
-        add_constants(&inputs[i].options, image);
+        for (uint32_t k = 0; k < image->constant_count; k++) {
+            struct vgpu_compile_constant given;
+            struct zeta_cc_constant constant = {0};
+
+            (void)zeta_cc_request_constant(image, k, &given);
+            constant.id = given.id;
+            constant.size_bytes = given.size_bytes;
+            memcpy(&constant.value, given.value, given.size_bytes);
+            zeta_cc_options_add_constant(&inputs[i].options, &constant);
+        }
         zeta_cc_options_merge(&job.options, &inputs[i].options);
     }
     status = zeta_cc_compile(&job, out_image, &answer_log);
@@ -155,7 +117,7 @@ int zeta_cc_serve(const struct zeta_cc_paths *paths)
     if (pthread_create(&watcher, NULL, watch_reader, NULL) == 0)
         (void)pthread_detach(watcher);
     LLVMInstallFatalErrorHandler(end_fatally);
-    if (read_message(&message) &&
+    if (zeta_cc_buffer_read(&message, STDIN_FILENO) &&
         zeta_cc_request_read(message.bytes ? message.bytes : "", message.size, &request, &reason))
         status = compile_request(&request, paths, &image);
     else

@@ -1,4 +1,4 @@
-#include "child.h"
+#include "front_end.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,22 +15,14 @@
 static int memory_file(const char *name, const void *bytes, size_t size)
 {
     int file = memfd_create(name, MFD_CLOEXEC);
-    const char *at = bytes;
 
-    while (file >= 0 && size > 0) {
-        ssize_t written = write(file, at, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            (void)close(file);
-            return -1;
-        }
-        at += written;
-        size -= (size_t)written;
+    if (file < 0)
+        return -1;
+    if (!zeta_cc_write(file, bytes, size)) {
+        (void)close(file);
+        return -1;
     }
-    if (file >= 0)
-        (void)lseek(file, 0, SEEK_SET);
+    (void)lseek(file, 0, SEEK_SET);
     return file;
 }
 
@@ -71,24 +63,11 @@ static int spawn(struct zeta_cc_child *child, const struct zeta_cc_strings *argu
     return error;
 }
 
-/*
- * A few wrong bits of a module make a translator ask for all the memory of the machine. It cannot
- * have the limit before it starts, but takes longer than this to load its libraries.
- */
-static void limit_memory(pid_t process)
-{
-    struct rlimit limit;
-
-    if (prlimit(process, RLIMIT_AS, NULL, &limit) != 0 ||
-        limit.rlim_cur <= ZETA_CC_CHILD_MEMORY_BYTES)
-        return;
-    limit.rlim_cur = ZETA_CC_CHILD_MEMORY_BYTES;
-    (void)prlimit(process, RLIMIT_AS, &limit, NULL);
-}
-
 void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_strings *arguments,
                          const void *input, size_t size)
 {
+    struct rlimit limit;
+
     *child = (struct zeta_cc_child){.input = memory_file("input", input, size),
                                     .output = memory_file("output", NULL, 0),
                                     .messages = memory_file("messages", NULL, 0)};
@@ -96,39 +75,26 @@ void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_strin
         child->error = errno ? errno : ENOMEM;
     else
         child->error = spawn(child, arguments);
-    if (child->error != 0)
+    if (child->error != 0) {
         child->process = 0;
-    else
-        limit_memory(child->process);
-}
-
-static void read_file(int file, struct zeta_cc_buffer *out)
-{
-    char part[16384];
-    off_t at = 0;
-
-    while (file >= 0) {
-        ssize_t got = pread(file, part, sizeof(part), at);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        zeta_cc_buffer_add(out, part, (size_t)got);
-        at += got;
+        return;
     }
-}
-
-static void close_file(int file)
-{
-    if (file >= 0)
-        (void)close(file);
+    /*
+     * A few wrong bits of a module make a translator ask for all the memory of the machine. It
+     * cannot have the limit before it starts, but takes longer than this to load its libraries.
+     */
+    if (prlimit(child->process, RLIMIT_AS, NULL, &limit) == 0 &&
+        limit.rlim_cur > ZETA_CC_CHILD_MEMORY_BYTES) {
+        limit.rlim_cur = ZETA_CC_CHILD_MEMORY_BYTES;
+        (void)prlimit(child->process, RLIMIT_AS, &limit, NULL);
+    }
 }
 
 enum zeta_cc_child_end zeta_cc_child_end(struct zeta_cc_child *child,
                                          struct zeta_cc_buffer *out_output,
                                          struct zeta_cc_buffer *out_messages)
 {
+    const int files[] = {child->input, child->output, child->messages};
     enum zeta_cc_child_end end = ZETA_CC_CHILD_MISSING;
 
     if (child->process > 0) {
@@ -137,12 +103,16 @@ enum zeta_cc_child_end zeta_cc_child_end(struct zeta_cc_child *child,
         end = !WIFEXITED(child->status)         ? ZETA_CC_CHILD_CRASHED
               : WEXITSTATUS(child->status) == 0 ? ZETA_CC_CHILD_FINE
                                                 : ZETA_CC_CHILD_FAILED;
-        read_file(child->output, out_output);
-        read_file(child->messages, out_messages);
+        /* The child wrote through the same position. */
+        (void)lseek(child->output, 0, SEEK_SET);
+        (void)lseek(child->messages, 0, SEEK_SET);
+        (void)zeta_cc_buffer_read(out_output, child->output);
+        (void)zeta_cc_buffer_read(out_messages, child->messages);
     }
-    close_file(child->input);
-    close_file(child->output);
-    close_file(child->messages);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i] >= 0)
+            (void)close(files[i]);
+    }
     child->process = 0;
     return end;
 }

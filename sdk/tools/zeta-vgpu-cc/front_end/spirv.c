@@ -1,4 +1,4 @@
-#include "spirv.h"
+#include "front_end.h"
 
 #include <stdlib.h>
 

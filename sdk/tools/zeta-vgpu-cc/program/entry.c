@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "metadata.h"
 #include "vgpu_abi.h"
 
 enum { INFO_MEMBERS = 9, EXTRA_MEMBERS = 5, BLOCK_ALIGNMENT = 8 };
@@ -24,60 +23,13 @@ struct kernel {
     uint32_t block_bytes;
 };
 
-static LLVMTypeRef by_value_type(LLVMValueRef function, unsigned index)
-{
-    const unsigned kind = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
-    LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(function, index + 1, kind);
-
-    return attribute ? LLVMGetTypeAttributeValue(attribute) : NULL;
-}
-
-static void describe_parameter(struct kernel *kernel, unsigned index, LLVMTypeRef type)
-{
-    struct parameter *parameter = &kernel->parameters[index];
-    LLVMTypeRef copied = by_value_type(kernel->function, index);
-
-    parameter->is_by_value = copied != NULL;
-    parameter->type = copied ? copied : type;
-    parameter->info.kind = VGPU_ARGUMENT_VALUE;
-    if (!copied && LLVMGetTypeKind(type) == LLVMPointerTypeKind)
-        parameter->info.kind = LLVMGetPointerAddressSpace(type) == ZETA_CC_SPACE_LOCAL
-                                   ? VGPU_ARGUMENT_LOCAL
-                                   : VGPU_ARGUMENT_GLOBAL;
-}
-
 /* Natural alignment, in order: the layout of a C struct with these members. */
-static bool place_parameters(struct zeta_cc_program *program, struct kernel *kernel)
-{
-    uint64_t end = 0;
-
-    for (unsigned i = 0; i < kernel->count; i++) {
-        struct parameter *parameter = &kernel->parameters[i];
-        uint64_t alignment = LLVMABIAlignmentOfType(program->layout, parameter->type);
-        uint64_t size = LLVMABISizeOfType(program->layout, parameter->type);
-        uint64_t begin = (end + alignment - 1) / alignment * alignment;
-
-        if (size == 0 || size > VGPU_MAX_ARGUMENT_BYTES || begin > VGPU_MAX_ARGUMENT_BYTES - size) {
-            zeta_cc_buffer_line(program->log,
-                                "error: kernel %s, argument %u: %llu bytes at offset %llu, "
-                                "arguments have 1 to %u bytes together",
-                                kernel->name, i, (unsigned long long)size,
-                                (unsigned long long)begin, VGPU_MAX_ARGUMENT_BYTES);
-            return false;
-        }
-        parameter->info.size_bytes = (uint32_t)size;
-        parameter->info.offset_bytes = (uint32_t)begin;
-        end = begin + size;
-    }
-    kernel->block_bytes =
-        (uint32_t)((end + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT);
-    return true;
-}
-
 static bool describe_kernel(struct zeta_cc_program *program, const char *name,
                             struct kernel *kernel)
 {
+    const unsigned by_value = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
     LLVMTypeRef types[VGPU_MAX_ARGUMENTS];
+    uint64_t end = 0;
 
     *kernel =
         (struct kernel){.function = LLVMGetNamedFunction(program->module, name), .name = name};
@@ -90,9 +42,36 @@ static bool describe_kernel(struct zeta_cc_program *program, const char *name,
         return false;
     }
     LLVMGetParamTypes(kernel->type, types);
-    for (unsigned i = 0; i < kernel->count; i++)
-        describe_parameter(kernel, i, types[i]);
-    return place_parameters(program, kernel);
+    for (unsigned i = 0; i < kernel->count; i++) {
+        struct parameter *parameter = &kernel->parameters[i];
+        LLVMAttributeRef copied = LLVMGetEnumAttributeAtIndex(kernel->function, i + 1, by_value);
+        uint64_t alignment, size, begin;
+
+        parameter->is_by_value = copied != NULL;
+        parameter->type = copied ? LLVMGetTypeAttributeValue(copied) : types[i];
+        parameter->info.kind = VGPU_ARGUMENT_VALUE;
+        if (!copied && LLVMGetTypeKind(types[i]) == LLVMPointerTypeKind)
+            parameter->info.kind = LLVMGetPointerAddressSpace(types[i]) == ZETA_CC_SPACE_LOCAL
+                                       ? VGPU_ARGUMENT_LOCAL
+                                       : VGPU_ARGUMENT_GLOBAL;
+        alignment = LLVMABIAlignmentOfType(program->layout, parameter->type);
+        size = LLVMABISizeOfType(program->layout, parameter->type);
+        begin = (end + alignment - 1) / alignment * alignment;
+        if (size == 0 || size > VGPU_MAX_ARGUMENT_BYTES || begin > VGPU_MAX_ARGUMENT_BYTES - size) {
+            zeta_cc_buffer_line(program->log,
+                                "error: kernel %s, argument %u: %llu bytes at offset %llu, "
+                                "arguments have 1 to %u bytes together",
+                                name, i, (unsigned long long)size, (unsigned long long)begin,
+                                VGPU_MAX_ARGUMENT_BYTES);
+            return false;
+        }
+        parameter->info.size_bytes = (uint32_t)size;
+        parameter->info.offset_bytes = (uint32_t)begin;
+        end = begin + size;
+    }
+    kernel->block_bytes =
+        (uint32_t)((end + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT);
+    return true;
 }
 
 /* Sign extension, by-value copies and the like must be the same on both sides of a call. */
@@ -210,13 +189,12 @@ static void add_record(struct zeta_cc_program *program, const struct kernel *ker
     LLVMValueRef sizes[3];
     LLVMValueRef members[INFO_MEMBERS + 1];
     struct zeta_cc_buffer name = {0};
-    uint32_t required[3];
     LLVMValueRef record;
     LLVMValueRef value;
 
-    zeta_cc_metadata_sizes(kernel->function, "reqd_work_group_size", required);
     for (unsigned i = 0; i < 3; i++)
-        sizes[i] = word(context, required[i]);
+        sizes[i] =
+            word(context, zeta_cc_metadata_number(kernel->function, "reqd_work_group_size", i));
     members[0] = word(context, VGPU_INFO_MAGIC);
     members[1] = word(context, bytes);
     members[2] = add_text(program, kernel->name);
@@ -247,4 +225,15 @@ bool zeta_cc_program_add_entries(struct zeta_cc_program *program)
         add_record(program, &kernel, add_stub(program, &kernel));
     }
     return true;
+}
+
+LLVMValueRef zeta_cc_entry_stub(const struct zeta_cc_program *program, const char *kernel)
+{
+    struct zeta_cc_buffer name = {0};
+    LLVMValueRef stub;
+
+    zeta_cc_buffer_print(&name, ZETA_CC_ENTRY_PREFIX "%s", kernel);
+    stub = LLVMGetNamedFunction(program->module, name.bytes);
+    zeta_cc_buffer_finish(&name);
+    return stub;
 }

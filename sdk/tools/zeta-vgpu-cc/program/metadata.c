@@ -1,4 +1,4 @@
-#include "metadata.h"
+#include "program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ static LLVMValueRef find_node(LLVMValueRef function, const char *name)
     return found;
 }
 
-/* The operand at @index of a node, or null. */
-static LLVMValueRef operand(LLVMValueRef node, unsigned index)
+LLVMValueRef zeta_cc_metadata_operand(LLVMValueRef function, const char *name, unsigned index)
 {
+    LLVMValueRef node = find_node(function, name);
     unsigned count = node ? (unsigned)LLVMGetMDNodeNumOperands(node) : 0;
     LLVMValueRef *operands = NULL;
     LLVMValueRef found = NULL;
@@ -38,52 +38,16 @@ static LLVMValueRef operand(LLVMValueRef node, unsigned index)
     return found;
 }
 
-static uint32_t number_at(LLVMValueRef node, unsigned index)
+uint32_t zeta_cc_metadata_number(LLVMValueRef function, const char *name, unsigned index)
 {
-    LLVMValueRef value = operand(node, index);
+    LLVMValueRef value = zeta_cc_metadata_operand(function, name, index);
 
     return value && LLVMIsAConstantInt(value) ? (uint32_t)LLVMConstIntGetZExtValue(value) : 0;
 }
 
-void zeta_cc_metadata_sizes(LLVMValueRef function, const char *name, uint32_t out_sizes[3])
+static const char *blank_behind(const struct zeta_cc_buffer *text)
 {
-    LLVMValueRef node = find_node(function, name);
-
-    for (unsigned i = 0; i < 3; i++)
-        out_sizes[i] = number_at(node, i);
-}
-
-uint32_t zeta_cc_metadata_number(LLVMValueRef function, const char *name)
-{
-    return number_at(find_node(function, name), 0);
-}
-
-unsigned zeta_cc_metadata_text_count(LLVMValueRef function, const char *name)
-{
-    LLVMValueRef node = find_node(function, name);
-
-    return node ? (unsigned)LLVMGetMDNodeNumOperands(node) : 0;
-}
-
-const char *zeta_cc_metadata_text(LLVMValueRef function, const char *name, unsigned index,
-                                  size_t *out_size)
-{
-    LLVMValueRef text = operand(find_node(function, name), index);
-    unsigned length = 0;
-    const char *bytes = text ? LLVMGetMDString(text, &length) : NULL;
-
-    *out_size = length;
-    return bytes;
-}
-
-static void add_sizes(LLVMValueRef function, const char *name, struct zeta_cc_buffer *out_text)
-{
-    uint32_t sizes[3];
-
-    zeta_cc_metadata_sizes(function, name, sizes);
-    if (sizes[0] > 0)
-        zeta_cc_buffer_print(out_text, "%s%s(%u,%u,%u)", out_text->size ? " " : "", name, sizes[0],
-                             sizes[1], sizes[2]);
+    return text->size > 0 ? " " : "";
 }
 
 /* Words of OpenCL for a type of LLVM; false for what vec_type_hint cannot hold. */
@@ -125,18 +89,23 @@ static bool add_type(LLVMTypeRef type, bool is_signed, struct zeta_cc_buffer *ou
 
 void zeta_cc_metadata_attributes(LLVMValueRef function, struct zeta_cc_buffer *out_text)
 {
-    LLVMValueRef hint = find_node(function, "vec_type_hint");
-    LLVMValueRef example = operand(hint, 0);
-    uint32_t sub_group = zeta_cc_metadata_number(function, "intel_reqd_sub_group_size");
+    static const char *const sizes[] = {"reqd_work_group_size", "work_group_size_hint"};
+    LLVMValueRef example = zeta_cc_metadata_operand(function, "vec_type_hint", 0);
+    bool is_signed = zeta_cc_metadata_number(function, "vec_type_hint", 1) != 0;
+    uint32_t sub_group = zeta_cc_metadata_number(function, "intel_reqd_sub_group_size", 0);
     struct zeta_cc_buffer type = {0};
 
-    add_sizes(function, "reqd_work_group_size", out_text);
-    add_sizes(function, "work_group_size_hint", out_text);
-    if (example && add_type(LLVMTypeOf(example), number_at(hint, 1) != 0, &type))
-        zeta_cc_buffer_print(out_text, "%svec_type_hint(%s)", out_text->size ? " " : "",
-                             type.bytes);
-    zeta_cc_buffer_finish(&type);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        if (zeta_cc_metadata_number(function, sizes[i], 0) > 0)
+            zeta_cc_buffer_print(out_text, "%s%s(%u,%u,%u)", blank_behind(out_text), sizes[i],
+                                 zeta_cc_metadata_number(function, sizes[i], 0),
+                                 zeta_cc_metadata_number(function, sizes[i], 1),
+                                 zeta_cc_metadata_number(function, sizes[i], 2));
+    }
+    if (example && add_type(LLVMTypeOf(example), is_signed, &type))
+        zeta_cc_buffer_print(out_text, "%svec_type_hint(%s)", blank_behind(out_text), type.bytes);
     if (sub_group > 0)
-        zeta_cc_buffer_print(out_text, "%sintel_reqd_sub_group_size(%u)", out_text->size ? " " : "",
+        zeta_cc_buffer_print(out_text, "%sintel_reqd_sub_group_size(%u)", blank_behind(out_text),
                              sub_group);
+    zeta_cc_buffer_finish(&type);
 }

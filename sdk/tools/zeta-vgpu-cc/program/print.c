@@ -14,35 +14,33 @@ struct print {
     unsigned count;
 };
 
-/* The bits of a scalar in 8 bytes; null when it is none. */
-static LLVMValueRef scalar_slot(struct print *print, LLVMValueRef value)
+/* Adds the bits of a scalar, in 8 bytes; false when it is none. */
+static bool add_slot(struct print *print, LLVMValueRef value)
 {
     LLVMTypeRef slot = LLVMInt64TypeInContext(print->context);
     LLVMTypeRef real = LLVMDoubleTypeInContext(print->context);
 
+    if (print->count == MAX_SLOTS)
+        return false;
     switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
     case LLVMHalfTypeKind:
     case LLVMFloatTypeKind:
         value = LLVMBuildFPExt(print->builder, value, real, "");
-        return LLVMBuildBitCast(print->builder, value, slot, "");
+        value = LLVMBuildBitCast(print->builder, value, slot, "");
+        break;
     case LLVMDoubleTypeKind:
-        return LLVMBuildBitCast(print->builder, value, slot, "");
+        value = LLVMBuildBitCast(print->builder, value, slot, "");
+        break;
     case LLVMIntegerTypeKind:
-        return LLVMBuildIntCast2(print->builder, value, slot, 0, "");
+        value = LLVMBuildIntCast2(print->builder, value, slot, 0, "");
+        break;
     case LLVMPointerTypeKind:
-        return LLVMBuildPtrToInt(print->builder, value, slot, "");
+        value = LLVMBuildPtrToInt(print->builder, value, slot, "");
+        break;
     default:
-        return NULL;
-    }
-}
-
-static bool add_slot(struct print *print, LLVMValueRef value)
-{
-    LLVMValueRef slot = print->count < MAX_SLOTS ? scalar_slot(print, value) : NULL;
-
-    if (!slot)
         return false;
-    print->slots[print->count++] = slot;
+    }
+    print->slots[print->count++] = value;
     return true;
 }
 
@@ -77,24 +75,12 @@ static LLVMValueRef make_room(struct print *print, LLVMValueRef call)
     return room;
 }
 
-static LLVMValueRef runtime_function(struct zeta_cc_program *program, LLVMTypeRef *out_type)
-{
-    static const char name[] = "__vgpu_printf";
-    LLVMTypeRef slot = LLVMInt64TypeInContext(program->context);
-    LLVMTypeRef parameters[2] = {slot, slot};
-    LLVMValueRef function = LLVMGetNamedFunction(program->module, name);
-
-    *out_type = LLVMFunctionType(LLVMInt32TypeInContext(program->context), parameters, 2, 0);
-    return function ? function : LLVMAddFunction(program->module, name, *out_type);
-}
-
 static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
 {
     LLVMTypeRef slot = LLVMInt64TypeInContext(program->context);
     struct print print = {.context = program->context,
                           .builder = LLVMCreateBuilderInContext(program->context)};
     unsigned count = LLVMGetNumArgOperands(call);
-    LLVMTypeRef type = NULL;
     LLVMValueRef arguments[2];
     LLVMValueRef result;
     bool is_fine = count > 0;
@@ -103,8 +89,15 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
     for (unsigned i = 1; i < count && is_fine; i++)
         is_fine = add_argument(&print, LLVMGetOperand(call, i));
     if (is_fine) {
+        static const char name[] = "__vgpu_printf";
+        LLVMTypeRef parameters[2] = {slot, slot};
+        LLVMTypeRef type =
+            LLVMFunctionType(LLVMInt32TypeInContext(program->context), parameters, 2, 0);
+        LLVMValueRef function = LLVMGetNamedFunction(program->module, name);
         LLVMValueRef room = make_room(&print, call);
 
+        if (!function)
+            function = LLVMAddFunction(program->module, name, type);
         for (unsigned i = 0; i < print.count; i++) {
             LLVMValueRef index = LLVMConstInt(slot, i, 0);
 
@@ -113,8 +106,7 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
         }
         arguments[0] = LLVMBuildPtrToInt(print.builder, LLVMGetOperand(call, 0), slot, "");
         arguments[1] = LLVMBuildPtrToInt(print.builder, room, slot, "");
-        result = runtime_function(program, &type);
-        result = LLVMBuildCall2(print.builder, type, result, arguments, 2, "");
+        result = LLVMBuildCall2(print.builder, type, function, arguments, 2, "");
         if (LLVMGetInstructionCallConv(call) == ZETA_CC_SPIR_FUNCTION)
             result = LLVMConstNull(LLVMTypeOf(result));
         if (LLVMTypeOf(call) == LLVMTypeOf(result))
@@ -147,7 +139,7 @@ static bool lower_calls(struct zeta_cc_program *program, const char *name)
     LLVMValueRef function = LLVMGetNamedFunction(program->module, name);
     LLVMValueRef call;
 
-    if (!function || zeta_cc_is_defined(function))
+    if (!function || !LLVMIsDeclaration(function))
         return true;
     while ((call = find_call(function)) != NULL) {
         if (!lower_call(program, call))

@@ -25,11 +25,6 @@ const char *zeta_cc_value_name(LLVMValueRef value)
     return LLVMGetValueName2(value, &length);
 }
 
-bool zeta_cc_is_defined(LLVMValueRef global)
-{
-    return !LLVMIsDeclaration(global);
-}
-
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {
     struct zeta_cc_program *program = user;
@@ -119,24 +114,13 @@ void zeta_cc_program_finish(struct zeta_cc_program *program)
     free(program->local_bytes);
 }
 
-/* Bitcode of the user's may be broken in ways that a reader does not notice. */
-static bool is_sound(struct zeta_cc_program *program, LLVMModuleRef module, const char *name)
-{
-    char *message = NULL;
-    bool is_broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
-
-    if (is_broken)
-        zeta_cc_buffer_line(program->log, "error: %s: %s", name, message);
-    LLVMDisposeMessage(message);
-    return !is_broken;
-}
-
 bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, const void *bytes,
                          size_t size)
 {
     LLVMMemoryBufferRef memory = LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes, size, name);
     LLVMModuleRef module = NULL;
     char *message = NULL;
+    bool is_broken = false;
 
     if (LLVMParseIRInContext(program->context, memory, &module, &message)) {
         zeta_cc_buffer_line(program->log, "error: %s: %s", name,
@@ -144,7 +128,14 @@ bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, cons
         LLVMDisposeMessage(message);
         return false;
     }
-    if (program->has_errors || !is_sound(program, module, name)) {
+    /* Bitcode of the user's may be broken in ways that a reader does not notice. */
+    if (!program->has_errors) {
+        is_broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
+        if (is_broken)
+            zeta_cc_buffer_line(program->log, "error: %s: %s", name, message);
+        LLVMDisposeMessage(message);
+    }
+    if (program->has_errors || is_broken) {
         LLVMDisposeModule(module);
         return false;
     }
@@ -152,7 +143,7 @@ bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, cons
     return !LLVMLinkModules2(program->module, module) && !program->has_errors;
 }
 
-LLVMModuleRef zeta_cc_program_open_lazily(struct zeta_cc_program *program, const char *path)
+LLVMModuleRef zeta_cc_program_open_runtime(struct zeta_cc_program *program, const char *path)
 {
     LLVMMemoryBufferRef memory = NULL;
     LLVMModuleRef module = NULL;
@@ -171,12 +162,6 @@ LLVMModuleRef zeta_cc_program_open_lazily(struct zeta_cc_program *program, const
     return module;
 }
 
-/* The definitions of a module at one time, sorted by address. */
-struct definitions {
-    LLVMValueRef *list;
-    size_t count;
-};
-
 static int compare_values(const void *left, const void *right)
 {
     const uintptr_t a = (uintptr_t) * (const LLVMValueRef *)left;
@@ -185,59 +170,43 @@ static int compare_values(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-typedef LLVMValueRef (*next_fn)(LLVMValueRef);
-
-static void collect(struct definitions *definitions, LLVMValueRef first, next_fn next)
-{
-    size_t count = 0;
-
-    for (LLVMValueRef each = first; each; each = next(each))
-        count++;
-    definitions->list = zeta_cc_allocate(count, sizeof(*definitions->list));
-    definitions->count = 0;
-    for (LLVMValueRef each = first; each; each = next(each)) {
-        if (zeta_cc_is_defined(each))
-            definitions->list[definitions->count++] = each;
-    }
-    qsort(definitions->list, definitions->count, sizeof(*definitions->list), compare_values);
-}
-
-/* What was not there before came from the runtime library, and nobody else shall see it. */
-static void hide_new(const struct definitions *old, LLVMValueRef first, next_fn next)
-{
-    for (LLVMValueRef each = first; each; each = next(each)) {
-        LLVMLinkage linkage = LLVMGetLinkage(each);
-
-        if (!zeta_cc_is_defined(each) || linkage == LLVMAppendingLinkage ||
-            bsearch(&each, old->list, old->count, sizeof(*old->list), compare_values))
-            continue;
-        LLVMSetVisibility(each, LLVMDefaultVisibility);
-        LLVMSetLinkage(each, LLVMInternalLinkage);
-    }
-}
-
-bool zeta_cc_program_open_runtime(struct zeta_cc_program *program, const char *path)
-{
-    program->runtime = zeta_cc_program_open_lazily(program, path);
-    return program->runtime != NULL;
-}
-
 bool zeta_cc_program_add_runtime(struct zeta_cc_program *program)
 {
+    /* Functions, then variables. */
+    LLVMValueRef (*const first[])(LLVMModuleRef) = {LLVMGetFirstFunction, LLVMGetFirstGlobal};
+    LLVMValueRef (*const next[])(LLVMValueRef) = {LLVMGetNextFunction, LLVMGetNextGlobal};
     LLVMModuleRef module = program->module;
-    struct definitions functions;
-    struct definitions variables;
+    LLVMValueRef *old = NULL;
+    size_t count = 0;
     bool is_fine;
 
-    collect(&functions, LLVMGetFirstFunction(module), LLVMGetNextFunction);
-    collect(&variables, LLVMGetFirstGlobal(module), LLVMGetNextGlobal);
+    for (int k = 0; k < 2; k++) {
+        for (LLVMValueRef each = first[k](module); each; each = next[k](each))
+            count++;
+    }
+    old = zeta_cc_allocate(count, sizeof(LLVMValueRef));
+    count = 0;
+    for (int k = 0; k < 2; k++) {
+        for (LLVMValueRef each = first[k](module); each; each = next[k](each)) {
+            if (!LLVMIsDeclaration(each))
+                old[count++] = each;
+        }
+    }
+    qsort(old, count, sizeof(LLVMValueRef), compare_values);
     /* Functions of the library are linkonce, so only those that are used come along. */
     is_fine = !LLVMLinkModules2(module, program->runtime) && !program->has_errors;
     program->runtime = NULL;
-    hide_new(&functions, LLVMGetFirstFunction(module), LLVMGetNextFunction);
-    hide_new(&variables, LLVMGetFirstGlobal(module), LLVMGetNextGlobal);
-    free(functions.list);
-    free(variables.list);
+    /* What was not there before came from the library, and nobody else shall see it. */
+    for (int k = 0; k < 2; k++) {
+        for (LLVMValueRef each = first[k](module); each; each = next[k](each)) {
+            if (LLVMIsDeclaration(each) || LLVMGetLinkage(each) == LLVMAppendingLinkage ||
+                bsearch(&each, old, count, sizeof(LLVMValueRef), compare_values))
+                continue;
+            LLVMSetVisibility(each, LLVMDefaultVisibility);
+            LLVMSetLinkage(each, LLVMInternalLinkage);
+        }
+    }
+    free(old);
     return is_fine;
 }
 
@@ -284,20 +253,15 @@ static void drop_extension(LLVMValueRef value, unsigned count)
     }
 }
 
-static bool is_call(LLVMValueRef instruction)
-{
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-
-    return opcode == LLVMCall || opcode == LLVMInvoke;
-}
-
 static void retarget_calls(LLVMValueRef function)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
          block = LLVMGetNextBasicBlock(block)) {
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each;
              each = LLVMGetNextInstruction(each)) {
-            if (!is_call(each))
+            LLVMOpcode opcode = LLVMGetInstructionOpcode(each);
+
+            if (opcode != LLVMCall && opcode != LLVMInvoke)
                 continue;
             if (LLVMGetInstructionCallConv(each) != LLVMFastCallConv)
                 LLVMSetInstructionCallConv(each, LLVMCCallConv);
@@ -312,7 +276,7 @@ static void retarget_functions(struct zeta_cc_program *program)
          each = LLVMGetNextFunction(each)) {
         if (LLVMGetIntrinsicID(each) != 0)
             continue;
-        if (LLVMGetFunctionCallConv(each) == ZETA_CC_SPIR_KERNEL && zeta_cc_is_defined(each)) {
+        if (LLVMGetFunctionCallConv(each) == ZETA_CC_SPIR_KERNEL && !LLVMIsDeclaration(each)) {
             zeta_cc_strings_add(&program->kernels, zeta_cc_value_name(each));
             /* Programs ask for pointers to kernels, as to any function. */
             LLVMSetLinkage(each, LLVMExternalLinkage);
@@ -323,7 +287,7 @@ static void retarget_functions(struct zeta_cc_program *program)
         set_attributes(program->context, each);
         drop_extension(each, LLVMCountParams(each));
         retarget_calls(each);
-        zeta_cc_set_local(each, zeta_cc_is_defined(each));
+        zeta_cc_set_local(each, !LLVMIsDeclaration(each));
     }
 }
 
@@ -337,22 +301,12 @@ static void place_local_variables(LLVMModuleRef module)
         if (LLVMGetPointerAddressSpace(LLVMTypeOf(each)) != ZETA_CC_SPACE_LOCAL)
             continue;
         LLVMSetSection(each, ".bss.slm");
-        if (!zeta_cc_is_defined(each))
+        if (LLVMIsDeclaration(each))
             continue;
         LLVMSetInitializer(each, LLVMConstNull(LLVMGlobalGetValueType(each)));
         LLVMSetVisibility(each, LLVMDefaultVisibility);
         LLVMSetLinkage(each, LLVMInternalLinkage);
     }
-}
-
-static void set_abi(struct zeta_cc_program *program)
-{
-    static const char key[] = "target-abi";
-
-    if (LLVMGetModuleFlag(program->module, key, sizeof(key) - 1))
-        return;
-    LLVMAddModuleFlag(program->module, LLVMModuleFlagBehaviorError, key, sizeof(key) - 1,
-                      LLVMMDStringInContext2(program->context, ABI, sizeof(ABI) - 1));
 }
 
 static bool has_constructors(struct zeta_cc_program *program)
@@ -375,14 +329,18 @@ static bool has_constructors(struct zeta_cc_program *program)
 
 bool zeta_cc_program_retarget(struct zeta_cc_program *program)
 {
+    static const char key[] = "target-abi";
+
     if (has_constructors(program))
         return false;
-    set_abi(program);
+    if (!LLVMGetModuleFlag(program->module, key, sizeof(key) - 1))
+        LLVMAddModuleFlag(program->module, LLVMModuleFlagBehaviorError, key, sizeof(key) - 1,
+                          LLVMMDStringInContext2(program->context, ABI, sizeof(ABI) - 1));
     retarget_functions(program);
     place_local_variables(program->module);
     for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
          each = LLVMGetNextGlobal(each))
-        zeta_cc_set_local(each, zeta_cc_is_defined(each));
+        zeta_cc_set_local(each, !LLVMIsDeclaration(each));
     zeta_cc_repair_debug(program->module);
     return true;
 }

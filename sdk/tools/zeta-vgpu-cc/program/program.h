@@ -12,6 +12,9 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "sdk/tools/zeta-vgpu-cc/request/options.h"
+#include "vgpu_compile.h"
+
+struct zeta_cc_paths;
 
 /** Calling conventions of OpenCL in LLVM; code generation for RV64 knows neither. */
 enum { ZETA_CC_SPIR_FUNCTION = 75, ZETA_CC_SPIR_KERNEL = 76 };
@@ -53,10 +56,10 @@ bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, cons
                          size_t size);
 
 /**
- * Opens the runtime library, which takes about as long as a front end needs for a small module:
- * best done while one runs.
+ * Opens the runtime library, whose functions are read when they are needed; null with a line in the
+ * log. It takes about as long as a front end needs for a small module: best done while one runs.
  */
-bool zeta_cc_program_open_runtime(struct zeta_cc_program *program, const char *path);
+LLVMModuleRef zeta_cc_program_open_runtime(struct zeta_cc_program *program, const char *path);
 
 /** Adds what the program needs of the runtime library. */
 bool zeta_cc_program_add_runtime(struct zeta_cc_program *program);
@@ -73,14 +76,8 @@ bool zeta_cc_program_emit(struct zeta_cc_program *program, struct zeta_cc_buffer
 /** Frees the module and what belongs to it. */
 void zeta_cc_program_finish(struct zeta_cc_program *program);
 
-/** Opens bitcode whose functions are read when they are needed; null with a line in the log. */
-LLVMModuleRef zeta_cc_program_open_lazily(struct zeta_cc_program *program, const char *path);
-
 /** The name of a function or variable; terminated. */
 const char *zeta_cc_value_name(LLVMValueRef value);
-
-/** True for what the program defines itself, false for declarations and intrinsics. */
-bool zeta_cc_is_defined(LLVMValueRef global);
 
 /*
  * What a program needs and does not have: builtins that the virtual GPU lacks are errors with
@@ -116,6 +113,9 @@ bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *
  */
 bool zeta_cc_program_add_entries(struct zeta_cc_program *program);
 
+/** The entry stub of a kernel; null when it has none. */
+LLVMValueRef zeta_cc_entry_stub(const struct zeta_cc_program *program, const char *kernel);
+
 /*
  * Calls of printf. A variable argument list of RV64 has no simple form for vectors, so each call
  * becomes stores into slots of 8 bytes and a call of the runtime library.
@@ -131,41 +131,45 @@ bool zeta_cc_program_add_entries(struct zeta_cc_program *program);
 bool zeta_cc_program_lower_print(struct zeta_cc_program *program);
 
 /*
- * Which kernels can come by a variable or a function.
- */
-
-/**
- * Marks the kernels that can come by a value: they or what they call use it, its address, or what
- * holds its address. Functions that other modules can call count as called by all kernels.
- *
- * @used_by  one per kernel of the program; set where it does, else left alone
- */
-void zeta_cc_mark_users(const struct zeta_cc_program *program, LLVMValueRef value, bool *used_by);
-
-/*
- * Code of several kernels: what belongs to one kernel lies together, so that an address identifies
- * the kernel.
+ * Places in the address space (place.c), once nothing will be optimised any more. What belongs to
+ * one kernel lies together.
  */
 
 /**
  * Gives each kernel a section with its function, its entry stub, and the functions that only it
- * calls. Once, when nothing will be optimised any more. What several kernels call stays where it
- * is, which is behind these sections (vgpu.ld).
+ * calls, so that an address identifies the kernel. What several kernels call stays where it is,
+ * which is behind these sections (vgpu.ld).
  */
 void zeta_cc_program_place_code(struct zeta_cc_program *program);
 
-/*
- * Shared local memory of several kernels: variables that no kernel uses together lie at the same
- * addresses, so that a kernel needs room for its own only.
- */
-
 /**
  * Gives all variables in address space 3 their places in one variable, and notes how much each
- * kernel needs. Once, when nothing will be optimised any more. Their names stay as aliases.
+ * kernel needs: variables that no kernel uses together lie at the same addresses. Their names stay
+ * as aliases.
  *
  * Programs with kernels in C, whose local variables are ordinary ones in a section, stay as they
  * are.
  */
 void zeta_cc_program_overlay_locals(struct zeta_cc_program *program);
+
+/* What front ends write about kernels into metadata (metadata.c). */
+
+/** The operand at @index of the node with that name at a function, or null. */
+LLVMValueRef zeta_cc_metadata_operand(LLVMValueRef function, const char *name, unsigned index);
+
+/** The number there, such as intel_reqd_sub_group_size; 0 when there is none. */
+uint32_t zeta_cc_metadata_number(LLVMValueRef function, const char *name, unsigned index);
+
+/** Appends the source attributes of a kernel, with blanks between them. */
+void zeta_cc_metadata_attributes(LLVMValueRef function, struct zeta_cc_buffer *out_text);
+
+/**
+ * Links the object of a program with the rest of the runtime library, and writes how much private
+ * and shared local memory its kernels need into their records (link.c).
+ */
+enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
+                                      const struct zeta_cc_paths *paths,
+                                      const struct zeta_cc_buffer *object,
+                                      struct zeta_cc_buffer *out_elf);
 
 #endif

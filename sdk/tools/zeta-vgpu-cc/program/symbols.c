@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "llvm_more.h"
-#include "metadata.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -198,7 +197,7 @@ static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
 
 static bool is_wanted(LLVMValueRef global)
 {
-    return !zeta_cc_is_defined(global) && LLVMGetFirstUse(global) &&
+    return LLVMIsDeclaration(global) && LLVMGetFirstUse(global) &&
            !starts_with(zeta_cc_value_name(global), "llvm.");
 }
 
@@ -212,7 +211,7 @@ bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *
         if (!is_wanted(each) || LLVMGetIntrinsicID(each) != 0)
             continue;
         if (!runtime)
-            runtime = zeta_cc_program_open_lazily(program, path);
+            runtime = zeta_cc_program_open_runtime(program, path);
         is_fine &= check_global(program, each, runtime);
     }
     for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
@@ -225,46 +224,57 @@ bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *
     return is_fine;
 }
 
-/* What a type is called when it cannot be set, or null. */
-static const char *foreign_type(const char *type, size_t size)
+/* What a type or a quality of an argument is when it cannot be set, or null. */
+static const char *foreign_type(const char *type)
 {
     static const char *const images[] = {"image1d", "image2d", "image3d"};
 
     for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
-        if (size > strlen(images[i]) && memcmp(type, images[i], strlen(images[i])) == 0)
+        if (starts_with(type, images[i]) && type[strlen(images[i])] != '\0')
             return "an image";
     }
     for (size_t i = 0; i < sizeof(foreign_types) / sizeof(foreign_types[0]); i++) {
-        if (size == strlen(foreign_types[i].name) && memcmp(type, foreign_types[i].name, size) == 0)
+        if (strcmp(type, foreign_types[i].name) == 0)
             return foreign_types[i].what;
     }
     return NULL;
 }
 
+/* Metadata holds texts without a terminator. */
+static const char *text_at(LLVMValueRef kernel, const char *list, unsigned index,
+                           struct zeta_cc_buffer *text)
+{
+    LLVMValueRef operand = zeta_cc_metadata_operand(kernel, list, index);
+    unsigned length = 0;
+    const char *bytes = operand ? LLVMGetMDString(operand, &length) : NULL;
+
+    text->size = 0;
+    zeta_cc_buffer_add(text, bytes, bytes ? length : 0);
+    return text->size > 0 ? text->bytes : "";
+}
+
 static bool check_arguments(struct zeta_cc_program *program, LLVMValueRef kernel)
 {
     static const char list[] = "kernel_arg_base_type";
-    unsigned count = zeta_cc_metadata_text_count(kernel, list);
+    struct zeta_cc_buffer type = {0}, quality = {0};
     bool is_fine = true;
 
-    for (unsigned i = 0; i < count; i++) {
-        size_t size = 0;
-        size_t quality_size = 0;
-        const char *type = zeta_cc_metadata_text(kernel, list, i, &size);
-        const char *quality =
-            zeta_cc_metadata_text(kernel, "kernel_arg_type_qual", i, &quality_size);
-        const char *what = type ? foreign_type(type, size) : NULL;
+    for (unsigned i = 0; zeta_cc_metadata_operand(kernel, list, i); i++) {
+        const char *name = text_at(kernel, list, i, &type);
+        const char *what = foreign_type(name);
 
-        if (!what && quality)
-            what = foreign_type(quality, quality_size);
+        if (!what)
+            what = foreign_type(text_at(kernel, "kernel_arg_type_qual", i, &quality));
         if (!what)
             continue;
         zeta_cc_buffer_line(program->log,
-                            "error: kernel %s: argument %u is %s (%.*s), which is not supported by "
+                            "error: kernel %s: argument %u is %s (%s), which is not supported by "
                             "the virtual GPU",
-                            zeta_cc_value_name(kernel), i, what, (int)size, type ? type : "");
+                            zeta_cc_value_name(kernel), i, what, name);
         is_fine = false;
     }
+    zeta_cc_buffer_finish(&type);
+    zeta_cc_buffer_finish(&quality);
     return is_fine;
 }
 
@@ -276,10 +286,10 @@ bool zeta_cc_program_check_kernels(struct zeta_cc_program *program)
          each = LLVMGetNextFunction(each)) {
         uint32_t sub_group;
 
-        if (LLVMGetFunctionCallConv(each) != ZETA_CC_SPIR_KERNEL || !zeta_cc_is_defined(each))
+        if (LLVMGetFunctionCallConv(each) != ZETA_CC_SPIR_KERNEL || LLVMIsDeclaration(each))
             continue;
         is_fine &= check_arguments(program, each);
-        sub_group = zeta_cc_metadata_number(each, "intel_reqd_sub_group_size");
+        sub_group = zeta_cc_metadata_number(each, "intel_reqd_sub_group_size", 0);
         if (sub_group > 1) {
             zeta_cc_buffer_line(program->log,
                                 "error: kernel %s requires sub-groups of %u items, those of the "

@@ -1,12 +1,14 @@
 #include "buffer.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <zeta/c_locale.h>
 
-static void no_memory(void)
+static _Noreturn void no_memory(void)
 {
     (void)fputs("zeta-vgpu-cc: no memory\n", stderr);
     exit(EXIT_FAILURE);
@@ -21,31 +23,20 @@ void *zeta_cc_allocate(size_t count, size_t size)
     return memory;
 }
 
-/* Makes room for size more bytes and a terminator. */
-static void reserve(struct zeta_cc_buffer *buffer, size_t size)
-{
-    size_t needed = buffer->size + size + 1;
-    size_t room = buffer->room ? buffer->room : 256;
-    char *bytes;
-
-    if (needed <= buffer->room)
-        return;
-    while (room < needed)
-        room *= 2;
-    bytes = realloc(buffer->bytes, room);
-    if (!bytes) {
-        no_memory();
-        return;
-    }
-    buffer->bytes = bytes;
-    buffer->room = room;
-}
-
 void zeta_cc_buffer_add(struct zeta_cc_buffer *buffer, const void *bytes, size_t size)
 {
+    size_t needed = buffer->size + size + 1;
+
     if (size == 0)
         return;
-    reserve(buffer, size);
+    if (needed > buffer->room) {
+        buffer->room = buffer->room ? buffer->room : 256;
+        while (buffer->room < needed)
+            buffer->room *= 2;
+        buffer->bytes = realloc(buffer->bytes, buffer->room);
+        if (!buffer->bytes)
+            no_memory();
+    }
     memcpy(buffer->bytes + buffer->size, bytes, size);
     buffer->size += size;
     buffer->bytes[buffer->size] = '\0';
@@ -57,10 +48,8 @@ add_formatted(struct zeta_cc_buffer *buffer, const char *format, va_list argumen
     char *text = NULL;
     int length = zeta_c_vasprintf(&text, format, arguments);
 
-    if (length < 0) {
+    if (length < 0)
         no_memory();
-        return;
-    }
     zeta_cc_buffer_add(buffer, text, (size_t)length);
     free(text);
 }
@@ -84,6 +73,37 @@ void zeta_cc_buffer_line(struct zeta_cc_buffer *buffer, const char *format, ...)
     zeta_cc_buffer_add(buffer, "\n", 1);
 }
 
+bool zeta_cc_buffer_read(struct zeta_cc_buffer *buffer, int file)
+{
+    char part[65536];
+
+    for (;;) {
+        ssize_t got = read(file, part, sizeof(part));
+
+        if (got > 0)
+            zeta_cc_buffer_add(buffer, part, (size_t)got);
+        else if (got == 0 || errno != EINTR)
+            return got == 0;
+    }
+}
+
+bool zeta_cc_write(int file, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size > 0) {
+        ssize_t written = write(file, at, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
 void zeta_cc_buffer_finish(struct zeta_cc_buffer *buffer)
 {
     free(buffer->bytes);
@@ -94,10 +114,8 @@ static void take_string(struct zeta_cc_strings *strings, char *string)
 {
     char **list = realloc(strings->list, (strings->count + 2) * sizeof(*list));
 
-    if (!list || !string) {
+    if (!list || !string)
         no_memory();
-        return;
-    }
     list[strings->count++] = string;
     list[strings->count] = NULL;
     strings->list = list;
@@ -119,10 +137,16 @@ void zeta_cc_strings_print(struct zeta_cc_strings *strings, const char *format, 
     take_string(strings, buffer.bytes ? buffer.bytes : strdup(""));
 }
 
-void zeta_cc_strings_append(struct zeta_cc_strings *strings, const struct zeta_cc_strings *more)
+void zeta_cc_strings_split(struct zeta_cc_strings *strings, const char *words)
 {
-    for (size_t i = 0; i < more->count; i++)
-        zeta_cc_strings_add(strings, more->list[i]);
+    for (;;) {
+        size_t length = strcspn(words, " ");
+
+        take_string(strings, strndup(words, length));
+        if (words[length] == '\0')
+            return;
+        words += length + 1;
+    }
 }
 
 bool zeta_cc_strings_have(const struct zeta_cc_strings *strings, const char *string)

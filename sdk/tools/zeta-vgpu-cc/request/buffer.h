@@ -27,6 +27,12 @@ zeta_cc_buffer_print(struct zeta_cc_buffer *buffer, const char *format, ...);
 void __attribute__((format(printf, 2, 3)))
 zeta_cc_buffer_line(struct zeta_cc_buffer *buffer, const char *format, ...);
 
+/** Adds what is left of a file; false with errno. */
+bool zeta_cc_buffer_read(struct zeta_cc_buffer *buffer, int file);
+
+/** Writes all bytes to a file; false with errno. */
+bool zeta_cc_write(int file, const void *bytes, size_t size);
+
 /** Frees the bytes and leaves it empty. */
 void zeta_cc_buffer_finish(struct zeta_cc_buffer *buffer);
 
@@ -43,8 +49,8 @@ void zeta_cc_strings_add(struct zeta_cc_strings *strings, const char *string);
 void __attribute__((format(printf, 2, 3)))
 zeta_cc_strings_print(struct zeta_cc_strings *strings, const char *format, ...);
 
-/** Adds copies of all strings of another list. */
-void zeta_cc_strings_append(struct zeta_cc_strings *strings, const struct zeta_cc_strings *more);
+/** Adds the words of a text, which has one blank between them. */
+void zeta_cc_strings_split(struct zeta_cc_strings *strings, const char *words);
 
 /** True when the string is in the list. */
 bool zeta_cc_strings_have(const struct zeta_cc_strings *strings, const char *string);

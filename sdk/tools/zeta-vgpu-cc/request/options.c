@@ -77,13 +77,6 @@ static enum zeta_cc_word take_pair(struct zeta_cc_options *options, const char *
     return ZETA_CC_WORD_TAKEN_NEXT;
 }
 
-static enum zeta_cc_word take_standard(struct zeta_cc_options *options, const char *word)
-{
-    zeta_cc_strings_add(&options->front_end, word);
-    options->standard = options->front_end.list[options->front_end.count - 1] + strlen("-cl-std=");
-    return ZETA_CC_WORD_TAKEN;
-}
-
 /* The value of TYPE:VALUE; false when it is none. */
 static bool read_value(const char *text, struct zeta_cc_constant *constant)
 {
@@ -165,14 +158,6 @@ static enum zeta_cc_word take_own_level(struct zeta_cc_options *options, const c
     return is_next ? ZETA_CC_WORD_TAKEN_NEXT : ZETA_CC_WORD_TAKEN;
 }
 
-/* The plugin keeps the flags; here they only take their value along, when there is one. */
-static enum zeta_cc_word take_profile_flags(const char *word, const char *next)
-{
-    if (word[strlen("-zet-profile-flags")] != '\0' || !next || *next == '-')
-        return ZETA_CC_WORD_TAKEN;
-    return ZETA_CC_WORD_TAKEN_NEXT;
-}
-
 enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const char *word,
                                        const char *next)
 {
@@ -191,8 +176,11 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
     }
     if (STARTS(word, "-ze-opt-level"))
         return take_own_level(options, word, next);
+    /* The plugin keeps the flags; here they only take their value along, when there is one. */
     if (STARTS(word, "-zet-profile-flags"))
-        return take_profile_flags(word, next);
+        return word[strlen("-zet-profile-flags")] != '\0' || !next || *next == '-'
+                   ? ZETA_CC_WORD_TAKEN
+                   : ZETA_CC_WORD_TAKEN_NEXT;
     if (strcmp(word, "--spec-constant") == 0) {
         if (!next)
             return ZETA_CC_WORD_INCOMPLETE;
@@ -201,8 +189,12 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
     }
     if (STARTS(word, "--spec-constant="))
         return take_constant(options, word + strlen("--spec-constant="));
-    if (STARTS(word, "-cl-std="))
-        return take_standard(options, word);
+    if (STARTS(word, "-cl-std=")) {
+        zeta_cc_strings_add(&options->front_end, word);
+        options->standard =
+            options->front_end.list[options->front_end.count - 1] + strlen("-cl-std=");
+        return ZETA_CC_WORD_TAKEN;
+    }
     if (IS_AMONG(word, contracting_flags))
         options->contracts = true;
     if (IS_AMONG(word, contracting_flags) || IS_AMONG(word, clang_flags) ||
@@ -243,24 +235,6 @@ static bool next_word(const char **at, const char *end, struct zeta_cc_buffer *o
     return true;
 }
 
-static void log_word(struct zeta_cc_buffer *log, enum zeta_cc_word what, const char *word)
-{
-    switch (what) {
-    case ZETA_CC_WORD_INCOMPLETE:
-        zeta_cc_buffer_line(log, "warning: build option %s needs a value; it is ignored", word);
-        break;
-    case ZETA_CC_WORD_BAD:
-        zeta_cc_buffer_line(log, "warning: build option %s has no usable value; it is ignored",
-                            word);
-        break;
-    case ZETA_CC_WORD_UNKNOWN:
-        zeta_cc_buffer_line(log, "warning: unknown build option %s is ignored", word);
-        break;
-    default:
-        break;
-    }
-}
-
 void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, size_t size,
                           struct zeta_cc_buffer *log)
 {
@@ -273,8 +247,15 @@ void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, siz
     for (size_t i = 0; i < words.count; i++) {
         enum zeta_cc_word what = zeta_cc_options_take(options, words.list[i], words.list[i + 1]);
 
-        log_word(log, what, words.list[i]);
-        if (what == ZETA_CC_WORD_TAKEN_NEXT)
+        if (what == ZETA_CC_WORD_INCOMPLETE)
+            zeta_cc_buffer_line(log, "warning: build option %s needs a value; it is ignored",
+                                words.list[i]);
+        else if (what == ZETA_CC_WORD_BAD)
+            zeta_cc_buffer_line(log, "warning: build option %s has no usable value; it is ignored",
+                                words.list[i]);
+        else if (what == ZETA_CC_WORD_UNKNOWN)
+            zeta_cc_buffer_line(log, "warning: unknown build option %s is ignored", words.list[i]);
+        else if (what == ZETA_CC_WORD_TAKEN_NEXT)
             i++;
     }
     zeta_cc_strings_finish(&words);

@@ -1,9 +1,130 @@
+/* Which kernels use a function or a variable, and where it therefore is placed. */
 #include "program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "llvm_more.h"
+
+/* Values that a search has come by. */
+struct visited {
+    LLVMValueRef *list;
+    size_t count;
+    size_t room;
+};
+
+static bool visit(struct visited *visited, LLVMValueRef value)
+{
+    for (size_t i = 0; i < visited->count; i++) {
+        if (visited->list[i] == value)
+            return false;
+    }
+    if (visited->count == visited->room) {
+        size_t room = visited->room ? 2 * visited->room : 64;
+        LLVMValueRef *list = zeta_cc_allocate(room, sizeof(LLVMValueRef));
+
+        if (visited->count > 0)
+            memcpy(list, visited->list, visited->count * sizeof(LLVMValueRef));
+        free(visited->list);
+        visited->list = list;
+        visited->room = room;
+    }
+    visited->list[visited->count++] = value;
+    return true;
+}
+
+static void mark_function(const struct zeta_cc_program *program, LLVMValueRef function,
+                          bool *used_by)
+{
+    const char *name = zeta_cc_value_name(function);
+    /* Other modules, or nobody knows who, may call it. */
+    bool open = LLVMGetLinkage(function) != LLVMInternalLinkage &&
+                LLVMGetVisibility(function) == LLVMDefaultVisibility &&
+                !zeta_cc_strings_have(&program->kernels, name);
+
+    for (size_t i = 0; i < program->kernels.count; i++)
+        used_by[i] |= open || strcmp(program->kernels.list[i], name) == 0;
+}
+
+/*
+ * Marks the kernels that can come by a value: they or what they call use it, its address, or what
+ * holds its address. Functions that other modules can call count as called by all kernels.
+ */
+static void mark_users(const struct zeta_cc_program *program, LLVMValueRef value, bool *used_by)
+{
+    struct visited visited = {0};
+
+    if (LLVMIsAFunction(value))
+        mark_function(program, value, used_by);
+    (void)visit(&visited, value);
+    for (size_t at = 0; at < visited.count; at++) {
+        for (LLVMUseRef use = LLVMGetFirstUse(visited.list[at]); use; use = LLVMGetNextUse(use)) {
+            LLVMValueRef user = LLVMGetUser(use);
+
+            if (LLVMIsAInstruction(user))
+                user = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+            if (visit(&visited, user) && LLVMIsAFunction(user))
+                mark_function(program, user, used_by);
+        }
+    }
+    free(visited.list);
+}
+
+/* Profilers know instructions by their address divided by 8, so no two functions may share one. */
+enum { FUNCTION_ALIGNMENT = 8 };
+
+static void place(LLVMValueRef function, const char *kernel)
+{
+    struct zeta_cc_buffer section = {0};
+
+    zeta_cc_buffer_print(&section, ".text.%s", kernel);
+    LLVMSetSection(function, section.bytes);
+    zeta_cc_buffer_finish(&section);
+}
+
+/* The only kernel that calls a function, or null. */
+static const char *only_user(const struct zeta_cc_program *program, LLVMValueRef function,
+                             bool *used_by)
+{
+    const char *user = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < program->kernels.count; i++)
+        used_by[i] = false;
+    mark_users(program, function, used_by);
+    for (size_t i = 0; i < program->kernels.count; i++) {
+        if (used_by[i])
+            user = program->kernels.list[i];
+        count += used_by[i];
+    }
+    return count == 1 ? user : NULL;
+}
+
+void zeta_cc_program_place_code(struct zeta_cc_program *program)
+{
+    bool *used_by = zeta_cc_allocate(program->kernels.count, sizeof(*used_by));
+
+    for (size_t i = 0; i < program->kernels.count; i++) {
+        const char *kernel = program->kernels.list[i];
+
+        place(LLVMGetNamedFunction(program->module, kernel), kernel);
+        place(zeta_cc_entry_stub(program, kernel), kernel);
+    }
+    for (LLVMValueRef each = LLVMGetFirstFunction(program->module); each;
+         each = LLVMGetNextFunction(each)) {
+        const char *section = LLVMGetSection(each);
+        const char *kernel = NULL;
+
+        if (LLVMIsDeclaration(each))
+            continue;
+        LLVMSetAlignment(each, FUNCTION_ALIGNMENT);
+        if (!section || section[0] == '\0')
+            kernel = only_user(program, each, used_by);
+        if (kernel)
+            place(each, kernel);
+    }
+    free(used_by);
+}
 
 enum { MAX_VARIABLES = 65536 };
 
@@ -17,7 +138,7 @@ struct variable {
 static bool is_local(LLVMValueRef global)
 {
     return LLVMGetPointerAddressSpace(LLVMTypeOf(global)) == ZETA_CC_SPACE_LOCAL &&
-           zeta_cc_is_defined(global);
+           !LLVMIsDeclaration(global);
 }
 
 /* Number of variables; 0 when there are none, or some that are placed in another way. */
@@ -38,8 +159,8 @@ static size_t count_variables(const struct zeta_cc_program *program)
 }
 
 /* Behind all that kernels use that also use this one. Gives the end. */
-static uint64_t place(const struct zeta_cc_program *program, struct variable *variable,
-                      uint64_t *ends)
+static uint64_t place_variable(const struct zeta_cc_program *program, struct variable *variable,
+                               uint64_t *ends)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(variable->global);
     uint64_t alignment = LLVMGetAlignment(variable->global);
@@ -103,8 +224,8 @@ static void overlay(struct zeta_cc_program *program, struct variable *variables,
     for (size_t i = 0; i < count; i++) {
         uint64_t end;
 
-        zeta_cc_mark_users(program, variables[i].global, variables[i].used_by);
-        end = place(program, &variables[i], ends);
+        mark_users(program, variables[i].global, variables[i].used_by);
+        end = place_variable(program, &variables[i], ends);
         bytes = end > bytes ? end : bytes;
         if (LLVMPreferredAlignmentOfGlobal(program->layout, variables[i].global) > alignment)
             alignment = LLVMPreferredAlignmentOfGlobal(program->layout, variables[i].global);

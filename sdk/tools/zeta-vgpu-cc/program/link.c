@@ -1,0 +1,347 @@
+/*
+ * From an object file to a kernel file. The linker knows what LLVM cannot write into the records of
+ * kernels: private memory, which is the frames of the deepest chain of calls, and shared local
+ * memory.
+ */
+#include "program.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk/tools/zeta-vgpu-cc/front_end/front_end.h"
+#include "vgpu_abi.h"
+
+/* ---- Our own linker wrote the file. Bounds are checked all the same. ---- */
+
+/* Bytes of a section; null when it has none in the file. */
+struct part {
+    char *bytes;
+    size_t size;
+    uint64_t address;
+};
+
+/* What is read of a linked file. */
+struct linked {
+    struct part symbols;
+    struct part names; /* of the symbols */
+    struct part stack_sizes;
+    struct part info; /* the records of kernels */
+};
+
+struct symbol {
+    const char *name; /* terminated; empty when it has none */
+    uint64_t address;
+    bool is_defined;
+    bool is_function;
+};
+
+/* The section at @index; false behind the last one. */
+static bool read_section(const struct zeta_cc_buffer *elf, unsigned index, Elf64_Shdr *out_header,
+                         struct part *out_part)
+{
+    Elf64_Ehdr file;
+
+    if (elf->size < sizeof(file))
+        return false;
+    memcpy(&file, elf->bytes, sizeof(file));
+    if (file.e_shentsize != sizeof(*out_header) || index >= file.e_shnum ||
+        file.e_shoff > elf->size || (elf->size - file.e_shoff) / sizeof(*out_header) <= index)
+        return false;
+    memcpy(out_header, elf->bytes + file.e_shoff + index * sizeof(*out_header),
+           sizeof(*out_header));
+    *out_part = (struct part){0};
+    if (out_header->sh_type != SHT_NOBITS && out_header->sh_offset <= elf->size &&
+        out_header->sh_size <= elf->size - out_header->sh_offset)
+        *out_part = (struct part){elf->bytes + out_header->sh_offset, out_header->sh_size,
+                                  out_header->sh_addr};
+    return true;
+}
+
+/* A terminated text in a table of names; empty when it is outside. */
+static const char *name_at(const struct part *names, uint64_t offset)
+{
+    if (offset >= names->size || !memchr(names->bytes + offset, '\0', names->size - (size_t)offset))
+        return "";
+    return names->bytes + offset;
+}
+
+static struct linked read_linked(const struct zeta_cc_buffer *elf)
+{
+    struct linked linked = {0};
+    struct part part, names = {0};
+    Elf64_Shdr header, other;
+    Elf64_Ehdr file;
+
+    if (elf->size >= sizeof(file)) {
+        memcpy(&file, elf->bytes, sizeof(file));
+        (void)read_section(elf, file.e_shstrndx, &other, &names);
+    }
+    for (unsigned i = 1; read_section(elf, i, &header, &part); i++) {
+        const char *name = name_at(&names, header.sh_name);
+
+        if (header.sh_type == SHT_SYMTAB &&
+            read_section(elf, header.sh_link, &other, &linked.names))
+            linked.symbols = part;
+        else if (strcmp(name, ".stack_sizes") == 0)
+            linked.stack_sizes = part;
+        else if (strcmp(name, ".vgpu.info") == 0)
+            linked.info = part;
+    }
+    return linked;
+}
+
+static size_t symbol_count(const struct linked *linked)
+{
+    return linked->symbols.size / sizeof(Elf64_Sym);
+}
+
+static struct symbol symbol_at(const struct linked *linked, size_t index)
+{
+    Elf64_Sym symbol;
+
+    memcpy(&symbol, linked->symbols.bytes + index * sizeof(symbol), sizeof(symbol));
+    return (struct symbol){
+        .name = name_at(&linked->names, symbol.st_name),
+        .address = symbol.st_value,
+        .is_defined = symbol.st_shndx != SHN_UNDEF,
+        .is_function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC,
+    };
+}
+
+/* ---- Private memory: frames from section .stack_sizes, calls from the program as emitted. ---- */
+
+enum { UNKNOWN = -1, NOT_VISITED = -2 };
+
+/* A function in the file. */
+struct frame {
+    const char *name;
+    uint64_t address;
+    int64_t bytes;   /* of its own; UNKNOWN: not listed */
+    int64_t deepest; /* with what it calls; UNKNOWN, also while it is being visited */
+};
+
+struct frames {
+    struct frame *list; /* by name */
+    size_t count;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(((const struct frame *)left)->name, ((const struct frame *)right)->name);
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+    uint64_t a = ((const struct frame *)left)->address;
+    uint64_t b = ((const struct frame *)right)->address;
+
+    return (a > b) - (a < b);
+}
+
+/* All functions that have a symbol; .stack_sizes has an address of 8 bytes and a LEB128 for each.
+ */
+static struct frames read_frames(const struct linked *linked)
+{
+    const unsigned char *at = (const unsigned char *)linked->stack_sizes.bytes;
+    const unsigned char *end = at + linked->stack_sizes.size;
+    struct frames frames = {zeta_cc_allocate(symbol_count(linked), sizeof(*frames.list)), 0};
+
+    for (size_t i = 1; i < symbol_count(linked); i++) {
+        struct symbol symbol = symbol_at(linked, i);
+
+        if (symbol.is_defined && symbol.is_function)
+            frames.list[frames.count++] =
+                (struct frame){symbol.name, symbol.address, UNKNOWN, NOT_VISITED};
+    }
+    qsort(frames.list, frames.count, sizeof(*frames.list), compare_addresses);
+    while (end - at > 8) {
+        struct frame key = {0};
+        struct frame *found;
+        uint64_t bytes = 0;
+        unsigned char byte = 0x80;
+
+        memcpy(&key.address, at, sizeof(key.address));
+        at += 8;
+        for (unsigned shift = 0; at < end && (byte & 0x80); shift += 7) {
+            byte = *at++;
+            bytes |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        }
+        found = bsearch(&key, frames.list, frames.count, sizeof(key), compare_addresses);
+        if (found)
+            found->bytes = (int64_t)bytes;
+    }
+    qsort(frames.list, frames.count, sizeof(*frames.list), compare_names);
+    return frames;
+}
+
+static int64_t deepest(const struct frames *frames, LLVMValueRef function);
+
+/* The need of what an instruction calls; 0 when it calls nothing. */
+static int64_t callee_bytes(const struct frames *frames, LLVMValueRef instruction)
+{
+    LLVMValueRef callee;
+
+    if (!LLVMIsACallInst(instruction))
+        return 0;
+    callee = LLVMGetCalledValue(instruction);
+    if (LLVMIsAInlineAsm(callee))
+        return 0;
+    if (!LLVMIsAFunction(callee))
+        return UNKNOWN;
+    return LLVMGetIntrinsicID(callee) != 0 ? 0 : deepest(frames, callee);
+}
+
+/*
+ * UNKNOWN for a function that calls through pointers, into other modules or recursively: then it is
+ * met again while it is being visited.
+ */
+static int64_t deepest(const struct frames *frames, LLVMValueRef function)
+{
+    struct frame key = {.name = zeta_cc_value_name(function)};
+    struct frame *frame = bsearch(&key, frames->list, frames->count, sizeof(key), compare_names);
+    int64_t most = 0;
+
+    if (!frame || frame->bytes == UNKNOWN || LLVMIsDeclaration(function))
+        return UNKNOWN;
+    if (frame->deepest != NOT_VISITED)
+        return frame->deepest;
+    frame->deepest = UNKNOWN;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+         block = LLVMGetNextBasicBlock(block)) {
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each;
+             each = LLVMGetNextInstruction(each)) {
+            int64_t bytes = callee_bytes(frames, each);
+
+            if (bytes == UNKNOWN)
+                return UNKNOWN;
+            if (bytes > most)
+                most = bytes;
+        }
+    }
+    frame->deepest = frame->bytes + most;
+    return frame->deepest;
+}
+
+/* The record of a kernel in the file, or null. */
+static char *find_record(const struct linked *linked, const char *kernel)
+{
+    const size_t smallest = sizeof(struct vgpu_kernel_info) + sizeof(struct vgpu_kernel_extra);
+    const size_t prefix = strlen(ZETA_CC_RECORD_PREFIX);
+
+    for (size_t i = 1; i < symbol_count(linked); i++) {
+        struct symbol symbol = symbol_at(linked, i);
+        uint64_t at = symbol.address - linked->info.address;
+
+        if (strncmp(symbol.name, ZETA_CC_RECORD_PREFIX, prefix) == 0 &&
+            strcmp(symbol.name + prefix, kernel) == 0 && at <= linked->info.size &&
+            linked->info.size - at >= smallest)
+            return linked->info.bytes + at;
+    }
+    return NULL;
+}
+
+static void write_word(char *record, size_t offset, uint32_t value)
+{
+    memcpy(record + offset, &value, sizeof(value));
+}
+
+/* Writes what kernels need into their records; private memory that is not known stays 0. */
+static void write_needs(const struct zeta_cc_program *program, const struct linked *linked)
+{
+    struct frames frames = read_frames(linked);
+
+    for (size_t i = 0; i < program->kernels.count; i++) {
+        char *record = find_record(linked, program->kernels.list[i]);
+        LLVMValueRef stub = zeta_cc_entry_stub(program, program->kernels.list[i]);
+        int64_t bytes = stub ? deepest(&frames, stub) : UNKNOWN;
+        struct vgpu_kernel_info info;
+        size_t extra;
+
+        if (!record)
+            continue;
+        memcpy(&info, record, sizeof(info));
+        extra = sizeof(info) + info.argument_count * sizeof(struct vgpu_argument_info);
+        if (bytes > 0 && bytes <= UINT32_MAX)
+            write_word(record, offsetof(struct vgpu_kernel_info, private_bytes), (uint32_t)bytes);
+        if (!program->local_bytes)
+            continue;
+        write_word(record, extra + offsetof(struct vgpu_kernel_extra, local_known), 1);
+        write_word(record, extra + offsetof(struct vgpu_kernel_extra, local_bytes),
+                   program->local_bytes[i]);
+    }
+    free(frames.list);
+}
+
+/* ---- The linker ---- */
+
+/* Offers what others may take: functions and variables with external linkage, but no kernels. */
+static void add_exports(struct zeta_cc_strings *arguments, const struct zeta_cc_program *program,
+                        LLVMValueRef global, LLVMValueRef (*next)(LLVMValueRef))
+{
+    for (; global; global = next(global)) {
+        const char *name = zeta_cc_value_name(global);
+
+        if (!LLVMIsDeclaration(global) && LLVMGetLinkage(global) != LLVMInternalLinkage &&
+            LLVMGetLinkage(global) != LLVMPrivateLinkage &&
+            LLVMGetVisibility(global) == LLVMDefaultVisibility &&
+            !zeta_cc_strings_have(&program->kernels, name))
+            zeta_cc_strings_print(arguments, "--export-dynamic-symbol=%s", name);
+    }
+}
+
+/* A linker lets everything undefined pass when there are imports. */
+static bool check_imports(const struct zeta_cc_program *program, const struct linked *linked)
+{
+    bool is_fine = true;
+
+    for (size_t i = 1; i < symbol_count(linked); i++) {
+        struct symbol symbol = symbol_at(linked, i);
+
+        if (symbol.is_defined || symbol.name[0] == '\0' ||
+            zeta_cc_strings_have(&program->imports, symbol.name))
+            continue;
+        zeta_cc_buffer_line(program->log, "error: the runtime library has no %s", symbol.name);
+        is_fine = false;
+    }
+    return is_fine;
+}
+
+enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
+                                      const struct zeta_cc_paths *paths,
+                                      const struct zeta_cc_buffer *object,
+                                      struct zeta_cc_buffer *out_elf)
+{
+    static const struct zeta_cc_tool tool = {"ld.lld", "lld-15"};
+    struct zeta_cc_strings arguments = {0};
+    enum vgpu_compile_status status;
+    struct zeta_cc_child child;
+    struct linked linked;
+
+    zeta_cc_strings_add(&arguments, paths->linker);
+    zeta_cc_strings_print(&arguments, "-T%s/vgpu.ld", paths->data);
+    zeta_cc_strings_split(&arguments,
+                          "-pie --no-dynamic-linker --no-relax --gc-sections -Bsymbolic "
+                          "--threads=1 --build-id=none -z norelro -e 0 -o - /proc/self/fd/0");
+    if (program->imports.count > 0)
+        zeta_cc_strings_add(&arguments, "--unresolved-symbols=ignore-all");
+    add_exports(&arguments, program, LLVMGetFirstFunction(program->module), LLVMGetNextFunction);
+    add_exports(&arguments, program, LLVMGetFirstGlobal(program->module), LLVMGetNextGlobal);
+    /* The runtime's own information is of no use without the program's. */
+    if (LLVMGetNamedMetadataNumOperands(program->module, "llvm.dbg.cu") == 0)
+        zeta_cc_strings_add(&arguments, "--strip-debug");
+    /* Taken only when code generation called something of it. */
+    zeta_cc_strings_print(&arguments, "%s/support.a", paths->data);
+    zeta_cc_child_start(&child, &arguments, object->bytes, object->size);
+    zeta_cc_strings_finish(&arguments);
+    status = zeta_cc_child_finish(&child, &tool, "program", out_elf, program->log);
+    if (status != VGPU_COMPILE_OK)
+        return status;
+    linked = read_linked(out_elf);
+    if (program->imports.count > 0 && !check_imports(program, &linked))
+        return VGPU_COMPILE_BUILD_FAILED;
+    if (linked.symbols.bytes && linked.stack_sizes.bytes && linked.info.bytes)
+        write_needs(program, &linked);
+    return VGPU_COMPILE_OK;
+}

@@ -67,44 +67,15 @@ static _Atomic(zeta_object_finish_fn) finishers[ZETA_KIND_COUNT];
 static const void *dispatch_tables[4];
 static atomic_bool fork_handler_registered;
 
-static const char *const kind_names[ZETA_KIND_COUNT] = {
-    [ZETA_KIND_NONE] = "nothing",
-    [ZETA_KIND_DRIVER] = "driver",
-    [ZETA_KIND_DEVICE] = "device",
-    [ZETA_KIND_CONTEXT] = "context",
-    [ZETA_KIND_COMMAND_QUEUE] = "command queue",
-    [ZETA_KIND_COMMAND_LIST] = "command list",
-    [ZETA_KIND_FENCE] = "fence",
-    [ZETA_KIND_EVENT_POOL] = "event pool",
-    [ZETA_KIND_EVENT] = "event",
-    [ZETA_KIND_IMAGE] = "image",
-    [ZETA_KIND_MODULE] = "module",
-    [ZETA_KIND_MODULE_BUILD_LOG] = "module build log",
-    [ZETA_KIND_KERNEL] = "kernel",
-    [ZETA_KIND_SAMPLER] = "sampler",
-    [ZETA_KIND_PHYSICAL_MEM] = "physical memory",
-    [ZETA_KIND_FABRIC_VERTEX] = "fabric vertex",
-    [ZETA_KIND_FABRIC_EDGE] = "fabric edge",
-    [ZETA_KIND_RTAS_BUILDER] = "ray tracing builder",
-    [ZETA_KIND_RTAS_PARALLEL_OPERATION] = "ray tracing parallel operation",
-    [ZETA_KIND_EXTERNAL_SEMAPHORE] = "external semaphore",
-    [ZETA_KIND_GRAPH] = "graph",
-    [ZETA_KIND_EXECUTABLE_GRAPH] = "executable graph",
-    [ZETA_KIND_METRIC_GROUP] = "metric group",
-    [ZETA_KIND_METRIC] = "metric",
-    [ZETA_KIND_METRIC_STREAMER] = "metric streamer",
-    [ZETA_KIND_METRIC_QUERY_POOL] = "metric query pool",
-    [ZETA_KIND_METRIC_QUERY] = "metric query",
-    [ZETA_KIND_METRIC_PROGRAMMABLE] = "metric programmable",
-    [ZETA_KIND_METRIC_TRACER] = "metric tracer",
-    [ZETA_KIND_METRIC_DECODER] = "metric decoder",
-    [ZETA_KIND_API_TRACER] = "API tracer",
-    [ZETA_KIND_DEBUG_SESSION] = "debug session",
-};
-
 const char *zeta_kind_name(enum zeta_kind kind)
 {
-    return (unsigned int)kind < ZETA_KIND_COUNT ? kind_names[kind] : "unknown object";
+    static const char *const names[ZETA_KIND_COUNT] = {
+#define KIND_NAME(kind, name) [ZETA_KIND_##kind] = (name),
+        ZETA_KINDS(KIND_NAME)
+#undef KIND_NAME
+    };
+
+    return (unsigned int)kind < ZETA_KIND_COUNT ? names[kind] : "unknown object";
 }
 
 /* Kind that an address inside a generation's range belongs to. */

@@ -28,41 +28,47 @@
 
 #include "core/util/cleanup.h"
 
+/** Each kind, and its name for messages. */
+#define ZETA_KINDS(X)                                                                              \
+    X(NONE, "nothing")                                                                             \
+    X(DRIVER, "driver")                                                                            \
+    X(DEVICE, "device")                                                                            \
+    X(CONTEXT, "context")                                                                          \
+    X(COMMAND_QUEUE, "command queue")                                                              \
+    X(COMMAND_LIST, "command list")                                                                \
+    X(FENCE, "fence")                                                                              \
+    X(EVENT_POOL, "event pool")                                                                    \
+    X(EVENT, "event")                                                                              \
+    X(IMAGE, "image")                                                                              \
+    X(MODULE, "module")                                                                            \
+    X(MODULE_BUILD_LOG, "module build log")                                                        \
+    X(KERNEL, "kernel")                                                                            \
+    X(SAMPLER, "sampler")                                                                          \
+    X(PHYSICAL_MEM, "physical memory")                                                             \
+    X(FABRIC_VERTEX, "fabric vertex")                                                              \
+    X(FABRIC_EDGE, "fabric edge")                                                                  \
+    X(RTAS_BUILDER, "ray tracing builder")                                                         \
+    X(RTAS_PARALLEL_OPERATION, "ray tracing parallel operation")                                   \
+    X(EXTERNAL_SEMAPHORE, "external semaphore")                                                    \
+    X(GRAPH, "graph")                                                                              \
+    X(EXECUTABLE_GRAPH, "executable graph")                                                        \
+    X(METRIC_GROUP, "metric group")                                                                \
+    X(METRIC, "metric")                                                                            \
+    X(METRIC_STREAMER, "metric streamer")                                                          \
+    X(METRIC_QUERY_POOL, "metric query pool")                                                      \
+    X(METRIC_QUERY, "metric query")                                                                \
+    X(METRIC_PROGRAMMABLE, "metric programmable")                                                  \
+    X(METRIC_TRACER, "metric tracer")                                                              \
+    X(METRIC_DECODER, "metric decoder")                                                            \
+    X(API_TRACER, "API tracer")                                                                    \
+    X(DEBUG_SESSION, "debug session")
+
 /** What a handle refers to. Aliased handle types (zet_device_handle_t ...) share a kind. */
 enum zeta_kind {
-    ZETA_KIND_NONE,
-    ZETA_KIND_DRIVER,
-    ZETA_KIND_DEVICE,
-    ZETA_KIND_CONTEXT,
-    ZETA_KIND_COMMAND_QUEUE,
-    ZETA_KIND_COMMAND_LIST,
-    ZETA_KIND_FENCE,
-    ZETA_KIND_EVENT_POOL,
-    ZETA_KIND_EVENT,
-    ZETA_KIND_IMAGE,
-    ZETA_KIND_MODULE,
-    ZETA_KIND_MODULE_BUILD_LOG,
-    ZETA_KIND_KERNEL,
-    ZETA_KIND_SAMPLER,
-    ZETA_KIND_PHYSICAL_MEM,
-    ZETA_KIND_FABRIC_VERTEX,
-    ZETA_KIND_FABRIC_EDGE,
-    ZETA_KIND_RTAS_BUILDER,
-    ZETA_KIND_RTAS_PARALLEL_OPERATION,
-    ZETA_KIND_EXTERNAL_SEMAPHORE,
-    ZETA_KIND_GRAPH,
-    ZETA_KIND_EXECUTABLE_GRAPH,
-    ZETA_KIND_METRIC_GROUP,
-    ZETA_KIND_METRIC,
-    ZETA_KIND_METRIC_STREAMER,
-    ZETA_KIND_METRIC_QUERY_POOL,
-    ZETA_KIND_METRIC_QUERY,
-    ZETA_KIND_METRIC_PROGRAMMABLE,
-    ZETA_KIND_METRIC_TRACER,
-    ZETA_KIND_METRIC_DECODER,
-    ZETA_KIND_API_TRACER,
-    ZETA_KIND_DEBUG_SESSION,
-    ZETA_KIND_COUNT
+#define ZETA_KIND_VALUE(kind, name) ZETA_KIND_##kind,
+    ZETA_KINDS(ZETA_KIND_VALUE)
+#undef ZETA_KIND_VALUE
+        ZETA_KIND_COUNT
 };
 
 /**

@@ -1,33 +1,21 @@
-#include "core/api/names.h"
-
+/* Functions by name; not in loader.c, because the table refers to all that the library has. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/api/loader.h"
 #include "core/util/error.h"
 
 _Static_assert(sizeof(void *) == sizeof(zeta_function), "functions are handed out as void *");
 
-static const struct zeta_name *find(const char *name)
+static int compare_name(const void *name, const void *entry)
 {
-    size_t low = 0;
-    size_t high = zeta_names_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, zeta_names[middle].name);
-
-        if (order == 0)
-            return &zeta_names[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return strcmp(name, ((const struct zeta_name *)entry)->name);
 }
 
 ze_result_t zeta_function_address(const char *name, void **out_address)
 {
-    const struct zeta_name *found = find(name);
+    const struct zeta_name *found =
+        bsearch(name, zeta_names, zeta_names_count, sizeof(*zeta_names), compare_name);
 
     *out_address = NULL;
     if (!found)

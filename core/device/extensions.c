@@ -10,7 +10,7 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/zet_api.h>
 
-#include "core/api/ddi.h"
+#include "core/api/loader.h"
 #include "core/device/device.h"
 #include "core/util/cleanup.h"
 #include "zeta_impl.h"

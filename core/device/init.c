@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "core/api/dispatch.h"
+#include "core/api/loader.h"
 #include "core/device/device.h"
 #include "core/object/object.h"
 #include "core/plugin/host.h"

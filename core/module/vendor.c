@@ -8,7 +8,7 @@
 
 #include <level_zero/zes_api.h>
 
-#include "core/api/names.h"
+#include "core/api/loader.h"
 #include "core/module/module.h"
 #include "core/object/object.h"
 #include "core/plugin/host.h"

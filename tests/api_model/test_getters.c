@@ -15,8 +15,7 @@
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 
-#include "core/api/ddi.h"
-#include "core/api/dispatch.h"
+#include "core/api/loader.h"
 #include "tests/support/suite.h"
 
 #define CANARY 0xa5

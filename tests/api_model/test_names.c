@@ -1,7 +1,7 @@
 /*
  * The table from function name to address, and the names of enumerators.
  */
-#include "core/api/names.h"
+#include "core/api/loader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,6 @@
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zet_ddi.h>
 
-#include "core/api/dispatch.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta_impl.h"

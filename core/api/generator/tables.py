@@ -36,14 +36,14 @@ def _getter(table):
 def getters(model):
     """Text of the C file with the getters of all tables that the model describes."""
     out = [_BANNER] + [f"#include <level_zero/{namespace}_ddi.h>\n" for namespace in NAMESPACES]
-    out = ["".join(out) + "\n#include \"core/api/ddi.h\"\n#include \"zeta_impl.h\"\n"]
+    out = ["".join(out) + "\n#include \"core/api/loader.h\"\n#include \"zeta_impl.h\"\n"]
     out += [_getter(table) for table in model.tables]
     return "".join(out)
 
 
 def sysman_getters(model):
     """Text of the C file with the getters of other sysman tables, which fill nothing."""
-    out = [_BANNER, "#include \"core/api/ddi.h\"\n"]
+    out = [_BANNER, "#include \"core/api/loader.h\"\n"]
     for name in model.sysman_left():
         proto = (f"ZE_DLLEXPORT ze_result_t ZE_APICALL zesGet{name}ProcAddrTable("
                  "ze_api_version_t version, void *pDdiTable)")
@@ -54,7 +54,7 @@ def sysman_getters(model):
 
 def dispatch(model):
     """Text of the C file with the tables that objects point to."""
-    out = [_BANNER, "#include \"core/api/dispatch.h\"\n\n#include \"zeta_impl.h\"\n"]
+    out = [_BANNER, "#include \"core/api/loader.h\"\n\n#include \"zeta_impl.h\"\n"]
     for table in [t for t in model.tables if t.namespace in DISPATCHED]:
         out.append(f"\nstatic {table.struct} {table.namespace}_{table.name} = {{\n")
         for function in table.functions:
@@ -71,7 +71,7 @@ def dispatch(model):
 
 def names(model, own):
     """Text of the C file with the sorted table from function name to address."""
-    out = [_BANNER, "#include \"core/api/names.h\"\n\n#include <zeta/zeta.h>\n\n"
+    out = [_BANNER, "#include \"core/api/loader.h\"\n\n#include <zeta/zeta.h>\n\n"
            "#include \"zeta_impl.h\"\n"]
     entries = [(name, f"entry_{name}") for name in model.functions] + [(n, n) for n in own]
     out.append("\nconst struct zeta_name zeta_names[] = {\n")

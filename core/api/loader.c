@@ -1,4 +1,4 @@
-#include "core/api/ddi.h"
+#include "core/api/loader.h"
 
 #include <stdatomic.h>
 
@@ -34,4 +34,25 @@ ze_result_t zeta_ddi_begin(const char *getter, ze_api_version_t version, const v
 ze_api_version_t zeta_api_lowest_version(void)
 {
     return (ze_api_version_t)atomic_load_explicit(&lowest_version, memory_order_relaxed);
+}
+
+struct zeta_dispatch_empty zeta_dispatch_zes = {.version = ZE_API_VERSION_CURRENT,
+                                                .isValidFlag = 1};
+
+void zeta_dispatch_fill(const void *dispatch[4])
+{
+    dispatch[0] = &zeta_dispatch_ze;
+    dispatch[1] = &zeta_dispatch_zet;
+    dispatch[2] = &zeta_dispatch_zes;
+    dispatch[3] = &zeta_dispatch_zer;
+}
+
+/* A loader reads the byte before each call, also while the library goes away. */
+void zeta_dispatch_set_valid(bool valid)
+{
+    uint8_t *const flags[] = {&zeta_dispatch_ze.isValidFlag, &zeta_dispatch_zet.isValidFlag,
+                              &zeta_dispatch_zes.isValidFlag, &zeta_dispatch_zer.isValidFlag};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        atomic_store_explicit((_Atomic uint8_t *)flags[i], valid, memory_order_release);
 }

@@ -59,8 +59,7 @@ static ze_result_t closed_error(const struct zeta_capture *capture)
                       noun(capture), capture->label);
 }
 
-/* Notification ----------------------------------------------------------------------------------
- */
+/* Notification --------------------------------------------------------------------------------- */
 
 /** True when no tile will ever have a new record: what is recorded has an end. */
 static bool has_ended(const struct zeta_capture *capture)
@@ -166,8 +165,7 @@ ze_result_t zeta_capture_watch(struct zeta_capture *capture, const struct zeta_c
                             watch_ready, capture, &capture->watch);
 }
 
-/* Enabling and disabling tracers ----------------------------------------------------------------
- */
+/* Enabling and disabling tracers --------------------------------------------------------------- */
 
 /**
  * Switches the first count sources of a tracer. Off: all of them, also after one that fails, whose
@@ -249,8 +247,7 @@ static uint32_t current_state(const struct zeta_capture *capture)
     return state;
 }
 
-/* Reading ---------------------------------------------------------------------------------------
- */
+/* Reading -------------------------------------------------------------------------------------- */
 
 static ze_result_t too_small(const struct zeta_capture *capture, uint64_t slots, size_t *size_bytes)
 {
@@ -332,8 +329,7 @@ bool zeta_capture_totals(struct zeta_capture *capture, struct zeta_capture_total
     return true;
 }
 
-/* Ending ----------------------------------------------------------------------------------------
- */
+/* Ending --------------------------------------------------------------------------------------- */
 
 void zeta_capture_stop(struct zeta_capture *capture)
 {

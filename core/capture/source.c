@@ -18,8 +18,7 @@ struct piece {
     struct zeta_break gap; /**< before the first record */
 };
 
-/* Taking records from the backend ---------------------------------------------------------------
- */
+/* Taking records from the backend -------------------------------------------------------------- */
 
 static uint32_t call_read(const struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
                           struct zeta_plugin_read *out_read)
@@ -200,8 +199,7 @@ bool zeta_source_ended(const struct zeta_source *source)
                              : backend->metric.stream_ended(backend->self, source->handle) != 0;
 }
 
-/* Giving records to the application -------------------------------------------------------------
- */
+/* Giving records to the application ------------------------------------------------------------ */
 
 static void *slot_at(const struct zeta_cursor *cursor, uint64_t index)
 {
@@ -361,8 +359,7 @@ void zeta_source_read(struct zeta_source *source, struct zeta_cursor *cursor, bo
         read_direct(source, cursor);
 }
 
-/* Ending ----------------------------------------------------------------------------------------
- */
+/* Ending --------------------------------------------------------------------------------------- */
 
 static void close_backend(struct zeta_source *source)
 {

@@ -17,8 +17,7 @@
 #define POLL_MIN_NS UINT64_C(100000)
 #define POLL_MAX_NS UINT64_C(10000000)
 
-/* Periods ---------------------------------------------------------------------------------------
- */
+/* Periods -------------------------------------------------------------------------------------- */
 
 /**
  * What the period may not exceed: zet_metric_streamer_desc_t has 32 bits for it, and no counter
@@ -52,8 +51,7 @@ void zeta_stream_narrow_periods(const struct zeta_provider *provider,
         periods->max_ns = periods->min_ns; /* what was recorded has its period */
 }
 
-/* Opening ---------------------------------------------------------------------------------------
- */
+/* Opening -------------------------------------------------------------------------------------- */
 
 /** A refusal because of another process always names it, whatever the plugin reported. */
 static ze_result_t open_error(const struct zeta_source *source, const char *label,

@@ -53,8 +53,7 @@ static uint32_t count_until(const struct zeta_capture *capture, const struct zet
     return count;
 }
 
-/* Streams: up to one instant --------------------------------------------------------------------
- */
+/* Streams: up to one instant ------------------------------------------------------------------- */
 
 /** True if waiting for the slowest tile would lose records of the others, or has no end. */
 static bool must_not_wait(const struct zeta_capture *capture)
@@ -150,8 +149,7 @@ void zeta_tiles_read_aligned(struct zeta_capture *capture, struct zeta_cursor *c
     capture->first_source = (capture->first_source + 1) % tiles;
 }
 
-/* Tracers: in the order of time -----------------------------------------------------------------
- */
+/* Tracers: in the order of time ---------------------------------------------------------------- */
 
 void zeta_tiles_read_merged(struct zeta_capture *capture, struct zeta_cursor *cursor)
 {

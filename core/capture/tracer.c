@@ -12,8 +12,7 @@
 /** How often to poll for data where no descriptor reports it. */
 #define POLL_NS UINT64_C(1000000)
 
-/* Opening ---------------------------------------------------------------------------------------
- */
+/* Opening -------------------------------------------------------------------------------------- */
 
 /** Whole records; what was not given, or exceeds the limit, comes to a few of them. */
 static uint64_t round_level(uint64_t record_bytes, uint64_t bytes, uint64_t limit)

@@ -4,7 +4,6 @@
 #ifndef ZETA_CORE_UTIL_CLEANUP_H
 #define ZETA_CORE_UTIL_CLEANUP_H
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -55,14 +54,6 @@ static inline void zeta_closep(int *fd)
     if (*fd >= 0)
         (void)close(*fd);
     *fd = -1;
-}
-
-/** ZETA_CLEANUP(zeta_fclosep) FILE *file = ...; */
-static inline void zeta_fclosep(FILE **file)
-{
-    if (*file)
-        (void)fclose(*file);
-    *file = NULL;
 }
 
 #endif

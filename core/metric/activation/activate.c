@@ -78,7 +78,7 @@ static ze_result_t choose_groups(const struct zeta_device *device, uint32_t coun
         if (groups[i]->device != device)
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "group %s at position %u belongs to device %s, not to %s",
-                              zeta_metric_group_name(groups[i]), i, groups[i]->device->backend->id,
+                              groups[i]->properties->name, i, groups[i]->device->backend->id,
                               device->backend->id);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -93,12 +93,12 @@ static ze_result_t choose_groups(const struct zeta_device *device, uint32_t coun
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
                 "groups %s and %s share domain %u, so only one of them can be active; "
                 "measure them one after the other",
-                zeta_metric_group_name(groups[i]), zeta_metric_group_name(later),
+                groups[i]->properties->name, later->properties->name,
                 groups[i]->properties->domain);
         zeta_log_once(ZETA_LOG_WARN, "metric",
                       "groups %s and %s share domain %u and were activated together: the last one "
                       "is active (setting metric.last_of_domain)",
-                      zeta_metric_group_name(groups[i]), zeta_metric_group_name(later),
+                      groups[i]->properties->name, later->properties->name,
                       groups[i]->properties->domain);
     }
     return ZE_RESULT_SUCCESS;
@@ -122,8 +122,8 @@ static ze_result_t check_root_locked(const struct zeta_device_metrics *metrics, 
             return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                               "group %s is active on the root device in domain %u; deactivate it "
                               "there before %s is activated on a tile",
-                              zeta_metric_group_name(other), other->properties->domain,
-                              zeta_metric_group_name(groups[i]));
+                              other->properties->name, other->properties->domain,
+                              groups[i]->properties->name);
         }
     }
     return ZE_RESULT_SUCCESS;
@@ -200,8 +200,7 @@ impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_ha
     return result;
 }
 
-/* Enabling and disabling metrics ----------------------------------------------------------------
- */
+/* Enabling and disabling metrics --------------------------------------------------------------- */
 
 /** True if any group of the device, of its root or of one of its tiles is active. */
 static bool any_active_locked(const struct zeta_device_metrics *metrics)

@@ -29,8 +29,7 @@ static const struct {
     [ZETA_CLIENT_METRIC] = {"the application's metric", "destroy it with zetMetricDestroyExp"},
 };
 
-/* The list --------------------------------------------------------------------------------------
- */
+/* The list ------------------------------------------------------------------------------------- */
 
 void zeta_client_add_locked(struct zeta_device_metrics *root, struct zeta_client *client)
 {
@@ -69,8 +68,7 @@ bool zeta_group_has_pool_locked(const struct zeta_metric_group *group)
     return false;
 }
 
-/* What is active --------------------------------------------------------------------------------
- */
+/* What is active ------------------------------------------------------------------------------- */
 
 static bool is_listed(const struct zeta_metric_group *group,
                       struct zeta_metric_group *const *groups, uint32_t count)
@@ -118,8 +116,7 @@ static const char *shared_unit(const struct zeta_client *a, const struct zeta_cl
     return NULL;
 }
 
-/* Opening streams and tracers -------------------------------------------------------------------
- */
+/* Opening streams and tracers ------------------------------------------------------------------ */
 
 static ze_result_t check_free_locked(const struct zeta_device_metrics *root,
                                      const struct zeta_client *client)
@@ -129,7 +126,7 @@ static ze_result_t check_free_locked(const struct zeta_device_metrics *root,
     if (group)
         return zeta_error(ZE_RESULT_NOT_READY,
                           "group %s is not active; activate it with zetContextActivateMetricGroups",
-                          zeta_metric_group_name(group));
+                          group->properties->name);
     for (const struct zeta_client *other = root->clients; other; other = other->next) {
         const char *unit;
 
@@ -170,8 +167,7 @@ void zeta_client_settle(struct zeta_device_metrics *root, struct zeta_client *cl
         zeta_capture_stop(client->capture);
 }
 
-/* Activation ------------------------------------------------------------------------------------
- */
+/* Activation ----------------------------------------------------------------------------------- */
 
 /** A group that a client uses and that an activation would drop; NULL if there is none. */
 static const struct zeta_metric_group *
@@ -208,7 +204,7 @@ ze_result_t zeta_clients_check_kept_locked(const struct zeta_device_metrics *met
                               "%s %s on %s uses group %s, which is not among the groups to "
                               "activate; %s first",
                               kinds[client->kind].noun, client->name, client->device->backend->id,
-                              zeta_metric_group_name(group),
+                              group->properties->name,
                               client->kind == ZETA_CLIENT_QUERY_POOL ? "wait for its work"
                                                                      : kinds[client->kind].ending);
     }

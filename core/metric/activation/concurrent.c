@@ -10,6 +10,7 @@
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
@@ -134,20 +135,6 @@ static ze_result_t make_programs(struct sorting *sorting)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_groups(const struct sorting *sorting)
-{
-    for (uint32_t i = 0; i < sorting->count; i++) {
-        const struct zeta_metric_group *group = sorting->groups[i].group;
-
-        if (group->device != sorting->device)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "group %s at position %u belongs to device %s, not to %s",
-                              zeta_metric_group_name(group), i, group->device->backend->id,
-                              sorting->device->backend->id);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 /** Sorts the application's array by class; inside a class the order stays. */
 static void give(const struct sorting *sorting, zet_metric_group_handle_t *groups, uint32_t *counts)
 {
@@ -167,30 +154,27 @@ static void give(const struct sorting *sorting, zet_metric_group_handle_t *group
 /** Takes views of the groups. */
 static ze_result_t view_groups(struct sorting *sorting, const zet_metric_group_handle_t *groups)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
     sorting->groups = calloc(sorting->count, sizeof(*sorting->groups));
     if (!sorting->groups)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < sorting->count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_group_view_acquire(groups[i], "zetDeviceGetConcurrentMetricGroupsExp",
-                                         "phMetricGroups", &sorting->groups[i]);
-    return result;
-}
+    for (uint32_t i = 0; i < sorting->count; i++) {
+        ze_result_t result =
+            zeta_group_view_acquire(groups[i], "zetDeviceGetConcurrentMetricGroupsExp",
+                                    "phMetricGroups", &sorting->groups[i]);
 
-/** As the entry point; the groups are viewed. */
-static ze_result_t sort(struct sorting *sorting)
-{
-    struct zeta_partition_request request = {
-        .count = sorting->count, .fits = fit, .context = sorting};
-    ze_result_t result = check_groups(sorting);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    for (uint32_t i = 0; i < sorting->count; i++) {
+        const struct zeta_metric_group *group = sorting->groups[i].group;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = make_programs(sorting);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    request.least = least_passes(sorting);
-    return zeta_partition(&request, sorting->class_of, &sorting->class_count);
+        if (group->device != sorting->device)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s at position %u belongs to device %s, not to %s",
+                              group->properties->name, i, group->device->backend->id,
+                              sorting->device->backend->id);
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zetDeviceGetConcurrentMetricGroupsExp(
@@ -198,8 +182,11 @@ ze_result_t ZE_APICALL impl_zetDeviceGetConcurrentMetricGroupsExp(
     zet_metric_group_handle_t *phMetricGroups, uint32_t *pMetricGroupsCountPerConcurrentGroup,
     uint32_t *pConcurrentGroupCount)
 {
+    ZETA_CLEANUP(sorting_finish)
     struct sorting sorting = {.device = (const struct zeta_device *)hDevice,
                               .count = metricGroupCount};
+    struct zeta_partition_request request = {
+        .count = metricGroupCount, .fits = fit, .context = &sorting};
     ze_result_t result;
 
     if (metricGroupCount == 0) {
@@ -208,12 +195,15 @@ ze_result_t ZE_APICALL impl_zetDeviceGetConcurrentMetricGroupsExp(
     }
     result = view_groups(&sorting, phMetricGroups);
     if (result == ZE_RESULT_SUCCESS)
-        result = sort(&sorting);
-    if (result == ZE_RESULT_SUCCESS) {
-        *pConcurrentGroupCount = sorting.class_count;
-        if (pMetricGroupsCountPerConcurrentGroup)
-            give(&sorting, phMetricGroups, pMetricGroupsCountPerConcurrentGroup);
-    }
-    sorting_finish(&sorting);
-    return result;
+        result = make_programs(&sorting);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    request.least = least_passes(&sorting);
+    result = zeta_partition(&request, sorting.class_of, &sorting.class_count);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *pConcurrentGroupCount = sorting.class_count;
+    if (pMetricGroupsCountPerConcurrentGroup)
+        give(&sorting, phMetricGroups, pMetricGroupsCountPerConcurrentGroup);
+    return ZE_RESULT_SUCCESS;
 }

@@ -67,7 +67,7 @@ ze_result_t zeta_calculate_check(const struct zeta_metric_group *group)
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       "group %s is tracer-based: its data are events, which "
                       "zetMetricTracerDecodeExp decodes",
-                      zeta_metric_group_name(group));
+                      group->properties->name);
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
@@ -91,8 +91,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupCalculateMetricValues(
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "device %s has %u tiles, and data of %s is of all of them; use "
                           "zetMetricGroupCalculateMultipleMetricValuesExp",
-                          device->backend->id, device->tile_count,
-                          zeta_metric_group_name(view.group));
+                          device->backend->id, device->tile_count, view.group->properties->name);
     calculation.compiled = view.group->compiled;
     return zeta_calculate_sets(&calculation, type, &sets, pMetricValueCount, NULL, pMetricValues);
 }

@@ -37,8 +37,7 @@ struct given_row {
 /** Rows on their way into a sum. */
 struct passage {
     struct zeta_metric_sum *sum;
-    zeta_metric_row_fn each;
-    void *user;
+    const struct zeta_metric_data *data; /**< with a function that sees each row first */
 };
 
 static ze_result_t check(const char *function, const struct zeta_metric_sum *sum)
@@ -57,8 +56,7 @@ static ze_result_t check_alike(const char *function, const struct source *a, con
                       function);
 }
 
-/* Making ----------------------------------------------------------------------------------------
- */
+/* Making --------------------------------------------------------------------------------------- */
 
 static void leave_source(struct source *source)
 {
@@ -72,14 +70,23 @@ static void leave_source(struct source *source)
     free(source);
 }
 
-static ze_result_t take_group(struct source *source, zet_metric_group_handle_t group)
+/** Takes the sets of the group, or those of the exported data. */
+static ze_result_t take_sets(struct source *source, const struct zeta_metric_sum_desc *desc)
 {
     const char *function = "zetaMetricSumCreate";
     ze_result_t result;
 
-    if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
-        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
-    result = zeta_group_view_acquire(group, function, "desc->group", &source->view);
+    if (!desc->group) {
+        if (!desc->data)
+            return zeta_own_null_pointer(function, "desc->group, and so is desc->data,");
+        result = zeta_export_open(desc->data, desc->data_size, &source->export);
+        source->compiled = source->export.compiled;
+        source->tile_count = source->export.tile_count;
+        return result;
+    }
+    if (!zeta_object_is(desc->group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(desc->group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
+    result = zeta_group_view_acquire(desc->group, function, "desc->group", &source->view);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_calculate_check(source->view.group);
     if (result != ZE_RESULT_SUCCESS)
@@ -89,40 +96,26 @@ static ze_result_t take_group(struct source *source, zet_metric_group_handle_t g
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t take_data(struct source *source, const uint8_t *data, size_t bytes)
-{
-    ze_result_t result;
-
-    if (!data)
-        return zeta_own_null_pointer("zetaMetricSumCreate", "desc->group, and so is desc->data,");
-    result = zeta_export_open(data, bytes, &source->export);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    source->compiled = source->export.compiled;
-    source->tile_count = source->export.tile_count;
-    return ZE_RESULT_SUCCESS;
-}
-
 static ze_result_t make_plans(struct source *source, bool maximum)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
     source->plans = calloc(source->tile_count, sizeof(struct zeta_sum_plan *));
     if (!source->plans)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < source->tile_count && result == ZE_RESULT_SUCCESS; i++) {
-        result = zeta_sum_plan_create(source->compiled[i], maximum, &source->plans[i]);
+    for (uint32_t i = 0; i < source->tile_count; i++) {
+        ze_result_t result = zeta_sum_plan_create(source->compiled[i], maximum, &source->plans[i]);
+
         if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT)
-            result =
-                zeta_error(result, "the formulas of the set take too many steps to have values "
-                                   "over many rows; use a set with fewer metrics");
-        if (result == ZE_RESULT_SUCCESS && !zeta_sum_plan_fits(source->plans[0], source->plans[i]))
-            result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "tile %u has other formulas than tile 0, so their rows have no "
-                                "common values; calculate them one by one",
-                                i);
+            return zeta_error(result, "the formulas of the set take too many steps to have values "
+                                      "over many rows; use a set with fewer metrics");
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if (!zeta_sum_plan_fits(source->plans[0], source->plans[i]))
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "tile %u has other formulas than tile 0, so their rows have no "
+                              "common values; calculate them one by one",
+                              i);
     }
-    return result;
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t make_source(const struct zeta_metric_sum_desc *desc, struct source **out_source)
@@ -133,8 +126,7 @@ static ze_result_t make_source(const struct zeta_metric_sum_desc *desc, struct s
     if (!source)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     atomic_init(&source->users, 1);
-    result = desc->group ? take_group(source, desc->group)
-                         : take_data(source, desc->data, desc->data_size);
+    result = take_sets(source, desc);
     if (result == ZE_RESULT_SUCCESS)
         result =
             make_plans(source, desc->type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
@@ -194,8 +186,7 @@ void zetaMetricSumDestroy(struct zeta_metric_sum *sum)
     free(sum);
 }
 
-/* Adding ----------------------------------------------------------------------------------------
- */
+/* Adding --------------------------------------------------------------------------------------- */
 
 static void pass_row(void *user, const struct zeta_sum_row *row)
 {
@@ -210,7 +201,7 @@ static void pass_row(void *user, const struct zeta_sum_row *row)
         .row = row,
     };
 
-    if (!passage->each || passage->each(passage->user, &given.shown) != 0)
+    if (!passage->data->each || passage->data->each(passage->data->user, &given.shown) != 0)
         zeta_sum_add(&passage->sum->sum, row);
 }
 
@@ -218,7 +209,7 @@ ze_result_t zetaMetricSumAdd(struct zeta_metric_sum *sum, const struct zeta_metr
 {
     const char *function = "zetaMetricSumAdd";
     struct zeta_metric_data known = {0};
-    struct passage passage = {.sum = sum};
+    struct passage passage = {.sum = sum, .data = &known};
     uint32_t first_tile = 0;
     size_t skipped = 0;
     ze_result_t result = check(function, sum);
@@ -230,8 +221,6 @@ ze_result_t zetaMetricSumAdd(struct zeta_metric_sum *sum, const struct zeta_metr
     zeta_own_struct_copy(&known, sizeof(known), data, data->struct_size);
     if (!known.raw && known.raw_size > 0)
         return zeta_own_null_pointer(function, "data->raw");
-    passage.each = known.each;
-    passage.user = known.user;
     if (known.skip > 0)
         skipped =
             zeta_slot_skip(known.raw, known.raw_size, zeta_sum_plan_record_bytes(sum->sum.plans[0]),
@@ -271,8 +260,7 @@ ze_result_t zetaMetricSumMerge(struct zeta_metric_sum *sum, const struct zeta_me
     return result;
 }
 
-/* Values ----------------------------------------------------------------------------------------
- */
+/* Values --------------------------------------------------------------------------------------- */
 
 ze_result_t zetaMetricSumGetValues(const struct zeta_metric_sum *sum, uint32_t *count,
                                    struct zeta_metric_value *values)

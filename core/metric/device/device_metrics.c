@@ -80,8 +80,7 @@ ze_result_t zeta_metrics_number_unit(struct zeta_device_metrics *metrics, const 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Enabling --------------------------------------------------------------------------------------
- */
+/* Enabling ------------------------------------------------------------------------------------- */
 
 static bool was_enabled(struct zeta_device_metrics *metrics)
 {

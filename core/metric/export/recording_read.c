@@ -1,15 +1,34 @@
-/* Reading recordings: the functions of zeta.h. */
+/* Reading recordings, without a device: the functions of zeta.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/device/device.h"
+#include "core/formula/evaluate/decode.h"
 #include "core/metric/export/export.h"
-#include "core/metric/export/recording_reader.h"
+#include "core/util/cleanup.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 
-static ze_result_t null_reader(const char *function)
+/** A payload that later chunks refer to. */
+struct kept {
+    uint32_t type; /**< DEVICE, SET or STREAM */
+    uint32_t number;
+    size_t bytes;
+    char text[];
+};
+
+struct zeta_recording_reader {
+    struct zeta_container_reader *container;
+    struct zeta_list kept; /**< of struct kept */
+    struct zeta_container_chunk chunk;
+    const void *payload; /**< of the chunk; NULL if it was not read in order */
+};
+
+static ze_result_t check_reader(const char *function, const struct zeta_recording_reader *reader)
 {
+    if (reader)
+        return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: reader is null", function);
 }
 
@@ -35,12 +54,12 @@ ze_result_t zetaRecordingOpen(const char *path, struct zeta_recording_reader **o
     return ZE_RESULT_SUCCESS;
 }
 
-const struct zeta_recording_kept *
-zeta_recording_reader_find(const struct zeta_recording_reader *reader, uint32_t type,
-                           uint32_t number)
+/** What was kept of a number; NULL if there is none. */
+static const struct kept *find(const struct zeta_recording_reader *reader, uint32_t type,
+                               uint32_t number)
 {
     for (size_t i = 0; i < reader->kept.count; i++) {
-        const struct zeta_recording_kept *kept = reader->kept.items[i];
+        const struct kept *kept = reader->kept.items[i];
 
         if (kept->type == type && kept->number == number)
             return kept;
@@ -48,15 +67,16 @@ zeta_recording_reader_find(const struct zeta_recording_reader *reader, uint32_t 
     return NULL;
 }
 
-/** Keeps the payload of a DEVICE, SET or STREAM chunk; the first one of a number counts. */
+/** Keeps the payload of a DEVICE, SET or STREAM chunk; the first one of a
+ * number counts. */
 static ze_result_t keep(struct zeta_recording_reader *reader)
 {
     const struct zeta_container_chunk *chunk = &reader->chunk;
-    struct zeta_recording_kept *kept;
+    struct kept *kept;
 
     if ((chunk->type != ZETA_CHUNK_DEVICE && chunk->type != ZETA_CHUNK_SET &&
          chunk->type != ZETA_CHUNK_STREAM) ||
-        zeta_recording_reader_find(reader, chunk->type, chunk->stream))
+        find(reader, chunk->type, chunk->stream))
         return ZE_RESULT_SUCCESS;
     kept = malloc(sizeof(*kept) + (size_t)chunk->payload_bytes);
     if (!kept || !zeta_list_add(&reader->kept, kept)) {
@@ -79,7 +99,7 @@ ze_result_t zetaRecordingNext(struct zeta_recording_reader *reader,
     ze_result_t kept;
 
     if (!reader)
-        return null_reader("zetaRecordingNext");
+        return check_reader("zetaRecordingNext", reader);
     kept = zeta_own_struct_check("zetaRecordingNext", chunk);
     if (kept != ZE_RESULT_SUCCESS)
         return kept;
@@ -108,78 +128,21 @@ ze_result_t zetaRecordingNext(struct zeta_recording_reader *reader,
     return ZE_RESULT_SUCCESS;
 }
 
-/** Adds the sets of the tiles with numbers of their own, and the lines that name them. */
-static ze_result_t add_sets(const struct zeta_recording_reader *reader,
-                            const struct zeta_recording_kept *stream,
-                            struct zeta_container_writer *writer, struct zeta_lines *lines)
+/**
+ * The description of the stream that the chunk read last is data of.
+ * Errors: INVALID_ARGUMENT with a sentence if it is no data, or of a stream
+ * without description.
+ */
+static ze_result_t find_stream(const struct zeta_recording_reader *reader,
+                               const struct kept **out_stream, bool *out_is_tracer)
 {
-    uint32_t used[ZETA_EXPORT_MAX_TILES];
-    uint32_t used_count = 0;
-    char text[24];
-
-    for (uint32_t tile = 0;
-         zeta_lines_find(stream->text, stream->bytes, "set", tile, text, sizeof(text)); tile++) {
-        const uint32_t number = (uint32_t)strtoul(text, NULL, 10);
-        const struct zeta_recording_kept *set =
-            zeta_recording_reader_find(reader, ZETA_CHUNK_SET, number);
-        uint32_t own = 0;
-        ze_result_t result = ZE_RESULT_SUCCESS;
-
-        if (!set || tile == ZETA_EXPORT_MAX_TILES)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "stream %u of the recording names set %u, which is not there",
-                              stream->number, number);
-        while (own < used_count && used[own] != number)
-            own++;
-        if (own == used_count) {
-            used[used_count++] = number;
-            result = zeta_export_append(writer, ZETA_CHUNK_SET, own + 1, set->text, set->bytes);
-        }
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        zeta_lines_add_u64(lines, "set", own + 1);
-        if (zeta_lines_find(stream->text, stream->bytes, "digest", tile, text, sizeof(text)))
-            zeta_lines_add(lines, "digest", text);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/** Writes the stream's description as that of exported data. */
-static ze_result_t describe_stream(const void *context, struct zeta_container_writer *writer)
-{
-    const struct zeta_recording_reader *reader = context;
-    const struct zeta_recording_kept *stream =
-        zeta_recording_reader_find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
-    static const char *const copied[] = {"group", "sampling", "record", "tiles"};
-    struct zeta_lines lines = {0};
-    char value[ZET_MAX_METRIC_GROUP_NAME + 1];
-    ze_result_t result;
-
-    for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++) {
-        if (zeta_lines_find(stream->text, stream->bytes, copied[i], 0, value, sizeof(value)))
-            zeta_lines_add(&lines, copied[i], value);
-    }
-    result = add_sets(reader, stream, writer, &lines);
-    if (result == ZE_RESULT_SUCCESS && lines.no_memory)
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_append(writer, ZETA_CHUNK_STREAM, ZETA_EXPORT_STREAM, lines.text,
-                                    lines.bytes);
-    zeta_lines_finish(&lines);
-    return result;
-}
-
-ze_result_t zeta_recording_reader_stream(const struct zeta_recording_reader *reader,
-                                         const struct zeta_recording_kept **out_stream,
-                                         bool *out_is_tracer)
-{
-    const struct zeta_recording_kept *stream;
+    const struct kept *stream;
     char sampling[16] = "";
 
     if (!reader->payload || reader->chunk.type != ZETA_CHUNK_DATA)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the chunk of the recording that was read last is no data");
-    stream = zeta_recording_reader_find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
+    stream = find(reader, ZETA_CHUNK_STREAM, reader->chunk.stream);
     if (!stream)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the recording has data of stream %u and no description of it",
@@ -190,29 +153,247 @@ ze_result_t zeta_recording_reader_stream(const struct zeta_recording_reader *rea
     return ZE_RESULT_SUCCESS;
 }
 
+/* As exported data
+ * ------------------------------------------------------------------------------
+ */
+
+/** Adds the sets of the tiles with numbers of their own, and the lines that
+ * name them. */
+static ze_result_t add_sets(const struct zeta_recording_reader *reader, const struct kept *stream,
+                            struct zeta_export_content *content, struct zeta_lines *lines)
+{
+    char text[24];
+
+    for (uint32_t tile = 0;
+         zeta_lines_find(stream->text, stream->bytes, "set", tile, text, sizeof(text)); tile++) {
+        const uint32_t number = (uint32_t)strtoul(text, NULL, 10);
+        const struct kept *set = find(reader, ZETA_CHUNK_SET, number);
+        uint32_t own = 0;
+
+        if (!set || tile == ZETA_EXPORT_MAX_TILES)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "stream %u of the recording names set %u, which is not there",
+                              stream->number, number);
+        while (own < content->set_count && content->sets[own].data != set->text)
+            own++;
+        if (own == content->set_count)
+            content->sets[content->set_count++] =
+                (struct zeta_container_part){set->text, set->bytes};
+        zeta_lines_add_u64(lines, "set", own + 1);
+        if (zeta_lines_find(stream->text, stream->bytes, "digest", tile, text, sizeof(text)))
+            zeta_lines_add(lines, "digest", text);
+    }
+    return lines->no_memory ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
+}
+
 ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, size_t *size,
                                        uint8_t *data)
 {
-    struct zeta_export_job job = {.describe = describe_stream, .context = reader};
-    const struct zeta_recording_kept *stream = NULL;
+    static const char *const copied[] = {"group", "sampling", "record", "tiles"};
+    const char *function = "zetaRecordingGetExportData";
+    ZETA_CLEANUP(zeta_lines_finish) struct zeta_lines lines = {0};
+    struct zeta_export_content content = {0};
+    char value[ZET_MAX_METRIC_GROUP_NAME + 1];
+    const struct kept *stream = NULL;
     bool is_tracer = false;
-    ze_result_t result;
+    ze_result_t result = check_reader(function, reader);
 
-    if (!reader)
-        return null_reader("zetaRecordingGetExportData");
-    if (!size)
-        return zeta_own_null_pointer("zetaRecordingGetExportData", "size");
-    result = zeta_recording_reader_stream(reader, &stream, &is_tracer);
-    if (result == ZE_RESULT_SUCCESS && is_tracer)
-        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "stream %u of the recording is of a tracer, which is decoded and not "
-                            "calculated; zetaRecordingDecodeEvents does that",
-                            reader->chunk.stream);
+    if (result == ZE_RESULT_SUCCESS && !size)
+        result = zeta_own_null_pointer(function, "size");
+    if (result == ZE_RESULT_SUCCESS)
+        result = find_stream(reader, &stream, &is_tracer);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    job.raw = reader->payload;
-    job.raw_bytes = (size_t)reader->chunk.payload_bytes;
-    return zeta_export_write(&job, size, data);
+    if (is_tracer)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "stream %u of the recording is of a tracer, which is decoded and not "
+                          "calculated; zetaRecordingDecodeEvents does that",
+                          reader->chunk.stream);
+    for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++) {
+        if (zeta_lines_find(stream->text, stream->bytes, copied[i], 0, value, sizeof(value)))
+            zeta_lines_add(&lines, copied[i], value);
+    }
+    result = add_sets(reader, stream, &content, &lines);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    content.stream = (struct zeta_container_part){lines.text, lines.bytes};
+    content.raw =
+        (struct zeta_container_part){reader->payload, (size_t)reader->chunk.payload_bytes};
+    return zeta_export_write(&content, size, data);
+}
+
+/* As events of a tracer
+ * -------------------------------------------------------------------------
+ */
+
+/** What decodes the DATA chunk that a reader read last. */
+struct events {
+    struct zeta_export export; /**< the sets and the reader's data */
+    struct zeta_decode_plan *plan;
+};
+
+static ze_result_t open_tile(const struct zeta_recording_reader *reader, const struct kept *stream,
+                             struct zeta_export *export)
+{
+    const struct kept *set = NULL;
+    char number[24] = "";
+
+    if (zeta_lines_find(stream->text, stream->bytes, "set", export->tile_count, number,
+                        sizeof(number)))
+        set = find(reader, ZETA_CHUNK_SET, (uint32_t)strtoul(number, NULL, 10));
+    if (!set)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "stream %u of the recording names no set for tile %u that is there",
+                          stream->number, export->tile_count);
+    return zeta_export_add_tile(export, (struct zeta_container_part){set->text, set->bytes});
+}
+
+/** The clock that time stamps of the stream are of. */
+static ze_result_t find_clock(const struct zeta_recording_reader *reader, const struct kept *stream,
+                              struct zeta_decode_source *source)
+{
+    const uint64_t number = zeta_lines_find_u64(stream->text, stream->bytes, "device", 0);
+    const struct kept *device =
+        number <= UINT32_MAX ? find(reader, ZETA_CHUNK_DEVICE, (uint32_t)number) : NULL;
+    uint64_t bits = 0;
+
+    if (device) {
+        source->timer_hz = zeta_lines_find_u64(device->text, device->bytes, "timer-hz", 0);
+        bits = zeta_lines_find_u64(device->text, device->bytes, "timestamp-bits", 0);
+    }
+    if (source->timer_hz == 0 || bits == 0 || bits > 64)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the recording does not describe the clock of the device of stream %u",
+                          stream->number);
+    source->timestamp_bits = (uint32_t)bits;
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Prepares to decode; events_close() ends it either way. */
+static ze_result_t events_open(const struct zeta_recording_reader *reader, struct events *events)
+{
+    const struct zeta_decode_group group = {.compiled = events->export.compiled};
+    struct zeta_decode_source source = {.groups = &group, .group_count = 1};
+    const struct kept *stream = NULL;
+    bool is_tracer = false;
+    uint64_t tiles;
+    ze_result_t result = find_stream(reader, &stream, &is_tracer);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!is_tracer)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "stream %u of the recording is of no tracer; its data is calculated "
+                          "(zetaRecordingGetExportData), not decoded",
+                          reader->chunk.stream);
+    events->export.raw = reader->payload;
+    events->export.raw_bytes = (size_t)reader->chunk.payload_bytes;
+    events->export.sampling = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED;
+    result = find_clock(reader, stream, &source);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    tiles = zeta_lines_find_u64(stream->text, stream->bytes, "tiles", 0);
+    if (tiles == 0 || tiles > ZETA_EXPORT_MAX_TILES)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "stream %u of the recording has no number of tiles", stream->number);
+    while (result == ZE_RESULT_SUCCESS && events->export.tile_count < tiles)
+        result = open_tile(reader, stream, &events->export);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    source.tile_count = tiles > 1 ? (uint32_t)tiles : 0;
+    return zeta_decode_plan_create(&source, &events->plan);
+}
+
+static void events_close(struct events *events)
+{
+    zeta_decode_plan_destroy(events->plan);
+    zeta_export_close(&events->export);
+}
+
+ze_result_t zetaRecordingGetEventMetrics(struct zeta_recording_reader *reader, uint32_t *count,
+                                         struct zeta_exported_metric *metrics)
+{
+    const char *function = "zetaRecordingGetEventMetrics";
+    ZETA_CLEANUP(events_close) struct events events = {0};
+    ze_result_t result = check_reader(function, reader);
+    uint32_t room;
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_exported_metrics_check(function, count, metrics);
+    if (result == ZE_RESULT_SUCCESS)
+        result = events_open(reader, &events);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    room = zeta_count_clip(count, zeta_decode_metric_count(events.plan), metrics);
+    for (uint32_t i = 0; i < room; i++)
+        zeta_exported_metric_copy(zeta_decode_metric(events.plan, i), &metrics[i]);
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Counts the entries of each set, and writes them if there is room;
+ * *entry_count: as the API. */
+static ze_result_t decode(const struct events *events, uint64_t *counts, uint32_t *entry_count,
+                          zet_metric_entry_exp_t *entries)
+{
+    const uint32_t metric_count = zeta_decode_metric_count(events->plan);
+    ZETA_CLEANUP(zeta_freep)
+    uint32_t *names = calloc((size_t)metric_count + 1, sizeof(*names));
+    const uint32_t room = *entry_count;
+    struct zeta_decode_outcome outcome;
+    struct zeta_decode_request request = {
+        .raw = events->export.raw,
+        .raw_bytes = events->export.raw_bytes,
+        .names = names,
+        .set_count = zeta_decode_set_count(events->plan),
+        .capacity = UINT64_MAX,
+    };
+
+    if (!names)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < metric_count; i++)
+        names[i] = i;
+    zeta_decode_count(events->plan, &request, counts, &outcome);
+    if (outcome.entry_count > UINT32_MAX)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the chunk has more than %u entries of events", UINT32_MAX);
+    *entry_count = (uint32_t)outcome.entry_count;
+    if (room == 0 || !entries)
+        return ZE_RESULT_SUCCESS;
+    if (room < outcome.entry_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the events have %u entries and there is room for %u", *entry_count,
+                          room);
+    request.capacity = room;
+    return zeta_decode(events->plan, &request, counts, entries, &outcome);
+}
+
+ze_result_t zetaRecordingDecodeEvents(struct zeta_recording_reader *reader, uint32_t *set_count,
+                                      uint32_t *counts_per_set, uint32_t *entry_count,
+                                      zet_metric_entry_exp_t *entries)
+{
+    const char *function = "zetaRecordingDecodeEvents";
+    ZETA_CLEANUP(events_close) struct events events = {0};
+    ZETA_CLEANUP(zeta_freep) uint64_t *counts = NULL;
+    ze_result_t result = check_reader(function, reader);
+    uint32_t sets;
+
+    if (result == ZE_RESULT_SUCCESS && !set_count)
+        result = zeta_own_null_pointer(function, "set_count");
+    if (result == ZE_RESULT_SUCCESS && !entry_count)
+        result = zeta_own_null_pointer(function, "entry_count");
+    if (result == ZE_RESULT_SUCCESS)
+        result = events_open(reader, &events);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    sets = zeta_decode_set_count(events.plan);
+    counts = calloc(sets, sizeof(*counts));
+    if (!counts)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = decode(&events, counts, entry_count, entries);
+    for (uint32_t i = 0; counts_per_set && i < *set_count && i < sets; i++)
+        counts_per_set[i] = (uint32_t)counts[i];
+    *set_count = sets;
+    return result;
 }
 
 void zetaRecordingClose(struct zeta_recording_reader *reader)

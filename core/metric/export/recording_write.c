@@ -7,12 +7,14 @@
 #include "core/metric/export/export.h"
 #include "core/metric/group/group.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
 
 struct zeta_recording {
     struct zeta_export_target target;
-    struct zeta_list devices; /**< of struct zeta_device; the number of each is its index + 1 */
+    struct zeta_list devices; /**< of struct zeta_device; the number of each is
+                                 its index + 1 */
     uint32_t streams;
 };
 
@@ -21,14 +23,6 @@ static ze_result_t check(const char *function, const struct zeta_recording *reco
     if (recording)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: recording is null", function);
-}
-
-static void destroy(struct zeta_recording *recording)
-{
-    zeta_container_writer_destroy(recording->target.writer);
-    zeta_export_target_finish(&recording->target);
-    zeta_list_finish(&recording->devices);
-    free(recording);
 }
 
 ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
@@ -114,7 +108,7 @@ static ze_result_t describe_device(struct zeta_recording *recording, struct zeta
     if (!lines.no_memory && zeta_list_add(&recording->devices, device)) {
         *out_number = (uint32_t)recording->devices.count;
         result = zeta_export_append(recording->target.writer, ZETA_CHUNK_DEVICE, *out_number,
-                                    lines.text, lines.bytes);
+                                    (struct zeta_container_part){lines.text, lines.bytes});
         if (result != ZE_RESULT_SUCCESS)
             recording->devices.count--;
     }
@@ -122,7 +116,8 @@ static ze_result_t describe_device(struct zeta_recording *recording, struct zeta
     return result;
 }
 
-/** Describes the root of a device with all its tiles, if that was not done yet. */
+/** Describes the root of a device with all its tiles, if that was not done yet.
+ */
 static ze_result_t add_device(struct zeta_recording *recording, struct zeta_device *device,
                               uint32_t *out_number)
 {
@@ -158,31 +153,15 @@ ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording, ze_device_h
     return add_device(recording, (struct zeta_device *)device, out_number);
 }
 
-/** As the function; the group is viewed. */
-static ze_result_t add_stream(struct zeta_recording *recording,
-                              const struct zeta_metric_group *group, uint64_t period_ns)
-{
-    struct zeta_lines lines = {0};
-    uint32_t device = 0;
-    ze_result_t result = add_device(recording, group->device, &device);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    zeta_lines_add_u64(&lines, "device", device);
-    zeta_lines_add_u64(&lines, "period-ns", period_ns);
-    result = zeta_export_add_group(&recording->target, group, recording->streams + 1, &lines);
-    if (result == ZE_RESULT_SUCCESS)
-        recording->streams++;
-    return result;
-}
-
 ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
                                    const struct zeta_recording_stream_desc *desc,
                                    uint32_t *out_stream)
 {
     const char *function = "zetaRecordingAddStream";
     struct zeta_recording_stream_desc known = {0};
-    struct zeta_group_view view = {0};
+    ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
+    struct zeta_lines lines = {0};
+    uint32_t device = 0;
     ze_result_t result = check(function, recording);
 
     if (result == ZE_RESULT_SUCCESS)
@@ -196,18 +175,15 @@ ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
         return zeta_own_null_pointer(function, "out_stream");
     result = zeta_group_view_acquire(known.group, function, "desc->group", &view);
     if (result == ZE_RESULT_SUCCESS)
-        result = add_stream(recording, view.group, known.period_ns);
+        result = add_device(recording, view.group->device, &device);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zeta_lines_add_u64(&lines, "device", device);
+    zeta_lines_add_u64(&lines, "period-ns", known.period_ns);
+    result = zeta_export_add_group(&recording->target, view.group, recording->streams + 1, &lines);
     if (result == ZE_RESULT_SUCCESS)
-        *out_stream = recording->streams;
-    zeta_group_view_release(&view);
+        *out_stream = ++recording->streams;
     return result;
-}
-
-/** Types of chunks that the caller writes. */
-static bool is_callers(uint32_t type)
-{
-    return type == ZETA_CHUNK_META || type == ZETA_CHUNK_DATA || type == ZETA_CHUNK_CLOCK ||
-           type == ZETA_CHUNK_TRACE || type == ZETA_CHUNK_MODULE;
 }
 
 ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type, uint32_t number,
@@ -220,7 +196,8 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
         return result;
     if (!payload && size > 0)
         return zeta_own_null_pointer(function, "payload");
-    if (!is_callers(type))
+    if (type != ZETA_CHUNK_META && type != ZETA_CHUNK_DATA && type != ZETA_CHUNK_CLOCK &&
+        type != ZETA_CHUNK_TRACE && type != ZETA_CHUNK_MODULE)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%s: chunks of type %u are none that can be appended", function, type);
     if (type == ZETA_CHUNK_DATA && (number == 0 || number > recording->streams))
@@ -232,8 +209,8 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
                           "%s: %zu bytes are more than the %u that one piece of a recording may "
                           "have; read less at a time",
                           function, size, ZETA_CHUNK_PIECE_BYTES);
-    return zeta_export_append(recording->target.writer, (enum zeta_chunk_type)type, number, payload,
-                              size);
+    return zeta_export_append(recording->target.writer, (enum zeta_chunk_type)type, number,
+                              (struct zeta_container_part){payload, size});
 }
 
 ze_result_t zetaRecordingFlush(struct zeta_recording *recording)
@@ -271,6 +248,9 @@ ze_result_t zetaRecordingFinish(struct zeta_recording *recording)
         return ZE_RESULT_SUCCESS;
     result = zeta_export_result(zeta_container_finish(recording->target.writer),
                                 zeta_container_writer_problem(recording->target.writer));
-    destroy(recording);
+    zeta_container_writer_destroy(recording->target.writer);
+    zeta_export_target_finish(&recording->target);
+    zeta_list_finish(&recording->devices);
+    free(recording);
     return result;
 }

@@ -11,8 +11,7 @@
 #include "core/plugin/host.h"
 #include "core/util/error.h"
 
-/* Making and discarding -------------------------------------------------------------------------
- */
+/* Making and discarding ------------------------------------------------------------------------ */
 
 void zeta_copy_text(char *target, size_t size_bytes, const char *text)
 {
@@ -204,7 +203,7 @@ ze_result_t zeta_metric_group_check_device(const struct zeta_metric_group *group
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
         "group %s belongs to device %s, not to %s; enumerate the groups of the device "
         "that is to be measured",
-        zeta_metric_group_name(group), group->device->backend->id, device->backend->id);
+        group->properties->name, group->device->backend->id, device->backend->id);
 }
 
 bool zeta_metric_group_takes_markers(const struct zeta_metric_group *group)
@@ -222,8 +221,7 @@ bool zeta_metric_group_takes_markers(const struct zeta_metric_group *group)
     return false;
 }
 
-/* Views -----------------------------------------------------------------------------------------
- */
+/* Views ---------------------------------------------------------------------------------------- */
 
 ze_result_t zeta_group_view_acquire(const void *handle, const char *function, const char *parameter,
                                     struct zeta_group_view *out_view)

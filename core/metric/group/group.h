@@ -111,12 +111,6 @@ void zeta_metric_group_describe(const struct zeta_compiled *compiled,
 void zeta_metric_describe(const struct zeta_metric *metric,
                           zet_metric_properties_t *out_properties);
 
-/** Name of the group. */
-static inline const char *zeta_metric_group_name(const struct zeta_metric_group *group)
-{
-    return group->properties->name;
-}
-
 /** True if both are of the same set and sampling type, perhaps on a root and on its tile. */
 bool zeta_metric_group_same(const struct zeta_metric_group *a, const struct zeta_metric_group *b);
 

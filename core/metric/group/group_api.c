@@ -153,8 +153,7 @@ ze_result_t ZE_APICALL impl_zetMetricGetProperties(zet_metric_handle_t hMetric,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Functions of zeta.h ---------------------------------------------------------------------------
- */
+/* Functions of zeta.h -------------------------------------------------------------------------- */
 
 ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_group_info *info)
 {

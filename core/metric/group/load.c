@@ -14,8 +14,7 @@
 #include "core/settings/settings.h"
 #include "core/util/error.h"
 
-/* What groups are made of -----------------------------------------------------------------------
- */
+/* What groups are made of ---------------------------------------------------------------------- */
 
 /** One compiled set as the groups of a device see it: once per tile, or once. */
 struct candidate {
@@ -106,8 +105,7 @@ static ze_result_t list_candidates(struct zeta_device_metrics *metrics, struct c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Notes about queries ---------------------------------------------------------------------------
- */
+/* Notes about queries -------------------------------------------------------------------------- */
 
 /** What the backend says of the queries of one unit. */
 struct zeta_query_notes {
@@ -191,8 +189,7 @@ void zeta_query_notes_get(const struct zeta_metric_group *group, const char **ou
     *out_note = notes && is_query ? notes->note : "";
 }
 
-/* Making the groups -----------------------------------------------------------------------------
- */
+/* Making the groups ---------------------------------------------------------------------------- */
 
 /** One round through the sets; the order of rounds is the order of the groups. */
 struct group_round {
@@ -296,8 +293,7 @@ static ze_result_t ask_about_queries(struct zeta_device_metrics *metrics,
     return result;
 }
 
-/* Loading ---------------------------------------------------------------------------------------
- */
+/* Loading -------------------------------------------------------------------------------------- */
 
 static ze_result_t load_locked(struct zeta_device_metrics *metrics)
 {

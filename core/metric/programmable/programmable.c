@@ -13,8 +13,7 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Making ----------------------------------------------------------------------------------------
- */
+/* Making --------------------------------------------------------------------------------------- */
 
 /** True if the device has it: its condition is true on the device, or on every tile. */
 static bool exists(const struct zeta_device_metrics *metrics, const char *name)
@@ -132,8 +131,7 @@ ze_result_t zeta_programmables_load(struct zeta_device_metrics *metrics)
     return result;
 }
 
-/* The API ---------------------------------------------------------------------------------------
- */
+/* The API -------------------------------------------------------------------------------------- */
 
 ze_result_t ZE_APICALL
 impl_zetMetricProgrammableGetExp(zet_device_handle_t hDevice, uint32_t *pCount,

@@ -1,4 +1,4 @@
-#include "core/metric/programmable/user_group.h"
+#include "core/metric/programmable/programmable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,12 @@
 #include "core/device/device.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
-#include "core/metric/programmable/programmable.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Checking and freeing --------------------------------------------------------------------------
- */
+/* Checking and freeing ------------------------------------------------------------------------- */
 
 /** Frees a group whose last reference is gone. */
 static void finish_group(struct zeta_user_part *part)
@@ -44,11 +42,10 @@ static ze_result_t check_pools_locked(const struct zeta_metric_group *group)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                       "a query pool of group %s exists; destroy it before the group is changed",
-                      zeta_metric_group_name(group));
+                      group->properties->name);
 }
 
-/* Members ---------------------------------------------------------------------------------------
- */
+/* Members -------------------------------------------------------------------------------------- */
 
 static uint32_t find_member(const struct zeta_user_group *user,
                             const struct zeta_user_metric *metric)
@@ -84,8 +81,7 @@ static ze_result_t close_locked(struct zeta_user_group *user)
     return result;
 }
 
-/* Changing --------------------------------------------------------------------------------------
- */
+/* Changing ------------------------------------------------------------------------------------- */
 
 /**
  * Begins a change of a pinned group: locks its root, if it may be changed. Errors with a sentence;
@@ -98,15 +94,14 @@ static ze_result_t begin_change(struct zeta_metric_group *group, const char *fun
 
     if (!group->user)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "group %s is predefined and cannot be changed",
-                          zeta_metric_group_name(group));
+                          "group %s is predefined and cannot be changed", group->properties->name);
     (void)pthread_mutex_lock(&root->lock);
     if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
         result = zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "hMetricGroup");
     else if (zeta_group_is_active_locked(group))
         result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                             "group %s is active; deactivate it before it is changed",
-                            zeta_metric_group_name(group));
+                            group->properties->name);
     else
         return ZE_RESULT_SUCCESS;
     (void)pthread_mutex_unlock(&root->lock);
@@ -243,8 +238,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupDestroyExp(zet_metric_group_handle_t h
     return ZE_RESULT_SUCCESS;
 }
 
-/* Creating --------------------------------------------------------------------------------------
- */
+/* Creating ------------------------------------------------------------------------------------- */
 
 /** Lets a new group have its first version, with all members at once. */
 static ze_result_t fill_locked(struct zeta_user_group *user,

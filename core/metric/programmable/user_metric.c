@@ -1,4 +1,4 @@
-#include "core/metric/programmable/user_group.h"
+#include "core/metric/programmable/programmable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,12 @@
 #include "core/device/device.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
-#include "core/metric/programmable/programmable.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Making ----------------------------------------------------------------------------------------
- */
+/* Making --------------------------------------------------------------------------------------- */
 
 /** Frees a metric whose last reference is gone. */
 static void finish_metric(struct zeta_user_part *part)
@@ -99,8 +97,7 @@ static ze_result_t make_metrics(const struct zeta_metric_programmable *programma
     return ZE_RESULT_SUCCESS;
 }
 
-/* The API ---------------------------------------------------------------------------------------
- */
+/* The API -------------------------------------------------------------------------------------- */
 
 ze_result_t ZE_APICALL impl_zetMetricCreateFromProgrammableExp2(
     zet_metric_programmable_exp_handle_t hMetricProgrammable, uint32_t parameterCount,

@@ -9,7 +9,6 @@
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
 #include "core/metric/programmable/programmable.h"
-#include "core/metric/programmable/user_group.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -26,8 +25,7 @@ struct zeta_ingredient zeta_user_metric_ingredient(const struct zeta_device *dev
     return (struct zeta_ingredient){&metric->recipe, tile};
 }
 
-/* Checking --------------------------------------------------------------------------------------
- */
+/* Checking ------------------------------------------------------------------------------------- */
 
 /** A metric that is not like the group, or not like its first metric. */
 static ze_result_t check_member(const struct zeta_metric_group *group,
@@ -42,7 +40,7 @@ static ze_result_t check_member(const struct zeta_metric_group *group,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "metric %s was made for device %s, group %s is of device %s",
                           metric->recipe.name, programmable->device->backend->id,
-                          zeta_metric_group_name(group), device->backend->id);
+                          group->properties->name, device->backend->id);
     if (programmable->sampling != group->properties->samplingType)
         return zeta_error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -51,7 +49,7 @@ static ze_result_t check_member(const struct zeta_metric_group *group,
             metric->recipe.name,
             programmable->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time"
                                                                                      : "event",
-            zeta_metric_group_name(group), model->name);
+            group->properties->name, model->name);
     if (strcmp(first->programmable->model->unit_name, model->unit_name) != 0 ||
         strcmp(first->programmable->model->layout_name, model->layout_name) != 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -83,19 +81,18 @@ static ze_result_t check_members(const struct zeta_user_group *user,
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "group %s would need %u counters of unit %s, which has %u; put some "
                               "of its metrics into another group",
-                              zeta_metric_group_name(group), needed, unit->name,
+                              group->properties->name, needed, unit->name,
                               zeta_unit_slot_count(unit));
         if (!zeta_ingredients_fit(unit, ingredients, count, tile))
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "group %s would need more counters of one kind than unit %s has; put "
                               "some of its metrics into another group",
-                              zeta_metric_group_name(group), unit->name);
+                              group->properties->name, unit->name);
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Versions --------------------------------------------------------------------------------------
- */
+/* Versions ------------------------------------------------------------------------------------- */
 
 static void free_version(struct zeta_user_version *version)
 {
@@ -249,8 +246,7 @@ ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user)
     return ZE_RESULT_SUCCESS;
 }
 
-/* What the group shows --------------------------------------------------------------------------
- */
+/* What the group shows ------------------------------------------------------------------------- */
 
 /** The metric that every set has, as an object of the group: made once. NULL without memory. */
 static struct zeta_metric_entry *find_other(struct zeta_user_group *user,

@@ -56,8 +56,7 @@ static struct place *place_of(const struct query *query)
     return &query->pool->places[query->index];
 }
 
-/* Pools -----------------------------------------------------------------------------------------
- */
+/* Pools ---------------------------------------------------------------------------------------- */
 
 static ze_result_t check_create(const struct zeta_context *context,
                                 const struct zeta_device *device,
@@ -73,11 +72,10 @@ static ze_result_t check_create(const struct zeta_context *context,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "group %s is not event-based and cannot be queried; another group of the "
                           "same name may be",
-                          zeta_metric_group_name(group));
+                          group->properties->name);
     if (count == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "a query pool of %s needs at least one query",
-                          zeta_metric_group_name(group));
+                          "a query pool of %s needs at least one query", group->properties->name);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -116,7 +114,7 @@ ze_result_t ZE_APICALL impl_zetMetricQueryPoolCreate(
     pool->type = desc->type;
     (void)pthread_mutex_init(&pool->source.lock, NULL);
     pool->client = (struct zeta_client){.kind = ZETA_CLIENT_QUERY_POOL,
-                                        .name = zeta_metric_group_name(group),
+                                        .name = group->properties->name,
                                         .device = device,
                                         .groups = &pool->group,
                                         .group_count = 1,
@@ -163,8 +161,7 @@ impl_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t hMetricQueryPool)
                                "hMetricQueryPool");
 }
 
-/* Queries ---------------------------------------------------------------------------------------
- */
+/* Queries -------------------------------------------------------------------------------------- */
 
 static void finish_query(void *object)
 {
@@ -247,8 +244,7 @@ ze_result_t ZE_APICALL impl_zetMetricQueryReset(zet_metric_query_handle_t hMetri
     return zeta_query_source_reset(&query->pool->source, query->index);
 }
 
-/* Begin and end in command lists ----------------------------------------------------------------
- */
+/* Begin and end in command lists --------------------------------------------------------------- */
 
 /** Queues of the pool's device and of its tiles can be measured. */
 static ze_result_t check_list(const struct zeta_command_list *list, const struct pool *pool)
@@ -275,7 +271,7 @@ static ze_result_t check_active(const struct zeta_metric_group *group)
     return zeta_error(ZE_RESULT_NOT_READY,
                       "group %s is not active; call zetContextActivateMetricGroups before queries "
                       "of it begin",
-                      zeta_metric_group_name(group));
+                      group->properties->name);
 }
 
 static ze_result_t add_point(struct zeta_append *append, uint32_t type, struct query *query,
@@ -346,8 +342,7 @@ impl_zetCommandListAppendMetricMemoryBarrier(zet_command_list_handle_t hCommandL
     return impl_zeCommandListAppendBarrier(hCommandList, NULL, 0, NULL);
 }
 
-/* Results ---------------------------------------------------------------------------------------
- */
+/* Results -------------------------------------------------------------------------------------- */
 
 static ze_result_t explain(const struct query *query, uint32_t code)
 {

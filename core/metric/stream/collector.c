@@ -89,13 +89,13 @@ ze_result_t zeta_collector_create(enum zeta_kind kind, const struct zeta_context
     for (uint32_t i = 0; i < capture->source_count; i++)
         capture->sources[i].provider = &zeta_metrics_tile(device, i)->backend->providers[provided];
     (void)snprintf(capture->label, sizeof(capture->label), "%.90s%s on %.80s",
-                   zeta_metric_group_name(groups[0]), group_count > 1 ? " and others" : "",
+                   groups[0]->properties->name, group_count > 1 ? " and others" : "",
                    device->backend->id);
     collector->context = context;
     collector->root = zeta_metrics_root(groups[0]->metrics);
     collector->client =
         (struct zeta_client){.kind = is_stream ? ZETA_CLIENT_STREAM : ZETA_CLIENT_TRACER,
-                             .name = zeta_metric_group_name(groups[0]),
+                             .name = groups[0]->properties->name,
                              .device = device,
                              .groups = pinned,
                              .group_count = group_count,

@@ -21,8 +21,7 @@ struct marker {
     uint64_t value;
 };
 
-/* Appending -------------------------------------------------------------------------------------
- */
+/* Appending ------------------------------------------------------------------------------------ */
 
 /** A list reaches the unit of its own device, those of its tiles, and its own part of a root's. */
 static ze_result_t check_device(const struct zeta_command_list *list,
@@ -91,8 +90,7 @@ static ze_result_t append_marker(struct zeta_command_list *list, const struct ma
     return zeta_append_end(&append, result);
 }
 
-/* Entry points ----------------------------------------------------------------------------------
- */
+/* Entry points --------------------------------------------------------------------------------- */
 
 ze_result_t ZE_APICALL impl_zetCommandListAppendMetricStreamerMarker(
     zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
@@ -121,7 +119,7 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricStreamerMarker(
     if (!zeta_metric_group_takes_markers(group))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "group %s has no metric StreamMarker, so its stream cannot show markers",
-                          zeta_metric_group_name(group));
+                          group->properties->name);
     return append_marker(list, &marker);
 }
 
@@ -144,7 +142,7 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handl
     if (!zeta_metric_group_takes_markers(view.group))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "group %s is not of type MARKER (zet_metric_group_type_exp_t)",
-                          zeta_metric_group_name(view.group));
+                          view.group->properties->name);
     marker.unit = view.group->set->unit;
     if (view.group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
         marker.provides = ZETA_GROUP_METRIC_QUERY;

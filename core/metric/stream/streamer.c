@@ -34,7 +34,7 @@ ze_result_t ZE_APICALL impl_zetMetricStreamerOpen(zet_context_handle_t hContext,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "group %s is not time-based and cannot be streamed; another group of the "
                           "same name may be",
-                          zeta_metric_group_name(group));
+                          group->properties->name);
     result =
         zeta_collector_create(ZETA_KIND_METRIC_STREAMER, context, device, &group, 1, &streamer);
     if (result != ZE_RESULT_SUCCESS)

@@ -26,8 +26,7 @@ struct zeta_decoder {
     char *label; /**< of the tracer */
 };
 
-/* Creating and destroying -----------------------------------------------------------------------
- */
+/* Creating and destroying ---------------------------------------------------------------------- */
 
 static void finish_decoder(void *object)
 {
@@ -139,8 +138,7 @@ impl_zetMetricDecoderGetDecodableMetricsExp(zet_metric_decoder_exp_handle_t hMet
     return ZE_RESULT_SUCCESS;
 }
 
-/* Decoding --------------------------------------------------------------------------------------
- */
+/* Decoding ------------------------------------------------------------------------------------- */
 
 /**
  * Fills names: which position of the caller's array each metric of the decoder has. A metric that

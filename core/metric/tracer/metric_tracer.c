@@ -13,8 +13,7 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Creating --------------------------------------------------------------------------------------
- */
+/* Creating ------------------------------------------------------------------------------------- */
 
 /** Two groups of one tracer: different domains, records of one form. */
 static ze_result_t check_pair(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
@@ -23,13 +22,12 @@ static ze_result_t check_pair(const struct zeta_metric_group *a, const struct ze
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "groups %s and %s share domain %u; one tracer has groups of different "
                           "domains",
-                          zeta_metric_group_name(a), zeta_metric_group_name(b),
-                          a->properties->domain);
+                          a->properties->name, b->properties->name, a->properties->domain);
     if (a->set->layout != b->set->layout && strcmp(a->set->layout->name, b->set->layout->name) != 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "groups %s and %s have records of different forms; create a tracer for "
                           "each",
-                          zeta_metric_group_name(a), zeta_metric_group_name(b));
+                          a->properties->name, b->properties->name);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -48,7 +46,7 @@ static ze_result_t check_groups(const struct zeta_device *device,
             result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                                 "group %s is not tracer-based; its properties show how it is "
                                 "collected",
-                                zeta_metric_group_name(group));
+                                group->properties->name);
         for (uint32_t j = 0; j < i && result == ZE_RESULT_SUCCESS; j++)
             result = check_pair(groups[j], group);
         if (result != ZE_RESULT_SUCCESS)
@@ -96,8 +94,7 @@ ze_result_t ZE_APICALL impl_zetMetricTracerCreateExp(
     return ZE_RESULT_SUCCESS;
 }
 
-/* Using -----------------------------------------------------------------------------------------
- */
+/* Using ---------------------------------------------------------------------------------------- */
 
 ze_result_t ZE_APICALL impl_zetMetricTracerEnableExp(zet_metric_tracer_exp_handle_t hMetricTracer,
                                                      ze_bool_t synchronous)

@@ -40,14 +40,17 @@ struct zeta_plugin_string zeta_plugin_text(const char *text)
 ze_result_t zeta_unit_program_make(const struct zeta_compiled *compiled,
                                    struct zeta_unit_program *out_program)
 {
+    const ze_result_t result = zeta_compiled_check(compiled);
     const struct zeta_set *set = zeta_compiled_set(compiled);
     const struct zeta_program_entry *entries = NULL;
     uint32_t count = zeta_compiled_program(compiled, &entries);
     struct zeta_plugin_program_entry *made = calloc(count > 0 ? count : 1, sizeof(*made));
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    if (!made)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (result != ZE_RESULT_SUCCESS || !made) {
+        free(made);
+        return result != ZE_RESULT_SUCCESS ? result : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
     hash = hash_text(hash, set->unit->name);
     hash = hash_u32(hash, zeta_compiled_record_bytes(compiled));
     for (uint32_t i = 0; i < count; i++) {

@@ -109,12 +109,13 @@ static void add_file(struct zeta_catalog *catalog, const char *folder, const cha
 }
 
 struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
-                                       const struct zeta_intel_platform *platform)
+                                       const struct zeta_intel_platform *platform, bool defers)
 {
     struct zeta_diagnostics sink = {.report = stop};
     struct zeta_catalog *catalog = zeta_catalog_create();
 
     assert_non_null(catalog);
+    zeta_catalog_defer(catalog, defers);
     for (size_t i = 0; i < generation->manifest.metrics.count; i++) {
         const char *name = generation->manifest.metrics.items[i];
 
@@ -126,15 +127,25 @@ struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
     return catalog;
 }
 
-struct zeta_catalog *data_catalog(const struct data_generation *generation,
-                                  const struct zeta_intel_platform *platform)
+static struct zeta_catalog *linked(struct zeta_catalog *catalog)
 {
     struct zeta_diagnostics sink = {.report = stop};
-    struct zeta_catalog *catalog = data_catalog_open(generation, platform);
 
     assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
     assert_int_equal(zeta_programmables_link(catalog, &sink), ZE_RESULT_SUCCESS);
     return catalog;
+}
+
+struct zeta_catalog *data_catalog(const struct data_generation *generation,
+                                  const struct zeta_intel_platform *platform)
+{
+    return linked(data_catalog_open(generation, platform, false));
+}
+
+struct zeta_catalog *data_catalog_deferred(const struct data_generation *generation,
+                                           const struct zeta_intel_platform *platform)
+{
+    return linked(data_catalog_open(generation, platform, true));
 }
 
 struct zeta_catalog *data_device_catalog(uint32_t device_id)

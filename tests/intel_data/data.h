@@ -36,9 +36,13 @@ int data_all_free(void **state);
 struct zeta_catalog *data_catalog(const struct data_generation *generation,
                                   const struct zeta_intel_platform *platform);
 
-/** The same, not linked yet: further files can be added. */
+/** The same as the library reads them: sets are linked when they are compiled. */
+struct zeta_catalog *data_catalog_deferred(const struct data_generation *generation,
+                                           const struct zeta_intel_platform *platform);
+
+/** The same, not linked yet: further files can be added. defers as of zeta_catalog_defer(). */
 struct zeta_catalog *data_catalog_open(const struct data_generation *generation,
-                                       const struct zeta_intel_platform *platform);
+                                       const struct zeta_intel_platform *platform, bool defers);
 
 /** The same as data_catalog() for the platform of a PCI id, of whatever generation. */
 struct zeta_catalog *data_device_catalog(uint32_t device_id);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/formula/compile/compile.h"
+#include "core/formula/describe/describe.h"
 #include "tests/intel_data/data.h"
 #include "tests/metric/support.h"
 #include "tests/support/compare.h"
@@ -269,6 +270,9 @@ static bool compiles(const struct zeta_catalog *catalog, const struct zeta_set *
 
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
         fail_msg("%s of %s: %s", query ? "query" : "set", set->name, sink.first_error);
+    /* Of a deferred set the list shows what the condition lets through: all of it must be there. */
+    if (compiled && zeta_compiled_check(compiled) != ZE_RESULT_SUCCESS)
+        fail_msg("%s of %s: %s", query ? "query" : "set", set->name, sink.first_error);
     zeta_compiled_destroy(compiled);
     return result == ZE_RESULT_SUCCESS;
 }
@@ -279,7 +283,9 @@ static void compile_sets(const struct data_generation *generation,
     static struct fusing fusings[] = {{UINT64_MAX, 64}, {1, 1},      {2, 1},
                                       {0x15, 3},        {0xff00, 8}, {0, 0}};
     struct zeta_catalog *catalog = data_catalog(generation, platform);
+    struct zeta_catalog *deferred = data_catalog_deferred(generation, platform);
 
+    assert_int_equal(zeta_catalog_set_count(deferred), zeta_catalog_set_count(catalog));
     for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
         const struct zeta_set *set = zeta_catalog_set(catalog, i);
 
@@ -287,11 +293,54 @@ static void compile_sets(const struct data_generation *generation,
             const bool found = compiles(catalog, set, &fusings[k], false);
 
             assert_true(found || k > 0);
+            assert_int_equal(compiles(deferred, zeta_catalog_set(deferred, i), &fusings[k], false),
+                             found);
             if (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
                 assert_int_equal(compiles(catalog, set, &fusings[k], true), found);
         }
     }
+    zeta_catalog_destroy(deferred);
     zeta_catalog_destroy(catalog);
+}
+
+/** The text of a set, as data that are exported have it. */
+static struct zeta_text describe(const struct zeta_catalog *catalog, uint32_t index)
+{
+    struct fusing fusing = {UINT64_MAX, 64};
+    const struct zeta_symbol_lookup lookup = {.find = find_symbol, .context = &fusing};
+    struct zeta_compiled *compiled = NULL;
+    struct zeta_text text = {0};
+
+    assert_int_equal(
+        zeta_set_compile(catalog, zeta_catalog_set(catalog, index), &lookup, NULL, &compiled),
+        ZE_RESULT_SUCCESS);
+    assert_int_equal(zeta_describe_set(compiled, &text), ZE_RESULT_SUCCESS);
+    zeta_compiled_destroy(compiled);
+    return text;
+}
+
+static void compare_deferred(const struct data_generation *generation,
+                             const struct zeta_intel_platform *platform)
+{
+    struct zeta_catalog *catalog = data_catalog(generation, platform);
+    struct zeta_catalog *deferred = data_catalog_deferred(generation, platform);
+
+    for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+        struct zeta_text at_once = describe(catalog, i);
+        struct zeta_text later = describe(deferred, i);
+
+        assert_string_equal(zeta_text_get(&at_once), zeta_text_get(&later));
+        zeta_text_finish(&at_once);
+        zeta_text_finish(&later);
+    }
+    zeta_catalog_destroy(deferred);
+    zeta_catalog_destroy(catalog);
+}
+
+static void sets__linked_when_compiled__are_those_linked_at_once(void **state)
+{
+    (void)state;
+    each_platform(compare_deferred);
 }
 
 static void add_up_sets(const struct data_generation *generation,
@@ -340,6 +389,7 @@ SUITE(data)
         cmocka_unit_test(fields__that_come_around__say_how_fast_they_count),
         cmocka_unit_test(values__over_many_rows__are_those_of_one_long_row),
         cmocka_unit_test(sets__differently_fused__compile_or_do_not_exist),
+        cmocka_unit_test(sets__linked_when_compiled__are_those_linked_at_once),
     };
 
     return cmocka_run_group_tests(tests, data_all_read, data_all_free);

@@ -49,7 +49,7 @@ static struct zeta_catalog *open_meteor_lake(void)
             zeta_intel_platform_find(&generations[i].platforms, 0x7d55);
 
         if (platform)
-            catalog = data_catalog_open(&generations[i], platform);
+            catalog = data_catalog_open(&generations[i], platform, false);
     }
     data_free(generations, count);
     assert_non_null(catalog);

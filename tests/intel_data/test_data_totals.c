@@ -76,7 +76,7 @@ static struct zeta_catalog *open_device(uint32_t device_id)
             zeta_intel_platform_find(&data_all.generations[i].platforms, device_id);
 
         if (platform)
-            return data_catalog_open(&data_all.generations[i], platform);
+            return data_catalog_open(&data_all.generations[i], platform, false);
     }
     fail_msg("no platform has the id %#x", (unsigned)device_id);
     return NULL;

@@ -11,7 +11,8 @@
 #include "core/util/cleanup.h"
 
 struct compiler {
-    struct zeta_compiled *compiled;
+    const struct zeta_compiled *compiled;
+    struct zeta_compiled_body *body;
     const struct zeta_set *set;
     struct zeta_diagnostics *sink;
     unsigned char *existence; /**< per metric of the set, enum existence */
@@ -135,17 +136,21 @@ static bool metric_exists(struct compiler *compiler, uint32_t index)
 
 static ze_result_t choose_metrics(struct compiler *compiler)
 {
-    struct zeta_compiled *compiled = compiler->compiled;
+    struct zeta_compiled_body *body = compiler->body;
     const struct zeta_set *set = compiler->set;
 
+    body->metrics = zeta_arena_array(&body->arena, set->metric_count, sizeof(body->metrics[0]));
+    compiler->existence = calloc(set->metric_count, 1);
+    if (!body->metrics || !compiler->existence)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < set->metric_count; i++) {
         if (metric_exists(compiler, i) && symbols_known(compiler, set->metrics[i].value) &&
             symbols_known(compiler, set->metrics[i].maximum))
-            compiled->metrics[compiled->metric_count++] = &set->metrics[i];
+            body->metrics[body->metric_count++] = &set->metrics[i];
     }
     if (compiler->result != ZE_RESULT_SUCCESS)
         return compiler->result;
-    if (compiled->metric_count == 0) {
+    if (body->metric_count == 0) {
         zeta_diagnose(compiler->sink, ZETA_SEVERITY_ERROR, set->file, set->line, 1,
                       "set %s: no metric of it exists on this device", set->name);
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
@@ -156,23 +161,22 @@ static ze_result_t choose_metrics(struct compiler *compiler)
 /** Takes the entries of the parts whose condition holds: as they are, or one behind the other. */
 static ze_result_t choose_entries(struct compiler *compiler)
 {
-    struct zeta_compiled *compiled = compiler->compiled;
+    struct zeta_compiled_body *body = compiler->body;
     const struct zeta_set *set = compiler->set;
     struct zeta_program_entry *entries;
     size_t most = 0;
 
     if (set->program_count == 1) {
-        const bool is_there = holds(compiler, set->program->condition);
-
-        compiled->entries = set->program->entries;
-        compiled->entry_count = is_there ? set->program->entry_count : 0;
+        body->entries = set->program->entries;
+        body->entry_count =
+            holds(compiler, set->program->condition) ? set->program->entry_count : 0;
         return compiler->result;
     }
     for (uint32_t i = 0; i < set->program_count; i++)
         most += set->program[i].entry_count;
     if (most == 0)
         return ZE_RESULT_SUCCESS;
-    entries = zeta_arena_array(&compiled->arena, most, sizeof(*entries));
+    entries = zeta_arena_array(&body->arena, most, sizeof(*entries));
     if (!entries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < set->program_count; i++) {
@@ -180,33 +184,32 @@ static ze_result_t choose_entries(struct compiler *compiler)
 
         if (part->entry_count == 0 || !holds(compiler, part->condition))
             continue;
-        memcpy(&entries[compiled->entry_count], part->entries,
+        memcpy(&entries[body->entry_count], part->entries,
                part->entry_count * sizeof(*part->entries));
-        compiled->entry_count += part->entry_count;
+        body->entry_count += part->entry_count;
     }
-    compiled->entries = entries;
+    body->entries = entries;
     return compiler->result;
 }
 
 static ze_result_t compile_outputs(struct zeta_lowering *lowering, bool maximum,
                                    struct zeta_program *out_program)
 {
-    const struct zeta_compiled *compiled = lowering->compiled;
+    const struct zeta_compiled_body *body = lowering->body;
     ZETA_CLEANUP(zeta_freep)
-    uint32_t *buffer = malloc((size_t)compiled->metric_count * 2 * sizeof(*buffer));
+    uint32_t *buffer = malloc((size_t)body->metric_count * 2 * sizeof(*buffer));
     uint32_t *outputs = buffer;
-    uint32_t *types = buffer + compiled->metric_count;
+    uint32_t *types = buffer + body->metric_count;
 
     if (!buffer)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < compiled->metric_count; i++) {
-        uint32_t index = (uint32_t)(compiled->metrics[i] - compiled->set->metrics);
-
-        outputs[i] = zeta_lower_output(lowering, index, maximum);
-        types[i] = (uint32_t)compiled->metrics[i]->value_type;
+    for (uint32_t i = 0; i < body->metric_count; i++) {
+        outputs[i] =
+            zeta_lower_output(lowering, (uint32_t)(body->metrics[i] - body->set->metrics), maximum);
+        types[i] = (uint32_t)body->metrics[i]->value_type;
     }
-    return zeta_schedule(lowering, outputs, types, compiled->metric_count,
-                         zeta_lower_skip(lowering), out_program);
+    return zeta_schedule(lowering, outputs, types, body->metric_count, zeta_lower_skip(lowering),
+                         out_program);
 }
 
 static void free_programs(struct zeta_compiled_programs *programs)
@@ -218,6 +221,7 @@ static void free_programs(struct zeta_compiled_programs *programs)
 }
 
 static ze_result_t make_programs(const struct zeta_compiled *compiled,
+                                 const struct zeta_compiled_body *body,
                                  struct zeta_diagnostics *sink,
                                  struct zeta_compiled_programs **out_programs)
 {
@@ -227,7 +231,7 @@ static ze_result_t make_programs(const struct zeta_compiled *compiled,
 
     if (!programs)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    zeta_lowering_init(&lowering, compiled, &programs->arena, sink);
+    zeta_lowering_init(&lowering, compiled, body, &programs->arena, sink);
     result = lowering.result;
     if (result == ZE_RESULT_SUCCESS)
         result = compile_outputs(&lowering, false, &programs->values);
@@ -252,9 +256,14 @@ const struct zeta_compiled_programs *zeta_compiled_programs(const struct zeta_co
     struct zeta_compiled *target = (struct zeta_compiled *)(uintptr_t)compiled;
     struct zeta_compiled_programs *programs = atomic_load(&target->programs);
     struct zeta_compiled_programs *made = NULL;
+    const struct zeta_compiled_body *body;
 
-    if (programs || make_programs(compiled, NULL, &made) != ZE_RESULT_SUCCESS)
+    if (programs)
         return programs;
+    body = zeta_compiled_body(compiled);
+    if (body->result != ZE_RESULT_SUCCESS ||
+        make_programs(compiled, body, NULL, &made) != ZE_RESULT_SUCCESS)
+        return NULL;
     if (atomic_compare_exchange_strong(&target->programs, &programs, made))
         return made;
     free_programs(made);
@@ -265,16 +274,17 @@ const struct zeta_compiled_programs *zeta_compiled_programs(const struct zeta_co
  * True if making programs may fail for a reason that a user has to know: the set is too large, or
  * its layout needs a symbol that the device does not have.
  */
-static bool may_fail(const struct zeta_compiled *compiled)
+static bool may_fail(const struct compiler *compiler)
 {
-    struct compiler silent = {.compiled = (struct zeta_compiled *)(uintptr_t)compiled,
-                              .set = compiled->set};
-    const struct zeta_layout *layout = compiled->set->layout;
+    struct compiler silent = {
+        .compiled = compiler->compiled, .body = compiler->body, .set = compiler->set};
+    const struct zeta_compiled_body *body = compiler->body;
+    const struct zeta_layout *layout = compiler->set->layout;
     uint32_t nodes = 0;
 
-    for (uint32_t i = 0; i < compiled->metric_count; i++)
-        nodes += zeta_expr_count(compiled->metrics[i]->value) +
-                 zeta_expr_count(compiled->metrics[i]->maximum);
+    for (uint32_t i = 0; i < body->metric_count; i++)
+        nodes +=
+            zeta_expr_count(body->metrics[i]->value) + zeta_expr_count(body->metrics[i]->maximum);
     if (nodes > MANY_NODES || !symbols_known(&silent, layout->baseline))
         return true;
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -320,48 +330,97 @@ static void shorten_by_expr(struct compiler *compiler, const struct zeta_expr *e
 /** zeta_compiled_longest_ns(); a symbol that is missing is a failure of the compiler. */
 static uint64_t find_longest_ns(struct compiler *compiler)
 {
-    const struct zeta_compiled *compiled = compiler->compiled;
-    const struct zeta_layout *layout = compiled->set->layout;
+    const struct zeta_compiled_body *body = compiler->body;
+    const struct zeta_layout *layout = compiler->set->layout;
     double longest_ns = 0;
 
     if (layout->kind != ZETA_LAYOUT_DELTA)
         return 0;
     /* What a metric refers to exists too, so its fields are seen without following it. */
-    for (uint32_t i = 0; i < compiled->metric_count; i++) {
-        shorten_by_expr(compiler, compiled->metrics[i]->value, &longest_ns);
-        shorten_by_expr(compiler, compiled->metrics[i]->maximum, &longest_ns);
+    for (uint32_t i = 0; i < body->metric_count; i++) {
+        shorten_by_expr(compiler, body->metrics[i]->value, &longest_ns);
+        shorten_by_expr(compiler, body->metrics[i]->maximum, &longest_ns);
     }
     for (uint32_t i = 0; i < layout->identity_count; i++)
         shorten_by_field(compiler, layout->identity[i], &longest_ns);
     return longest_ns < 0x1p63 ? (uint64_t)longest_ns : 0;
 }
 
-static ze_result_t compile_parts(struct compiler *compiler)
+static void free_body(struct zeta_compiled_body *body)
 {
-    struct zeta_compiled *compiled = compiler->compiled;
-    const struct zeta_set *set = compiler->set;
-    struct zeta_compiled_programs *programs = NULL;
-    const bool wanted = holds(compiler, set->available);
-    ze_result_t result = compiler->result;
+    if (!body)
+        return;
+    zeta_arena_finish(&body->arena);
+    free(body);
+}
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (!wanted) {
-        zeta_diagnose(compiler->sink, ZETA_SEVERITY_NOTE, set->file, set->line, 1,
-                      "set %s: its condition does not hold on this device", set->name);
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+/** Makes what is behind the condition of a set: linked, if that was deferred, for the device. */
+static struct zeta_compiled_body *make_body(const struct zeta_compiled *compiled,
+                                            struct zeta_diagnostics *sink)
+{
+    struct zeta_compiled_body *body = calloc(1, sizeof(*body));
+    struct compiler compiler = {.compiled = compiled, .body = body, .sink = sink};
+    struct zeta_compiled_programs *programs = NULL;
+    ze_result_t result;
+
+    if (!body)
+        return NULL;
+    body->set = compiled->set;
+    if (compiled->set->deferred) {
+        result = zeta_set_link_deferred(compiled->catalog, compiled->set, &body->arena, sink,
+                                        &body->linked);
+        if (result != ZE_RESULT_SUCCESS)
+            goto failed;
+        body->set = &body->linked;
+        if (compiled->set->query_of) {
+            result = ZE_RESULT_ERROR_INVALID_ARGUMENT; /* the finding says why */
+            if ((body->linked.sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) == 0)
+                goto failed;
+            zeta_query_form_make(&body->linked, &body->query_form);
+            body->set = &body->query_form;
+        }
     }
-    result = choose_metrics(compiler);
+    compiler.set = body->set;
+    result = choose_metrics(&compiler);
     if (result == ZE_RESULT_SUCCESS)
-        result = choose_entries(compiler);
-    if (result != ZE_RESULT_SUCCESS || !may_fail(compiled))
-        return result;
-    (void)find_longest_ns(compiler);
-    if (compiler->result != ZE_RESULT_SUCCESS)
-        return compiler->result;
-    result = make_programs(compiled, compiler->sink, &programs);
-    atomic_store(&compiled->programs, programs);
-    return result;
+        result = choose_entries(&compiler);
+    if (result == ZE_RESULT_SUCCESS && may_fail(&compiler)) {
+        (void)find_longest_ns(&compiler);
+        result = compiler.result;
+        if (result == ZE_RESULT_SUCCESS)
+            result = make_programs(compiled, body, sink, &programs);
+        free_programs(programs);
+    }
+    free(compiler.existence);
+    if (result == ZE_RESULT_SUCCESS)
+        return body;
+
+failed:
+    zeta_arena_finish(&body->arena);
+    *body = (struct zeta_compiled_body){.set = compiled->set, .result = result};
+    return body;
+}
+
+const struct zeta_compiled_body *zeta_compiled_body(const struct zeta_compiled *compiled)
+{
+    static const struct zeta_compiled_body none = {.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY};
+    struct zeta_compiled *target = (struct zeta_compiled *)(uintptr_t)compiled;
+    struct zeta_compiled_body *body = atomic_load_explicit(&target->body, memory_order_acquire);
+    struct zeta_diagnostics sink = {.report = compiled->report,
+                                    .context = compiled->report_context};
+    struct zeta_compiled_body *made;
+
+    if (body)
+        return body;
+    made = make_body(compiled, &sink);
+    if (!made || made->result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
+        free_body(made); /* may work later */
+        return &none;
+    }
+    if (atomic_compare_exchange_strong(&target->body, &body, made))
+        return made;
+    free_body(made);
+    return body;
 }
 
 static void compiled_freep(struct zeta_compiled **compiled)
@@ -373,38 +432,47 @@ static ze_result_t compile(const struct zeta_catalog *catalog, const struct zeta
                            bool query, const struct zeta_symbol_lookup *symbols,
                            struct zeta_diagnostics *sink, struct zeta_compiled **out_compiled)
 {
-    ZETA_CLEANUP(compiled_freep)
-    struct zeta_compiled *compiled =
-        calloc(1, sizeof(*compiled) + set->metric_count * sizeof(compiled->metrics[0]));
-    ZETA_CLEANUP(zeta_freep) unsigned char *existence = calloc(set->metric_count, 1);
+    ZETA_CLEANUP(compiled_freep) struct zeta_compiled *compiled = calloc(1, sizeof(*compiled));
     const struct zeta_symbol_values *values = symbols ? symbols->values : NULL;
-    struct compiler compiler = {
-        .compiled = compiled,
-        .set = set,
-        .sink = sink,
-        .existence = existence,
-    };
+    struct compiler compiler = {.compiled = compiled, .set = set, .sink = sink};
     ze_result_t result;
+    bool wanted;
 
-    if (!compiled || !existence)
+    if (!compiled)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (query) {
-        zeta_query_form_make(set, &compiled->query_form);
-        compiler.set = set = &compiled->query_form;
-    }
     if (!values)
         values = compiled->own_values = zeta_symbol_values_create(catalog, symbols);
     if (!values)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     compiled->catalog = catalog;
     compiled->set = set;
-    compiled->record_bytes = set->layout->record_bytes;
-    compiled->needs_baseline = set->layout->kind == ZETA_LAYOUT_DELTA;
+    if (query) {
+        zeta_query_form_make(set, &compiled->query_form);
+        compiled->set = &compiled->query_form;
+    }
+    compiled->record_bytes = compiled->set->layout->record_bytes;
+    compiled->needs_baseline = compiled->set->layout->kind == ZETA_LAYOUT_DELTA;
     compiled->symbols = values->numbers;
     compiled->symbol_known = values->known;
-    result = compile_parts(&compiler);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    wanted = holds(&compiler, set->available);
+    if (compiler.result != ZE_RESULT_SUCCESS)
+        return compiler.result;
+    if (!wanted) {
+        zeta_diagnose(sink, ZETA_SEVERITY_NOTE, set->file, set->line, 1,
+                      "set %s: its condition does not hold on this device", set->name);
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
+    if (set->deferred) {
+        compiled->report = sink ? sink->report : NULL;
+        compiled->report_context = sink ? sink->context : NULL;
+    } else {
+        struct zeta_compiled_body *body = make_body(compiled, sink);
+
+        atomic_store(&compiled->body, body);
+        result = body ? body->result : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
     *out_compiled = ZETA_TAKE(compiled);
     return ZE_RESULT_SUCCESS;
 }
@@ -429,7 +497,7 @@ void zeta_compiled_destroy(struct zeta_compiled *compiled)
     if (!compiled)
         return;
     free_programs(atomic_load(&compiled->programs));
-    zeta_arena_finish(&compiled->arena);
+    free_body(atomic_load(&compiled->body));
     free(compiled->own_values);
     free(compiled);
 }
@@ -439,14 +507,21 @@ const struct zeta_set *zeta_compiled_set(const struct zeta_compiled *compiled)
     return compiled->set;
 }
 
+ze_result_t zeta_compiled_check(const struct zeta_compiled *compiled)
+{
+    return zeta_compiled_body(compiled)->result;
+}
+
 uint32_t zeta_compiled_metric_count(const struct zeta_compiled *compiled)
 {
-    return compiled->metric_count;
+    return zeta_compiled_body(compiled)->metric_count;
 }
 
 const struct zeta_metric *zeta_compiled_metric(const struct zeta_compiled *compiled, uint32_t index)
 {
-    return compiled->metrics[index];
+    const struct zeta_compiled_body *body = zeta_compiled_body(compiled);
+
+    return body->metrics ? body->metrics[index] : NULL;
 }
 
 uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled)
@@ -456,7 +531,9 @@ uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled)
 
 uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled)
 {
-    struct compiler compiler = {.compiled = (struct zeta_compiled *)(uintptr_t)compiled,
+    const struct zeta_compiled_body *body = zeta_compiled_body(compiled);
+    struct compiler compiler = {.compiled = compiled,
+                                .body = (struct zeta_compiled_body *)(uintptr_t)body,
                                 .set = compiled->set};
 
     return find_longest_ns(&compiler);
@@ -465,8 +542,10 @@ uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled)
 uint32_t zeta_compiled_program(const struct zeta_compiled *compiled,
                                const struct zeta_program_entry **out_entries)
 {
-    *out_entries = compiled->entries;
-    return compiled->entry_count;
+    const struct zeta_compiled_body *body = zeta_compiled_body(compiled);
+
+    *out_entries = body->entries;
+    return body->entry_count;
 }
 
 bool zeta_compiled_symbol(const struct zeta_compiled *compiled, const char *name,

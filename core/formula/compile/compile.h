@@ -46,7 +46,9 @@ bool zeta_symbol_number(const struct zeta_symbol *symbol, const struct zeta_symb
                         struct zeta_number *out_number);
 
 /**
- * Compiles a set of a linked catalog for a device.
+ * Compiles a set of a linked catalog for a device. Of a deferred set only the condition is checked;
+ * the rest follows when its metrics or its program are first asked for, by whichever thread, and
+ * sink->report takes the findings of that.
  *
  * Ownership: freed with zeta_compiled_destroy(); keeps pointers into the catalog, which must exist
  * longer.
@@ -69,10 +71,16 @@ ze_result_t zeta_set_compile_query(const struct zeta_catalog *catalog, const str
 /** Frees a compiled set. NULL is allowed. */
 void zeta_compiled_destroy(struct zeta_compiled *compiled);
 
-/** The set that was compiled. */
+/**
+ * The result of compiling the whole set: the errors of zeta_set_compile(), of zeta_catalog_link()
+ * for a deferred one. A set with an error has no metrics and no program.
+ */
+ze_result_t zeta_compiled_check(const struct zeta_compiled *compiled);
+
+/** The set that was compiled; a deferred one has no metrics and no program here. */
 const struct zeta_set *zeta_compiled_set(const struct zeta_compiled *compiled);
 
-/** The metrics that exist on the device, in the order of calculated values. At least one. */
+/** The metrics that exist on the device, in the order of calculated values. */
 uint32_t zeta_compiled_metric_count(const struct zeta_compiled *compiled);
 const struct zeta_metric *zeta_compiled_metric(const struct zeta_compiled *compiled,
                                                uint32_t index);

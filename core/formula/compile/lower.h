@@ -36,6 +36,7 @@ struct zeta_metric_nodes {
 
 struct zeta_lowering {
     const struct zeta_compiled *compiled;
+    const struct zeta_compiled_body *body;
     const struct zeta_set *set;
     struct zeta_arena *arena; /**< of the programs */
     struct zeta_diagnostics *sink;
@@ -53,7 +54,8 @@ struct zeta_lowering {
 
 /** Prepares an empty list of nodes. Ended with zeta_lowering_finish(), also after a failure. */
 void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compiled *compiled,
-                        struct zeta_arena *arena, struct zeta_diagnostics *sink);
+                        const struct zeta_compiled_body *body, struct zeta_arena *arena,
+                        struct zeta_diagnostics *sink);
 void zeta_lowering_finish(struct zeta_lowering *lowering);
 
 /** The node equal to this one, which may be changed: an existing or a new one. */

@@ -5,12 +5,14 @@
 #include <string.h>
 
 void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compiled *compiled,
-                        struct zeta_arena *arena, struct zeta_diagnostics *sink)
+                        const struct zeta_compiled_body *body, struct zeta_arena *arena,
+                        struct zeta_diagnostics *sink)
 {
-    const struct zeta_set *set = compiled->set;
+    const struct zeta_set *set = body->set;
 
     *lowering = (struct zeta_lowering){
         .compiled = compiled,
+        .body = body,
         .set = set,
         .arena = arena,
         .sink = sink,

@@ -142,7 +142,7 @@ struct zeta_symbol_values {
     struct zeta_number numbers[]; /**< as many as the catalog has; then the flags */
 };
 
-/** What calculation runs. */
+/** What calculation runs, made when somebody calculates. */
 struct zeta_compiled_programs {
     struct zeta_arena arena;
     struct zeta_program values;
@@ -150,30 +150,40 @@ struct zeta_compiled_programs {
     struct zeta_program rows; /**< only the skip column */
 };
 
-struct zeta_compiled {
-    const struct zeta_catalog *catalog;
-    const struct zeta_set *set;
-    uint32_t record_bytes;
-    bool needs_baseline; /**< rows are differences */
-
-    struct zeta_set query_form; /**< that set points to, if it is the query form of another */
-
-    struct zeta_arena arena; /**< of entries that are not the set's */
+/** The metrics of a set on a device, and what its unit is programmed with. */
+struct zeta_compiled_body {
+    struct zeta_arena arena;
+    ze_result_t result;                 /**< not SUCCESS: there are no metrics */
+    struct zeta_set linked;             /**< of a deferred set */
+    struct zeta_set query_form;         /**< of linked, in the query form of a deferred set */
+    const struct zeta_set *set;         /**< linked; the compiled set's, or one of the above */
+    const struct zeta_metric **metrics; /**< that exist on the device */
+    uint32_t metric_count;
     const struct zeta_program_entry *entries;
     uint32_t entry_count;
+};
+
+struct zeta_compiled {
+    const struct zeta_catalog *catalog;
+    const struct zeta_set *set; /**< perhaps without metrics and program: those of the body count */
+    uint32_t record_bytes;
+    bool needs_baseline;        /**< rows are differences */
+    struct zeta_set query_form; /**< that set points to, if it is the query form of another */
     const struct zeta_number *symbols; /**< as many as the catalog has */
     const bool *symbol_known;
     struct zeta_symbol_values *own_values; /**< NULL: they belong to whoever asked to compile */
+    zeta_diagnostic_fn report;             /**< takes what is found when a body is made */
+    void *report_context;
 
-    /** Made when somebody calculates: few of the sets of a device are ever used. NULL until then.
-     */
+    /** NULL until somebody asks: few of the sets of a device are ever used. */
+    _Atomic(struct zeta_compiled_body *) body;
     _Atomic(struct zeta_compiled_programs *) programs;
-
-    uint32_t metric_count;
-    const struct zeta_metric *metrics[]; /**< that exist on the device */
 };
 
-/** The programs of a compiled set; NULL when memory is exhausted. Any number of threads. */
+/** The body of a compiled set, made when first asked for. Never NULL; any number of threads. */
+const struct zeta_compiled_body *zeta_compiled_body(const struct zeta_compiled *compiled);
+
+/** The programs of a compiled set; NULL without memory or metrics. Any number of threads. */
 const struct zeta_compiled_programs *zeta_compiled_programs(const struct zeta_compiled *compiled);
 
 #endif

@@ -558,10 +558,16 @@ static uint32_t own_metrics(const struct zeta_set *set)
 
 ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_text *text)
 {
-    const struct zeta_set *set = compiled->set->query_of ? compiled->set->query_of : compiled->set;
-    const uint32_t own = own_metrics(set);
-    ze_result_t result;
+    const struct zeta_compiled_body *body = zeta_compiled_body(compiled);
+    const struct zeta_set *set = body->set;
+    ze_result_t result = body->result;
+    uint32_t own;
 
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (set->query_of)
+        set = set->query_of;
+    own = own_metrics(set);
     zeta_text_add(text, "format: 1\n");
     result = add_symbols(text, compiled, set);
     if (result != ZE_RESULT_SUCCESS)

@@ -208,6 +208,8 @@ ze_result_t zeta_decode_plan_create(const struct zeta_decode_source *source,
     struct zeta_decode_plan *plan;
     ze_result_t result = check_forms(source);
 
+    for (uint32_t g = 0; g < source->group_count && result == ZE_RESULT_SUCCESS; g++)
+        result = zeta_compiled_check(source->groups[g].compiled[0]);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     plan = calloc(1, sizeof(*plan));

@@ -298,9 +298,10 @@ static ze_result_t evaluate(struct evaluation *state, uint32_t tile, const void 
 uint32_t zeta_evaluate_count(const struct zeta_compiled *compiled, size_t raw_bytes)
 {
     const uint64_t slots = raw_bytes / compiled->record_bytes;
-    const uint64_t most = UINT32_MAX / compiled->metric_count;
+    const uint32_t metrics = zeta_compiled_metric_count(compiled);
+    const uint64_t most = metrics > 0 ? UINT32_MAX / metrics : 0;
 
-    return (uint32_t)((slots < most ? slots : most) * compiled->metric_count);
+    return (uint32_t)((slots < most ? slots : most) * metrics);
 }
 
 ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
@@ -310,13 +311,14 @@ ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
                           struct zeta_evaluation *out_evaluation)
 {
     const struct zeta_compiled_programs *programs = zeta_compiled_programs(compiled);
+    const ze_result_t whole = zeta_compiled_check(compiled);
     struct evaluation state = {
         .compiled = compiled,
         .values = values,
         .capacity = capacity,
         .first_tile = first_tile,
     };
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = whole != ZE_RESULT_SUCCESS ? whole : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
     if (programs) {
         state.program = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
@@ -333,16 +335,20 @@ ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t ti
                                struct zeta_evaluation *out_evaluation)
 {
     const struct zeta_compiled_programs *programs = zeta_compiled_programs(compiled);
+    const uint32_t metrics = zeta_compiled_metric_count(compiled);
     struct evaluation state = {.compiled = compiled,
                                .program = programs ? &programs->rows : NULL,
                                .first_tile = first_tile};
-    ze_result_t result =
-        programs ? evaluate(&state, tile, raw, raw_bytes) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = zeta_compiled_check(compiled);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result =
+            programs ? evaluate(&state, tile, raw, raw_bytes) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
     *out_evaluation = state.result;
     out_evaluation->row_count = state.rows_found;
-    if (state.rows_found <= UINT32_MAX / compiled->metric_count)
-        out_evaluation->value_count = (uint32_t)state.rows_found * compiled->metric_count;
+    if (metrics > 0 && state.rows_found <= UINT32_MAX / metrics)
+        out_evaluation->value_count = (uint32_t)state.rows_found * metrics;
     return result;
 }
 

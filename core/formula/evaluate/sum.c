@@ -356,6 +356,7 @@ static struct zeta_sum_value give(const struct wide *number, zet_value_type_t ty
 bool zeta_sum_values(const struct zeta_sum *sum, struct zeta_sum_value *out_values)
 {
     const struct zeta_sum_plan *plan = sum->plans[0];
+    const struct zeta_metric *const *metrics = zeta_compiled_body(plan->compiled)->metrics;
     struct wide *steps = calloc((size_t)2 * plan->step_count + 1, sizeof(*steps));
     struct wide *total = steps + plan->step_count;
 
@@ -370,7 +371,7 @@ bool zeta_sum_values(const struct zeta_sum *sum, struct zeta_sum_value *out_valu
         else if (plan->result[m] == ZETA_SUM_STATE)
             out_values[m] = (struct zeta_sum_value){.has_value = true, .value = count->last};
         else
-            out_values[m] = give(&total[plan->result[m]], plan->compiled->metrics[m]->value_type);
+            out_values[m] = give(&total[plan->result[m]], metrics[m]->value_type);
     }
     free(steps);
     return true;

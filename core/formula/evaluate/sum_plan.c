@@ -250,8 +250,8 @@ static ze_result_t fill(struct planner *planner)
 {
     struct zeta_sum_plan *plan = planner->plan;
     struct zeta_lowering *lowering = &planner->lowering;
-    const struct zeta_compiled *compiled = plan->compiled;
-    const uint32_t width = compiled->metric_count;
+    const struct zeta_compiled_body *body = lowering->body;
+    const uint32_t width = body->metric_count;
     ZETA_CLEANUP(zeta_freep) uint32_t *defined = calloc(width, sizeof(*defined));
     ZETA_CLEANUP(zeta_freep) uint32_t *nodes = NULL;
     ZETA_CLEANUP(zeta_freep) uint32_t *types = NULL;
@@ -263,18 +263,16 @@ static ze_result_t fill(struct planner *planner)
     if (!defined || !plan->defined || !plan->result)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < width; i++)
-        defined[i] =
-            plan_result(planner, i, (uint32_t)(compiled->metrics[i] - compiled->set->metrics));
+        defined[i] = plan_result(planner, i, (uint32_t)(body->metrics[i] - body->set->metrics));
     count = (size_t)2 * (width + plan->slot_count);
     nodes = calloc(count, sizeof(*nodes));
     types = calloc(count, sizeof(*types));
     if (!nodes || !types)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < width; i++) {
-        const uint32_t index = (uint32_t)(compiled->metrics[i] - compiled->set->metrics);
-
-        nodes[i] = zeta_lower_output(lowering, index, planner->maximum);
-        types[i] = (uint32_t)compiled->metrics[i]->value_type;
+        nodes[i] = zeta_lower_output(lowering, (uint32_t)(body->metrics[i] - body->set->metrics),
+                                     planner->maximum);
+        types[i] = (uint32_t)body->metrics[i]->value_type;
         nodes[width + i] = defined[i];
     }
     if (lowering->result != ZE_RESULT_SUCCESS)
@@ -285,19 +283,24 @@ static ze_result_t fill(struct planner *planner)
 ze_result_t zeta_sum_plan_create(const struct zeta_compiled *compiled, bool maximum,
                                  struct zeta_sum_plan **out_plan)
 {
-    const uint32_t metrics = compiled->set->metric_count;
-    struct planner planner = {.plan = calloc(1, sizeof(*planner.plan)), .maximum = maximum};
+    const struct zeta_compiled_body *body = zeta_compiled_body(compiled);
+    struct planner planner = {.maximum = maximum};
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    uint32_t metrics;
 
+    if (body->result != ZE_RESULT_SUCCESS)
+        return body->result;
+    planner.plan = calloc(1, sizeof(*planner.plan));
     if (!planner.plan)
         return result;
+    metrics = body->set->metric_count;
     planner.plan->compiled = compiled;
     planner.memo = malloc(metrics * sizeof(*planner.memo));
     planner.slot_of = calloc((size_t)ZETA_LOWER_MAX_NODES * ZETA_SUM_MODE_COUNT, sizeof(uint32_t));
     if (planner.memo && planner.slot_of) {
         for (uint32_t i = 0; i < metrics; i++)
             planner.memo[i] = (struct memo){.valid = ZETA_NODE_NONE};
-        zeta_lowering_init(&planner.lowering, compiled, &planner.plan->arena, NULL);
+        zeta_lowering_init(&planner.lowering, compiled, body, &planner.plan->arena, NULL);
         result = fill(&planner);
         zeta_lowering_finish(&planner.lowering);
     }

@@ -29,21 +29,8 @@ static ze_result_t refuse(const struct maker *maker, const struct zeta_programma
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-/* Copies of what other sets share: linking writes into expressions ----------------------------
+/* GpuTime ---------------------------------------------------------------------------------------
  */
-
-static bool copy_metric(struct zeta_arena *arena, const struct zeta_metric *metric,
-                        struct zeta_metric *copy)
-{
-    *copy = *metric;
-    if (metric->available)
-        copy->available = zeta_expr_copy(metric->available, arena);
-    copy->value = zeta_expr_copy(metric->value, arena);
-    if (metric->maximum)
-        copy->maximum = zeta_expr_copy(metric->maximum, arena);
-    return copy->value && !copy->available == !metric->available &&
-           !copy->maximum == !metric->maximum;
-}
 
 static bool refers_to_metrics(const struct zeta_expr *expr)
 {
@@ -63,7 +50,7 @@ static const struct zeta_metric *find_time(const struct zeta_catalog *catalog,
     for (uint32_t i = 0; i < catalog->sets.count; i++) {
         const struct zeta_set *set = catalog->sets.items[i];
 
-        if (set->unit != wanted->unit || set->layout != wanted->layout)
+        if (set->deferred || set->unit != wanted->unit || set->layout != wanted->layout)
             continue;
         for (uint32_t j = 0; j < set->metric_count; j++) {
             const struct zeta_metric *metric = &set->metrics[j];
@@ -393,11 +380,11 @@ static ze_result_t make_metrics(const struct maker *maker)
     if (!set->metrics)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     set->metric_count = total;
-    if (time && !copy_metric(&made->arena, time, &set->metrics[request->count]))
+    if (time && !zeta_metric_copy(&made->arena, time, &set->metrics[request->count]))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < layout->info_count; i++) {
-        if (!copy_metric(&made->arena, &layout->info[i],
-                         &set->metrics[total - layout->info_count + i]))
+        if (!zeta_metric_copy(&made->arena, &layout->info[i],
+                              &set->metrics[total - layout->info_count + i]))
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < request->count; i++) {

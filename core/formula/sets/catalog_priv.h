@@ -107,6 +107,8 @@ struct zeta_uuid_program {
     uint32_t line;
     struct zeta_program_part *parts;
     uint32_t part_count;
+    const struct zeta_yaml_node *text; /**< not read yet, with these blocks; else NULL */
+    struct zeta_name_table blocks;
 };
 
 /** A set as it was read: references are names with their positions. */
@@ -116,6 +118,7 @@ struct zeta_loaded_set {
         *uses; /**< by index; the metric of such an index is empty until linking */
     uint32_t use_count;
     bool wants_program;                    /**< that of its uuid */
+    bool deferred;                         /**< linked when it is compiled */
     const struct zeta_metric_use **use_of; /**< linked: of each metric, NULL: it is the set's own */
     const struct zeta_loaded_set
         *also_of; /**< it is this one on a further unit; NULL: it is none */
@@ -129,6 +132,7 @@ struct zeta_loaded_set {
 struct zeta_catalog {
     struct zeta_arena arena;
     uint32_t made;               /**< of ZETA_CATALOG_MAX_MADE */
+    bool defers;                 /**< sets of files that are added now are linked when compiled */
     struct zeta_vector symbols;  /**< of struct zeta_symbol */
     struct zeta_vector units;    /**< of struct zeta_unit */
     struct zeta_vector layouts;  /**< of struct zeta_layout */
@@ -155,6 +159,8 @@ bool zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names, con
 /** State of reading one file. */
 struct zeta_set_reader {
     struct zeta_catalog *catalog;
+    struct zeta_arena *arena; /**< of what is read: the catalog's, or of one set */
+    uint32_t *made;           /**< of ZETA_CATALOG_MAX_MADE */
     struct zeta_diagnostics *sink;
     const char *file;                   /**< name in messages, owned by the catalog */
     uint32_t format;                    /**< of the file */
@@ -287,6 +293,21 @@ bool zeta_read_registers(struct zeta_set_reader *reader, const struct zeta_yaml_
 void zeta_read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 void zeta_read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 
+/** What linking a set reads and writes. */
+struct zeta_linker {
+    const struct zeta_catalog *catalog;
+    struct zeta_arena *arena; /**< of what is made: the catalog's, or of one set */
+    uint32_t *made;           /**< of ZETA_CATALOG_MAX_MADE */
+    bool copies; /**< writes only into what it made: other threads link sets of the catalog too */
+    struct zeta_diagnostics *sink;
+    ze_result_t result; /**< INVALID_ARGUMENT after the first finding */
+};
+
+/** The program of a uuid; its text is read if it was not. */
+ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
+                                    const struct zeta_uuid_program *program,
+                                    struct zeta_program_part **out_parts, uint32_t *out_count);
+
 /* What sets have in common (set_shared.c). */
 
 /** Checks the kinds of a file, and keeps them for its definitions. */
@@ -322,8 +343,12 @@ bool zeta_shared_index(struct zeta_catalog *catalog);
  * order of its list, with room for more behind them. Errors: INVALID_ARGUMENT with findings,
  * OUT_OF_HOST_MEMORY.
  */
-ze_result_t zeta_link_uses(struct zeta_catalog *catalog, struct zeta_loaded_set *loaded,
-                           uint32_t more, struct zeta_diagnostics *sink);
+ze_result_t zeta_link_uses(const struct zeta_linker *linker, struct zeta_loaded_set *loaded,
+                           uint32_t more);
+
+/** A metric with expressions of its own: linking writes into them. False without memory. */
+bool zeta_metric_copy(struct zeta_arena *arena, const struct zeta_metric *from,
+                      struct zeta_metric *metric);
 
 /** After a metric was refused: reports which set uses it, and where, if it is a shared one. */
 void zeta_report_use(const struct zeta_loaded_set *loaded, uint32_t index,

@@ -36,7 +36,7 @@ static struct zeta_field *add_field(struct layout_reader *state)
     if (layout->field_count == state->capacity) {
         uint32_t capacity = state->capacity ? state->capacity * 2 : 64;
         struct zeta_field *fields =
-            zeta_arena_array(&state->reader->catalog->arena, capacity, sizeof(*fields));
+            zeta_arena_array(state->reader->arena, capacity, sizeof(*fields));
 
         if (!fields) {
             (void)zeta_reader_no_memory(state->reader);
@@ -336,7 +336,7 @@ static bool read_banks(struct layout_reader *state, const struct zeta_yaml_node 
     if (!zeta_reader_kind(state->reader, node, ZETA_YAML_MAPPING, "counters"))
         return false;
     layout->banks =
-        zeta_arena_array(&state->reader->catalog->arena, node->child_count, sizeof(*layout->banks));
+        zeta_arena_array(state->reader->arena, node->child_count, sizeof(*layout->banks));
     if (!layout->banks)
         return zeta_reader_no_memory(state->reader);
     for (const struct zeta_yaml_node *bank = node->first_child; bank; bank = bank->next)
@@ -410,8 +410,8 @@ static bool read_identity(struct layout_reader *state, const struct zeta_yaml_no
         return true;
     if (!zeta_reader_kind(state->reader, node, ZETA_YAML_SEQUENCE, "identity"))
         return false;
-    layout->identity = zeta_arena_array(&state->reader->catalog->arena, node->child_count,
-                                        sizeof(*layout->identity));
+    layout->identity =
+        zeta_arena_array(state->reader->arena, node->child_count, sizeof(*layout->identity));
     if (!layout->identity)
         return zeta_reader_no_memory(state->reader);
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
@@ -475,7 +475,7 @@ void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a layout"))
         return;
-    state.layout = zeta_arena_alloc(&reader->catalog->arena, sizeof(*state.layout));
+    state.layout = zeta_arena_alloc(reader->arena, sizeof(*state.layout));
     if (!state.layout) {
         (void)zeta_reader_no_memory(reader);
         return;
@@ -483,6 +483,6 @@ void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     state.layout->file = reader->file;
     state.layout->line = node->line;
     if (read_layout(&state, node) &&
-        !zeta_vector_push(&reader->catalog->arena, &reader->catalog->layouts, state.layout))
+        !zeta_vector_push(reader->arena, &reader->catalog->layouts, state.layout))
         (void)zeta_reader_no_memory(reader);
 }

@@ -58,8 +58,7 @@ static bool read_hole(struct zeta_set_reader *reader, const struct zeta_yaml_nod
         piece->counter = (uint32_t)number + 1;
         return true;
     }
-    result =
-        zeta_expr_parse(text, length, &source, &reader->catalog->arena, reader->sink, &piece->expr);
+    result = zeta_expr_parse(text, length, &source, reader->arena, reader->sink, &piece->expr);
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
         return zeta_reader_no_memory(reader);
     if (result != ZE_RESULT_SUCCESS) {
@@ -86,7 +85,7 @@ bool zeta_pattern_read(struct zeta_set_reader *reader, const struct zeta_yaml_no
         .key = node->key,
         .line = node->line,
         .column = node->column,
-        .pieces = zeta_arena_array(&reader->catalog->arena, most, sizeof(*out_pattern->pieces))};
+        .pieces = zeta_arena_array(reader->arena, most, sizeof(*out_pattern->pieces))};
     if (!out_pattern->pieces)
         return zeta_reader_no_memory(reader);
     while (*text) {
@@ -98,7 +97,7 @@ bool zeta_pattern_read(struct zeta_set_reader *reader, const struct zeta_yaml_no
             struct zeta_pattern_piece *piece = &out_pattern->pieces[out_pattern->count++];
 
             piece->length = (uint32_t)plain;
-            piece->text = zeta_arena_copy(&reader->catalog->arena, text, plain);
+            piece->text = zeta_arena_copy(reader->arena, text, plain);
             if (!piece->text)
                 return zeta_reader_no_memory(reader);
         }

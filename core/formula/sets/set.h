@@ -140,15 +140,25 @@ struct zeta_set {
     uint32_t metric_count;
 
     const struct zeta_set *query_of; /**< this is the query form of that set; NULL: it is none */
+    /** It has neither metrics nor a program yet: zeta_set_compile() links it. NULL: it has. */
+    const struct zeta_loaded_set *deferred;
 };
 
 struct zeta_catalog;
+struct zeta_loaded_set;
 
 /** Makes an empty catalog; NULL when memory is exhausted. Freed with zeta_catalog_destroy(). */
 struct zeta_catalog *zeta_catalog_create(void);
 
 /** Frees a catalog and everything found in it. NULL is allowed. */
 void zeta_catalog_destroy(struct zeta_catalog *catalog);
+
+/**
+ * Sets of files that are added from now on are linked when they are compiled: for files that were
+ * checked before they were shipped, and have a thousand sets of which few are used. What is wrong
+ * with metrics or registers of such a set is found then.
+ */
+void zeta_catalog_defer(struct zeta_catalog *catalog, bool defers);
 
 /**
  * Adds the contents of a set file. Findings go to sink (may be NULL). Unknown keys are warnings.
@@ -174,7 +184,8 @@ ze_result_t zeta_catalog_add_whole(struct zeta_catalog *catalog, const char *nam
 /**
  * Looks up every reference and checks everything that needs more than one place: layouts of sets,
  * names and types in expressions, cycles between metrics, duplicate names, registers of programs.
- * To be called once, after the last file. Sets with an error are left out of the catalog.
+ * To be called once, after the last file. Sets with an error are left out of the catalog. Of sets
+ * that are deferred, only what a list of sets needs is looked up.
  *
  * Errors: INVALID_ARGUMENT if anything was wrong (the sets without errors are usable all the same),
  * OUT_OF_HOST_MEMORY.
@@ -185,6 +196,17 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
 uint32_t zeta_catalog_set_count(const struct zeta_catalog *catalog);
 const struct zeta_set *zeta_catalog_set(const struct zeta_catalog *catalog, uint32_t index);
 const struct zeta_set *zeta_catalog_find_set(const struct zeta_catalog *catalog, const char *name);
+
+/**
+ * Links a deferred set: its metrics and its program. Writes nothing that the catalog owns, so any
+ * number of threads may do it at once.
+ *
+ * @arena  of what *out_set refers to beyond the catalog; also to be freed after an error
+ * Errors: INVALID_ARGUMENT with findings, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_set_link_deferred(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                                   struct zeta_arena *arena, struct zeta_diagnostics *sink,
+                                   struct zeta_set *out_set);
 
 /** The symbols, in order; expressions refer to them by index. */
 uint32_t zeta_catalog_symbol_count(const struct zeta_catalog *catalog);

@@ -91,8 +91,7 @@ bool zeta_read_layout_events(struct zeta_set_reader *reader, const struct zeta_y
         zeta_reader_error(reader, events, "events has 1 to %u types", ZETA_EVENT_MAX_COUNT);
         return false;
     }
-    layout->events =
-        zeta_arena_array(&reader->catalog->arena, events->child_count, sizeof(*layout->events));
+    layout->events = zeta_arena_array(reader->arena, events->child_count, sizeof(*layout->events));
     if (!layout->events)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *event = events->first_child; event; event = event->next)
@@ -113,8 +112,7 @@ bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_y
         zeta_reader_error(reader, list, "events lists 1 to %u types", ZETA_EVENT_MAX_COUNT);
         return false;
     }
-    metric->events =
-        zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*metric->events));
+    metric->events = zeta_arena_array(reader->arena, list->child_count, sizeof(*metric->events));
     if (!metric->events)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *item = list->first_child; item; item = item->next) {

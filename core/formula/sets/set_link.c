@@ -7,13 +7,6 @@
 #include "core/formula/sets/query_form.h"
 #include "core/util/cleanup.h"
 
-struct linker {
-    struct zeta_catalog *catalog;
-    struct zeta_diagnostics *sink;
-    ze_result_t result; /**< INVALID_ARGUMENT after the first finding */
-    struct zeta_name_table sets_by_name, sets_by_uuid; /**< of those that are in order */
-};
-
 struct zeta_catalog *zeta_catalog_create(void)
 {
     return calloc(1, sizeof(struct zeta_catalog));
@@ -27,10 +20,15 @@ void zeta_catalog_destroy(struct zeta_catalog *catalog)
     free(catalog);
 }
 
-static bool fail(struct linker *linker, const char *file, uint32_t line, uint32_t column,
+void zeta_catalog_defer(struct zeta_catalog *catalog, bool defers)
+{
+    catalog->defers = defers;
+}
+
+static bool fail(struct zeta_linker *linker, const char *file, uint32_t line, uint32_t column,
                  const char *format, ...) ZETA_PRINTF(5, 6);
 
-static bool fail(struct linker *linker, const char *file, uint32_t line, uint32_t column,
+static bool fail(struct zeta_linker *linker, const char *file, uint32_t line, uint32_t column,
                  const char *format, ...)
 {
     va_list arguments;
@@ -59,7 +57,7 @@ static int compare_named(const void *left, const void *right)
 }
 
 /** Reports names that appear twice. Consumes the list (sorts it). */
-static bool check_unique(struct linker *linker, struct named *list, uint32_t count,
+static bool check_unique(struct zeta_linker *linker, struct named *list, uint32_t count,
                          const char *what)
 {
     bool good = true;
@@ -84,59 +82,55 @@ static bool check_unique(struct linker *linker, struct named *list, uint32_t cou
     return good;
 }
 
-static bool check_unique_parts(struct linker *linker)
+/** Names of the same kind in a catalog: what they are in messages, where they are in the items. */
+static const struct named_parts {
+    const char *what;
+    size_t vector;
+    size_t name, file, line;
+} named_parts[] = {
+#define NAMED(what, vector, type, name, file)                                                      \
+    {                                                                                              \
+        what, offsetof(struct zeta_catalog, vector), offsetof(struct type, name),                  \
+            offsetof(struct type, file), offsetof(struct type, line)                               \
+    }
+    NAMED("symbol", symbols, zeta_symbol, name, file),
+    NAMED("unit", units, zeta_unit, name, file),
+    NAMED("layout", layouts, zeta_layout, name, file),
+    NAMED("parameter", parameters, zeta_parameter, name, file),
+    NAMED("shared metric", shared, zeta_shared_metric, key, metric.file),
+    NAMED("program of uuid", programs, zeta_uuid_program, uuid, file),
+#undef NAMED
+};
+
+static bool check_unique_parts(struct zeta_linker *linker)
 {
-    const struct zeta_catalog *catalog = linker->catalog;
-    uint32_t most = catalog->symbols.count + catalog->units.count + catalog->layouts.count +
-                    catalog->parameters.count + catalog->shared.count + catalog->programs.count;
-    ZETA_CLEANUP(zeta_freep) struct named *list = calloc((size_t)most + 1, sizeof(*list));
-    uint32_t i;
-    bool good;
+    bool good = true;
 
-    if (!list) {
-        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return false;
-    }
-    for (i = 0; i < catalog->symbols.count; i++) {
-        const struct zeta_symbol *symbol = catalog->symbols.items[i];
+    for (size_t i = 0; i < sizeof(named_parts) / sizeof(named_parts[0]); i++) {
+        const struct named_parts *parts = &named_parts[i];
+        const struct zeta_vector *vector =
+            (const void *)((const char *)linker->catalog + parts->vector);
+        ZETA_CLEANUP(zeta_freep)
+        struct named *list = calloc((size_t)vector->count + 1, sizeof(*list));
 
-        list[i] = (struct named){symbol->name, symbol->file, symbol->line};
-    }
-    good = check_unique(linker, list, i, "symbol");
-    for (i = 0; i < catalog->units.count; i++) {
-        const struct zeta_unit *unit = catalog->units.items[i];
+        if (!list) {
+            linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return false;
+        }
+        for (uint32_t k = 0; k < vector->count; k++) {
+            const char *item = vector->items[k];
 
-        list[i] = (struct named){unit->name, unit->file, unit->line};
+            memcpy(&list[k].name, item + parts->name, sizeof(list[k].name));
+            memcpy(&list[k].file, item + parts->file, sizeof(list[k].file));
+            memcpy(&list[k].line, item + parts->line, sizeof(list[k].line));
+        }
+        good = check_unique(linker, list, vector->count, parts->what) && good;
     }
-    good = check_unique(linker, list, i, "unit") && good;
-    for (i = 0; i < catalog->layouts.count; i++) {
-        const struct zeta_layout *layout = catalog->layouts.items[i];
-
-        list[i] = (struct named){layout->name, layout->file, layout->line};
-    }
-    good = check_unique(linker, list, i, "layout") && good;
-    for (i = 0; i < catalog->parameters.count; i++) {
-        const struct zeta_parameter *parameter = catalog->parameters.items[i];
-
-        list[i] = (struct named){parameter->name, parameter->file, parameter->line};
-    }
-    good = check_unique(linker, list, i, "parameter") && good;
-    for (i = 0; i < catalog->shared.count; i++) {
-        const struct zeta_shared_metric *shared = catalog->shared.items[i];
-
-        list[i] = (struct named){shared->key, shared->metric.file, shared->line};
-    }
-    good = check_unique(linker, list, i, "shared metric") && good;
-    for (i = 0; i < catalog->programs.count; i++) {
-        const struct zeta_uuid_program *program = catalog->programs.items[i];
-
-        list[i] = (struct named){program->uuid, program->file, program->line};
-    }
-    return check_unique(linker, list, i, "program of uuid") && good;
+    return good;
 }
 
 /** Links the rates of fields; those of a run share one expression. */
-static bool link_rates(struct linker *linker, const struct zeta_layout *layout)
+static bool link_rates(struct zeta_linker *linker, const struct zeta_layout *layout)
 {
     const struct zeta_link_scope scope = {
         .catalog = linker->catalog,
@@ -161,7 +155,7 @@ static bool link_rates(struct linker *linker, const struct zeta_layout *layout)
 }
 
 /** Links what a layout says with expressions: rates, baseline condition and info metrics. */
-static bool link_layout(struct linker *linker, struct zeta_layout *layout)
+static bool link_layout(struct zeta_linker *linker, struct zeta_layout *layout)
 {
     struct zeta_link_scope scope = {
         .catalog = linker->catalog,
@@ -191,7 +185,7 @@ static bool link_layout(struct linker *linker, struct zeta_layout *layout)
         return false;
     }
     if (layout->kind == ZETA_LAYOUT_DELTA) {
-        layout->query_form = zeta_query_form_layout(layout, &linker->catalog->arena);
+        layout->query_form = zeta_query_form_layout(layout, linker->arena);
         if (!layout->query_form)
             linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -221,7 +215,7 @@ const struct zeta_layout *zeta_catalog_find_layout(const struct zeta_catalog *ca
     return NULL;
 }
 
-static bool resolve_references(struct linker *linker, struct zeta_loaded_set *loaded)
+static bool resolve_references(struct zeta_linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
 
@@ -237,11 +231,11 @@ static bool resolve_references(struct linker *linker, struct zeta_loaded_set *lo
 }
 
 /** Makes the final list of metrics: the set's, then the info metrics of its layout. */
-static bool gather_metrics(struct linker *linker, struct zeta_loaded_set *loaded)
+static bool gather_metrics(struct zeta_linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
     const struct zeta_layout *layout = set->layout;
-    ze_result_t result = zeta_link_uses(linker->catalog, loaded, layout->info_count, linker->sink);
+    ze_result_t result = zeta_link_uses(linker, loaded, layout->info_count);
     uint32_t total;
 
     if (result != ZE_RESULT_SUCCESS) {
@@ -252,18 +246,25 @@ static bool gather_metrics(struct linker *linker, struct zeta_loaded_set *loaded
     if (total == 0 || total > ZETA_SET_MAX_METRICS)
         return fail(linker, set->file, set->line, 1, "set %s has %u metrics; 1 to %u are possible",
                     set->name, total, ZETA_SET_MAX_METRICS);
-    if (layout->info_count > 0)
-        memcpy(set->metrics + set->metric_count, layout->info,
-               layout->info_count * sizeof(*set->metrics));
+    for (uint32_t i = 0; i < layout->info_count; i++) {
+        struct zeta_metric *metric = &set->metrics[set->metric_count + i];
+
+        *metric = layout->info[i];
+        if (linker->copies && !zeta_metric_copy(linker->arena, &layout->info[i], metric)) {
+            linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return false;
+        }
+    }
     set->metric_count = total;
     return true;
 }
 
-/** Gives a set the program of its uuid. */
-static bool find_program(struct linker *linker, struct zeta_loaded_set *loaded)
+/** Gives a set the program of its uuid; of a deferred one only makes sure that there is one. */
+static bool find_program(struct zeta_linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
     const struct zeta_uuid_program *program;
+    ze_result_t result;
 
     if (!loaded->wants_program)
         return true;
@@ -272,12 +273,15 @@ static bool find_program(struct linker *linker, struct zeta_loaded_set *loaded)
         return fail(linker, set->file, set->line, 1,
                     "set %s: there is no program for its uuid %s under 'programs' of any file",
                     set->name, set->uuid);
-    set->program = program->parts;
-    set->program_count = program->part_count;
-    return true;
+    if (program->text && loaded->deferred && !linker->copies)
+        return true;
+    result = zeta_uuid_program_parts(linker, program, &set->program, &set->program_count);
+    if (result != ZE_RESULT_SUCCESS)
+        linker->result = result;
+    return result == ZE_RESULT_SUCCESS;
 }
 
-static bool check_metric_names(struct linker *linker, const struct zeta_loaded_set *loaded)
+static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loaded_set *loaded)
 {
     const struct zeta_set *set = &loaded->set;
     ZETA_CLEANUP(zeta_freep) struct named *list = calloc(set->metric_count, sizeof(*list));
@@ -302,7 +306,8 @@ static bool check_metric_names(struct linker *linker, const struct zeta_loaded_s
     return check_unique(linker, list, set->metric_count, "metric") && good;
 }
 
-static bool link_condition(struct linker *linker, const char *file, struct zeta_expr *condition)
+static bool link_condition(struct zeta_linker *linker, const char *file,
+                           struct zeta_expr *condition)
 {
     const struct zeta_link_scope scope = {
         .catalog = linker->catalog,
@@ -355,7 +360,7 @@ static bool needs_validity(const struct zeta_set *set, unsigned char *memo,
 }
 
 /** Integers cannot say "not measured": metrics that may have to are floating point. */
-static bool check_value_types(struct linker *linker, const struct zeta_set *set)
+static bool check_value_types(struct zeta_linker *linker, const struct zeta_set *set)
 {
     ZETA_CLEANUP(zeta_freep) unsigned char *memo = calloc(set->metric_count, 1);
     bool good = true;
@@ -382,7 +387,7 @@ static bool check_value_types(struct linker *linker, const struct zeta_set *set)
 }
 
 /** Links the metrics of a set. loaded says where shared ones are used; NULL: none is shared. */
-static bool link_metrics(struct linker *linker, struct zeta_set *set,
+static bool link_metrics(struct zeta_linker *linker, struct zeta_set *set,
                          const struct zeta_loaded_set *loaded)
 {
     ZETA_CLEANUP(zeta_freep) unsigned char *state = calloc(set->metric_count, 1);
@@ -421,7 +426,7 @@ static bool link_metrics(struct linker *linker, struct zeta_set *set,
     return check_value_types(linker, set);
 }
 
-static bool link_program(struct linker *linker, const struct zeta_set *set)
+static bool link_program(struct zeta_linker *linker, const struct zeta_set *set)
 {
     const struct zeta_address_range *range = NULL; /* of the register before */
     bool good = true;
@@ -429,7 +434,9 @@ static bool link_program(struct linker *linker, const struct zeta_set *set)
     for (uint32_t i = 0; i < set->program_count; i++) {
         const struct zeta_program_part *part = &set->program[i];
 
-        good = link_condition(linker, set->file, part->condition) && good;
+        /* Parts that sets share have been linked with the catalog. */
+        if (!linker->copies)
+            good = link_condition(linker, set->file, part->condition) && good;
         for (uint32_t j = 0; j < part->entry_count; j++) {
             const struct zeta_program_entry *entry = &part->entries[j];
 
@@ -446,7 +453,7 @@ static bool link_program(struct linker *linker, const struct zeta_set *set)
     return good;
 }
 
-static bool link_events(struct linker *linker, const struct zeta_set *set)
+static bool link_events(struct zeta_linker *linker, const struct zeta_set *set)
 {
     if (zeta_link_events(set, linker->sink))
         return true;
@@ -455,7 +462,7 @@ static bool link_events(struct linker *linker, const struct zeta_set *set)
 }
 
 /** A set that cannot be queried keeps its other forms, if it has any. */
-static bool check_event_sampling(struct linker *linker, struct zeta_set *set)
+static bool check_event_sampling(struct zeta_linker *linker, struct zeta_set *set)
 {
     const zet_metric_group_sampling_type_flags_t event =
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
@@ -480,69 +487,126 @@ static bool entries_equal(const struct zeta_program_part *a, const struct zeta_p
     return true;
 }
 
-static bool programs_equal(const struct zeta_set *a, const struct zeta_set *b)
+/** True if two sets with the same uuid have the same program. */
+static bool programs_equal(struct zeta_linker *linker, const struct zeta_loaded_set *left,
+                           const struct zeta_loaded_set *right)
 {
-    bool equal = a->program_count == b->program_count;
+    struct zeta_loaded_set a = *left;
+    struct zeta_loaded_set b = *right;
+    bool equal;
 
-    for (uint32_t i = 0; equal && i < a->program_count; i++)
-        equal = a->program[i].entry_count == b->program[i].entry_count &&
-                entries_equal(&a->program[i], &b->program[i]);
+    if (a.wants_program && b.wants_program)
+        return true; /* that of the uuid */
+    a.deferred = b.deferred = false;
+    equal = find_program(linker, &a) && find_program(linker, &b) &&
+            a.set.program_count == b.set.program_count;
+    for (uint32_t i = 0; equal && i < a.set.program_count; i++)
+        equal = a.set.program[i].entry_count == b.set.program[i].entry_count &&
+                entries_equal(&a.set.program[i], &b.set.program[i]);
     return equal;
 }
+
+/** The sets that are in order, of a catalog that is being linked. */
+struct set_names {
+    struct zeta_name_table by_name, by_uuid; /**< of struct zeta_loaded_set */
+};
 
 /**
  * A name is of one set. A uuid is of one program: whoever knows programs by their uuid would run
  * the one for the other.
  */
-static bool check_name_and_uuid(struct linker *linker, const struct zeta_set *set)
+static bool check_name_and_uuid(struct zeta_linker *linker, const struct set_names *names,
+                                const struct zeta_loaded_set *loaded)
 {
-    const struct zeta_set *other =
-        zeta_names_find(&linker->sets_by_name, set->name, strlen(set->name));
+    const struct zeta_set *set = &loaded->set;
+    const struct zeta_loaded_set *other =
+        zeta_names_find(&names->by_name, set->name, strlen(set->name));
 
     if (other)
         return fail(linker, set->file, set->line, 1, "set %s is already declared in %s:%u",
-                    set->name, other->file, other->line);
-    other = set->uuid ? zeta_names_find(&linker->sets_by_uuid, set->uuid, strlen(set->uuid)) : NULL;
-    if (other && !programs_equal(set, other))
+                    set->name, other->set.file, other->set.line);
+    other = set->uuid ? zeta_names_find(&names->by_uuid, set->uuid, strlen(set->uuid)) : NULL;
+    if (other && !programs_equal(linker, loaded, other))
         return fail(linker, set->file, set->line, 1,
                     "set %s has the uuid of %s in %s:%u and another program; give it a uuid of "
                     "its own, or none",
-                    set->name, other->name, other->file, other->line);
+                    set->name, other->set.name, other->set.file, other->set.line);
     return true;
 }
 
-static bool link_set(struct linker *linker, struct zeta_loaded_set *loaded)
+/** Links the metrics and the program of a set whose references are known. */
+static bool link_contents(struct zeta_linker *linker, struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
 
-    if (!find_program(linker, loaded) || !check_name_and_uuid(linker, set))
-        return false;
-    return resolve_references(linker, loaded) && gather_metrics(linker, loaded) &&
-           check_metric_names(linker, loaded) && link_metrics(linker, set, loaded) &&
-           link_events(linker, set) && link_program(linker, set) &&
-           link_condition(linker, set->file, set->available) && check_event_sampling(linker, set);
-}
-
-/** Adds a set that is in order to the catalog; false when memory is exhausted. */
-static bool keep_set(struct linker *linker, struct zeta_set *set)
-{
-    struct zeta_arena *arena = &linker->catalog->arena;
-
-    return zeta_vector_push(arena, &linker->catalog->sets, set) &&
-           zeta_names_add(arena, &linker->sets_by_name, set->name, set) &&
-           (!set->uuid || zeta_names_add(arena, &linker->sets_by_uuid, set->uuid, set));
+    return gather_metrics(linker, loaded) && check_metric_names(linker, loaded) &&
+           link_metrics(linker, set, loaded) && link_events(linker, set) &&
+           link_program(linker, set);
 }
 
 ze_result_t zeta_set_link(const struct zeta_catalog *catalog, struct zeta_set *set,
                           struct zeta_diagnostics *sink)
 {
-    /* Of the catalog only what it says is used: the set has its own memory. */
-    struct linker linker = {.catalog = (struct zeta_catalog *)(uintptr_t)catalog,
-                            .sink = sink,
-                            .result = ZE_RESULT_SUCCESS};
+    struct zeta_linker linker = {.catalog = catalog, .sink = sink, .result = ZE_RESULT_SUCCESS};
 
     (void)(link_metrics(&linker, set, NULL) && link_program(&linker, set));
     return linker.result;
+}
+
+ze_result_t zeta_set_link_deferred(const struct zeta_catalog *catalog, const struct zeta_set *set,
+                                   struct zeta_arena *arena, struct zeta_diagnostics *sink,
+                                   struct zeta_set *out_set)
+{
+    struct zeta_loaded_set loaded = *set->deferred;
+    uint32_t made = 0;
+    struct zeta_linker linker = {.catalog = catalog,
+                                 .arena = arena,
+                                 .made = &made,
+                                 .copies = true,
+                                 .sink = sink,
+                                 .result = ZE_RESULT_SUCCESS};
+
+    loaded.set.deferred = NULL;
+    if (!find_program(&linker, &loaded) || !link_contents(&linker, &loaded) ||
+        !check_event_sampling(&linker, &loaded.set))
+        return linker.result;
+    *out_set = loaded.set;
+    return ZE_RESULT_SUCCESS;
+}
+
+/** Links a set, or what a list of sets needs of it. */
+static bool link_set(struct zeta_linker *linker, const struct set_names *names,
+                     struct zeta_loaded_set *loaded)
+{
+    struct zeta_set *set = &loaded->set;
+
+    if (!find_program(linker, loaded) || !check_name_and_uuid(linker, names, loaded) ||
+        !resolve_references(linker, loaded))
+        return false;
+    if (loaded->deferred) {
+        struct zeta_set head = *set;
+        bool good;
+
+        head.metric_count = 0; /* none is known; the layout decides */
+        good = check_event_sampling(linker, &head) && link_program(linker, &head);
+        set->sampling = head.sampling;
+        set->deferred = loaded;
+        return good && link_condition(linker, set->file, set->available);
+    }
+    return link_contents(linker, loaded) && link_condition(linker, set->file, set->available) &&
+           check_event_sampling(linker, set);
+}
+
+/** Adds a set that is in order to the catalog; false when memory is exhausted. */
+static bool keep_set(struct zeta_catalog *catalog, struct set_names *names,
+                     struct zeta_loaded_set *loaded)
+{
+    struct zeta_arena *arena = &catalog->arena;
+    struct zeta_set *set = &loaded->set;
+
+    return zeta_vector_push(arena, &catalog->sets, set) &&
+           zeta_names_add(arena, &names->by_name, set->name, loaded) &&
+           (!set->uuid || zeta_names_add(arena, &names->by_uuid, set->uuid, loaded));
 }
 
 /** Orders sets by domain; inside a domain they keep the order of files. */
@@ -558,10 +622,38 @@ static void sort_sets(struct zeta_vector *sets)
     }
 }
 
+/** Programmables take GpuTime from a set of their unit and layout (recipe_set.c): links one. */
+static void link_for_programmables(struct zeta_linker *linker)
+{
+    const struct zeta_catalog *catalog = linker->catalog;
+
+    for (uint32_t i = 0; i < catalog->programmables.count; i++) {
+        const struct zeta_programmable *programmable = catalog->programmables.items[i];
+
+        for (uint32_t k = 0; k < catalog->sets.count; k++) {
+            struct zeta_loaded_set *loaded = catalog->sets.items[k];
+
+            if (strcmp(loaded->unit_name, programmable->unit_name) != 0 ||
+                strcmp(loaded->layout_name, programmable->layout_name) != 0)
+                continue;
+            if (loaded->set.deferred &&
+                zeta_set_link_deferred(catalog, &loaded->set, linker->arena, linker->sink,
+                                       &loaded->set) != ZE_RESULT_SUCCESS)
+                continue;
+            break;
+        }
+    }
+}
+
 ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnostics *sink)
 {
-    struct linker linker = {.catalog = catalog, .sink = sink, .result = ZE_RESULT_SUCCESS};
-    struct zeta_vector layouts = catalog->layouts;
+    struct zeta_linker linker = {.catalog = catalog,
+                                 .arena = &catalog->arena,
+                                 .made = &catalog->made,
+                                 .sink = sink,
+                                 .result = ZE_RESULT_SUCCESS};
+    const struct zeta_vector layouts = catalog->layouts;
+    struct set_names names = {0};
 
     if (!zeta_shared_index(catalog))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -578,13 +670,14 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
         /* What is wrong with a set need not be said again for each of its units. */
         if (loaded->also_of && loaded->also_of->faulty)
             continue;
-        loaded->faulty = !link_set(&linker, loaded);
-        if (!loaded->faulty && !keep_set(&linker, &loaded->set))
+        loaded->faulty = !link_set(&linker, &names, loaded);
+        if (!loaded->faulty && !keep_set(catalog, &names, loaded))
             linker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             break;
     }
     sort_sets(&catalog->sets);
+    link_for_programmables(&linker);
     return linker.result;
 }
 

@@ -172,7 +172,7 @@ bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_no
         zeta_reader_error(reader, list, "more than %u metrics in one set", ZETA_SET_MAX_METRICS);
         return false;
     }
-    metrics = zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*metrics));
+    metrics = zeta_arena_array(reader->arena, list->child_count, sizeof(*metrics));
     if (!metrics)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
@@ -197,7 +197,7 @@ static bool read_select(struct zeta_set_reader *reader, const struct zeta_yaml_n
                           ZETA_SET_TEXT_BYTES - 1);
         return false;
     }
-    entry->select = zeta_arena_copy(&reader->catalog->arena, node->text, node->length);
+    entry->select = zeta_arena_copy(reader->arena, node->text, node->length);
     return entry->select || zeta_reader_no_memory(reader);
 }
 
@@ -247,8 +247,7 @@ static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_
         zeta_reader_error(reader, list, "more than %u entries", ZETA_PROGRAM_MAX_ENTRIES);
         return false;
     }
-    part->entries =
-        zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*part->entries));
+    part->entries = zeta_arena_array(reader->arena, list->child_count, sizeof(*part->entries));
     if (!part->entries)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *item = list->first_child; item; item = item->next) {
@@ -275,7 +274,7 @@ bool zeta_read_program(struct zeta_set_reader *reader, const struct zeta_yaml_no
         zeta_reader_error(reader, node, "more than %u parts", ZETA_PROGRAM_MAX_PARTS);
         return false;
     }
-    parts = zeta_arena_array(&reader->catalog->arena, count, sizeof(*parts));
+    parts = zeta_arena_array(reader->arena, count, sizeof(*parts));
     if (!parts)
         return zeta_reader_no_memory(reader);
     *out_parts = parts;
@@ -332,7 +331,7 @@ bool zeta_reader_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_nod
                           form);
         return false;
     }
-    *out_uuid = zeta_arena_copy(&reader->catalog->arena, text, sizeof(form) - 1);
+    *out_uuid = zeta_arena_copy(reader->arena, text, sizeof(form) - 1);
     return *out_uuid || zeta_reader_no_memory(reader);
 }
 
@@ -341,7 +340,7 @@ static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node
     static const char *const keys[] = {"name", "uuid",    "description", "domain",
                                        "unit", "also",    "layout",      "sampling",
                                        "when", "program", "metrics",     NULL};
-    struct zeta_loaded_set *loaded = zeta_arena_alloc(&reader->catalog->arena, sizeof(*loaded));
+    struct zeta_loaded_set *loaded = zeta_arena_alloc(reader->arena, sizeof(*loaded));
     const struct zeta_yaml_node *name = zeta_reader_need(reader, node, "name");
     const struct zeta_yaml_node *uuid = zeta_yaml_member(node, "uuid");
     const struct zeta_yaml_node *program = zeta_yaml_member(node, "program");
@@ -356,6 +355,7 @@ static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node
     set->file = reader->file;
     set->line = node->line;
     loaded->wants_program = uuid && !program && reader->format > 1;
+    loaded->deferred = reader->catalog->defers;
     good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
            zeta_reader_name(reader, name, name->text, true, &set->name);
     good = zeta_reader_text(reader, node, "description", NULL, &set->description) && good;
@@ -486,7 +486,8 @@ static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_
 {
     const char *name = zeta_yaml_name(document);
     const struct zeta_yaml_node *root = zeta_yaml_root(document);
-    struct zeta_set_reader reader = {.catalog = catalog, .sink = sink};
+    struct zeta_set_reader reader = {
+        .catalog = catalog, .arena = &catalog->arena, .made = &catalog->made, .sink = sink};
 
     reader.file = zeta_arena_copy(&catalog->arena, name, strlen(name));
     if (!reader.file)

@@ -51,8 +51,7 @@ bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node
         zeta_reader_error(reader, list, "more than %u runs of slots", ZETA_UNIT_MAX_SLOT_RUNS);
         return false;
     }
-    unit->slots =
-        zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*unit->slots));
+    unit->slots = zeta_arena_array(reader->arena, list->child_count, sizeof(*unit->slots));
     if (!unit->slots)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
@@ -111,7 +110,7 @@ static bool read_lets(struct zeta_set_reader *reader, const struct zeta_yaml_nod
         zeta_reader_error(reader, node, "more than %u names", MAX_LETS);
         return false;
     }
-    lets = zeta_arena_array(&reader->catalog->arena, node->child_count, sizeof(*lets));
+    lets = zeta_arena_array(reader->arena, node->child_count, sizeof(*lets));
     if (!lets)
         return zeta_reader_no_memory(reader);
     *out_lets = lets;
@@ -246,7 +245,7 @@ static bool read_values(struct zeta_set_reader *reader, const struct zeta_yaml_n
         return false;
     }
     parameter->values =
-        zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*parameter->values));
+        zeta_arena_array(reader->arena, list->child_count, sizeof(*parameter->values));
     if (!parameter->values)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
@@ -312,9 +311,9 @@ static bool read_parameter_names(struct zeta_set_reader *reader,
                           ZETA_PROGRAMMABLE_MAX_PARAMETERS);
         return false;
     }
-    names = zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*names));
-    programmable->parameters = zeta_arena_array(&reader->catalog->arena, list->child_count,
-                                                sizeof(struct zeta_parameter *));
+    names = zeta_arena_array(reader->arena, list->child_count, sizeof(*names));
+    programmable->parameters =
+        zeta_arena_array(reader->arena, list->child_count, sizeof(struct zeta_parameter *));
     if (!names || !programmable->parameters)
         return zeta_reader_no_memory(reader);
     programmable->parameter_names = names;
@@ -337,7 +336,7 @@ static bool read_template(struct zeta_set_reader *reader, const struct zeta_yaml
                           ZETA_SET_TEXT_BYTES - 1);
         return false;
     }
-    *out_text = zeta_arena_copy(&reader->catalog->arena, node->text, node->length);
+    *out_text = zeta_arena_copy(reader->arena, node->text, node->length);
     return *out_text || zeta_reader_no_memory(reader);
 }
 
@@ -382,7 +381,7 @@ static bool read_counter(struct zeta_set_reader *reader, const struct zeta_yaml_
     if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, list->key))
         return false;
     counter->entries =
-        zeta_arena_array(&reader->catalog->arena, list->child_count, sizeof(*counter->entries));
+        zeta_arena_array(reader->arena, list->child_count, sizeof(*counter->entries));
     if (!counter->entries)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *item = list->first_child; item; item = item->next) {
@@ -407,7 +406,7 @@ static bool read_counters(struct zeta_set_reader *reader, const struct zeta_yaml
         return false;
     }
     programmable->counters =
-        zeta_arena_array(&reader->catalog->arena, node->child_count, sizeof(struct zeta_counter));
+        zeta_arena_array(reader->arena, node->child_count, sizeof(struct zeta_counter));
     if (!programmable->counters)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {

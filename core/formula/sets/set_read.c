@@ -95,8 +95,8 @@ bool zeta_reader_no_memory(struct zeta_set_reader *reader)
 bool zeta_reader_may_make(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           uint32_t count)
 {
-    if (count <= ZETA_CATALOG_MAX_MADE - reader->catalog->made) {
-        reader->catalog->made += count;
+    if (count <= ZETA_CATALOG_MAX_MADE - *reader->made) {
+        *reader->made += count;
         return true;
     }
     zeta_reader_error(reader, node, "blocks and sets over an index make more than %u parts",
@@ -160,7 +160,7 @@ bool zeta_reader_text(struct zeta_set_reader *reader, const struct zeta_yaml_nod
             return false;
         }
     }
-    *out_text = zeta_arena_copy(&reader->catalog->arena, node->text, node->length);
+    *out_text = zeta_arena_copy(reader->arena, node->text, node->length);
     return *out_text || zeta_reader_no_memory(reader);
 }
 
@@ -183,7 +183,7 @@ bool zeta_reader_name(struct zeta_set_reader *reader, const struct zeta_yaml_nod
                           text, dash ? " and '-'" : "");
         return false;
     }
-    *out_name = zeta_arena_copy(&reader->catalog->arena, text, length);
+    *out_name = zeta_arena_copy(reader->arena, text, length);
     return *out_name || zeta_reader_no_memory(reader);
 }
 
@@ -258,8 +258,8 @@ bool zeta_reader_expr(struct zeta_set_reader *reader, const struct zeta_yaml_nod
         return false;
     /* A quoted scalar starts behind its quote; blocks and folded lines only have their line. */
     source = (struct zeta_expr_source){reader->file, node->line, node->column + !node->plain};
-    result = zeta_expr_parse(node->text, node->length, &source, &reader->catalog->arena,
-                             reader->sink, out_expr);
+    result =
+        zeta_expr_parse(node->text, node->length, &source, reader->arena, reader->sink, out_expr);
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
         return zeta_reader_no_memory(reader);
     if (result != ZE_RESULT_SUCCESS)

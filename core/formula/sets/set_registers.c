@@ -124,7 +124,7 @@ bool zeta_read_registers(struct zeta_set_reader *reader, const struct zeta_yaml_
         token += length;
         token += strspn(token, " \t\n");
     }
-    entries = zeta_arena_array(&reader->catalog->arena, text.count, sizeof(*entries));
+    entries = zeta_arena_array(reader->arena, text.count, sizeof(*entries));
     if (!entries)
         return zeta_reader_no_memory(reader);
     memcpy(entries, text.entries, text.count * sizeof(*entries));
@@ -138,6 +138,7 @@ void zeta_read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
     struct zeta_register_block *block;
+    const char *name;
 
     if (strspn(node->key, letters) != strlen(node->key)) {
         zeta_reader_error(reader, node, "the name of a block has letters, digits, '_' and '-'");
@@ -145,13 +146,14 @@ void zeta_read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node
     }
     if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, "a block of registers"))
         return;
-    block = zeta_arena_alloc(&reader->catalog->arena, sizeof(*block));
-    if (!block) {
+    block = zeta_arena_alloc(reader->arena, sizeof(*block));
+    name = zeta_arena_copy(reader->arena, node->key, strlen(node->key));
+    if (!block || !name) {
         (void)zeta_reader_no_memory(reader);
         return;
     }
     if (zeta_read_registers(reader, node, &block->entries, &block->entry_count) &&
-        !zeta_names_add(&reader->catalog->arena, &reader->blocks, node->key, block))
+        !zeta_names_add(reader->arena, &reader->blocks, name, block))
         (void)zeta_reader_no_memory(reader);
 }
 
@@ -166,8 +168,51 @@ void zeta_read_uuid_program(struct zeta_set_reader *reader, const struct zeta_ya
     }
     program->file = reader->file;
     program->line = node->key_line;
-    if (zeta_reader_uuid(reader, node, node->key, &program->uuid) &&
-        zeta_read_program(reader, node, &program->parts, &program->part_count) &&
-        !zeta_vector_push(&catalog->arena, &catalog->programs, program))
+    if (!zeta_reader_uuid(reader, node, node->key, &program->uuid))
+        return;
+    if (catalog->defers && node->kind == ZETA_YAML_SCALAR && reader->format > 1) {
+        struct zeta_yaml_node *text = zeta_arena_alloc(&catalog->arena, sizeof(*text));
+
+        if (text) {
+            *text = (struct zeta_yaml_node){.kind = ZETA_YAML_SCALAR,
+                                            .line = node->line,
+                                            .column = node->column,
+                                            .length = node->length};
+            text->text = zeta_arena_copy(&catalog->arena, node->text, node->length);
+        }
+        if (!text || !text->text) {
+            (void)zeta_reader_no_memory(reader);
+            return;
+        }
+        program->text = text;
+        program->blocks = reader->blocks;
+    } else if (!zeta_read_program(reader, node, &program->parts, &program->part_count)) {
+        return;
+    }
+    if (!zeta_vector_push(&catalog->arena, &catalog->programs, program))
         (void)zeta_reader_no_memory(reader);
+}
+
+ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
+                                    const struct zeta_uuid_program *program,
+                                    struct zeta_program_part **out_parts, uint32_t *out_count)
+{
+    struct zeta_set_reader reader = {.catalog = (struct zeta_catalog *)(uintptr_t)linker->catalog,
+                                     .arena = linker->arena,
+                                     .made = linker->made,
+                                     .sink = linker->sink,
+                                     .file = program->file,
+                                     .format = ZETA_SET_FORMAT,
+                                     .blocks = program->blocks};
+    bool good;
+
+    *out_parts = program->parts;
+    *out_count = program->part_count;
+    if (!program->text)
+        return ZE_RESULT_SUCCESS;
+    good = zeta_read_program(&reader, program->text, out_parts, out_count);
+    free(reader.room);
+    if (reader.out_of_memory)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return good ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }

@@ -98,7 +98,7 @@ const struct zeta_yaml_node *zeta_reader_with_kind(struct zeta_set_reader *reade
 static bool read_use(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                      struct zeta_metric_use *use)
 {
-    struct zeta_arena *arena = &reader->catalog->arena;
+    struct zeta_arena *arena = reader->arena;
     size_t length = reader->format > 1 ? strcspn(node->text, " \t\n") : node->length;
     char key[ZETA_SET_NAME_BYTES + 1];
 
@@ -135,8 +135,7 @@ bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml
 
     /* The first use makes room for itself and all behind it. */
     if (!loaded->uses)
-        loaded->uses =
-            zeta_arena_array(&reader->catalog->arena, count_scalars(node), sizeof(*loaded->uses));
+        loaded->uses = zeta_arena_array(reader->arena, count_scalars(node), sizeof(*loaded->uses));
     if (!loaded->uses)
         return zeta_reader_no_memory(reader);
     use = &loaded->uses[loaded->use_count++];
@@ -156,8 +155,7 @@ static bool read_list(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     if (!good)
         zeta_reader_error(reader, node, "a list of metrics has 1 to %u entries",
                           ZETA_SET_MAX_METRICS);
-    shared->uses =
-        zeta_arena_array(&reader->catalog->arena, node->child_count, sizeof(*shared->uses));
+    shared->uses = zeta_arena_array(reader->arena, node->child_count, sizeof(*shared->uses));
     if (!shared->uses)
         return zeta_reader_no_memory(reader);
     for (const struct zeta_yaml_node *item = node->first_child; good && item; item = item->next)
@@ -180,8 +178,7 @@ static bool read_template(struct zeta_set_reader *reader, const struct zeta_yaml
     if (index && (!zeta_reader_kind(reader, index, ZETA_YAML_SCALAR, "index") ||
                   !zeta_reader_name(reader, index, index->text, false, &shared->index)))
         return false;
-    shared->texts =
-        zeta_arena_array(&reader->catalog->arena, ZETA_METRIC_TEXTS, sizeof(*shared->texts));
+    shared->texts = zeta_arena_array(reader->arena, ZETA_METRIC_TEXTS, sizeof(*shared->texts));
     if (!shared->texts)
         return zeta_reader_no_memory(reader);
     for (uint32_t i = 0; i < ZETA_METRIC_TEXTS; i++) {
@@ -442,7 +439,7 @@ static bool both(struct zeta_set_reader *reader, const struct zeta_yaml_node *no
     *out_expr = left ? left : right;
     if (!left || !right)
         return true;
-    expr = zeta_arena_alloc(&reader->catalog->arena, sizeof(*expr));
+    expr = zeta_arena_alloc(reader->arena, sizeof(*expr));
     if (!expr)
         return zeta_reader_no_memory(reader);
     expr->op = ZETA_EXPR_LOGICAL_AND;
@@ -515,9 +512,21 @@ bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_n
     return true;
 }
 
-/** A metric of its own with the meaning of the definition: linking writes into expressions. */
-static bool copy_metric(struct zeta_arena *arena, const struct zeta_metric *from,
-                        struct zeta_metric *metric)
+/** Gives a metric event types of its own. */
+static bool copy_events(struct zeta_arena *arena, struct zeta_metric *metric)
+{
+    const struct zeta_metric_event *from = metric->events;
+
+    if (metric->event_count == 0)
+        return true;
+    metric->events = zeta_arena_array(arena, metric->event_count, sizeof(*metric->events));
+    if (metric->events)
+        memcpy(metric->events, from, metric->event_count * sizeof(*metric->events));
+    return metric->events != NULL;
+}
+
+bool zeta_metric_copy(struct zeta_arena *arena, const struct zeta_metric *from,
+                      struct zeta_metric *metric)
 {
     *metric = *from;
     metric->value = zeta_expr_copy(from->value, arena);
@@ -525,13 +534,8 @@ static bool copy_metric(struct zeta_arena *arena, const struct zeta_metric *from
         metric->available = zeta_expr_copy(from->available, arena);
     if (from->maximum)
         metric->maximum = zeta_expr_copy(from->maximum, arena);
-    if (from->event_count > 0) {
-        metric->events = zeta_arena_array(arena, from->event_count, sizeof(*metric->events));
-        if (metric->events)
-            memcpy(metric->events, from->events, from->event_count * sizeof(*metric->events));
-    }
     return metric->value && (metric->available || !from->available) &&
-           (metric->maximum || !from->maximum) && (metric->events || from->event_count == 0);
+           (metric->maximum || !from->maximum) && copy_events(arena, metric);
 }
 
 /** What a copy of a metric holds. */
@@ -545,14 +549,14 @@ static uint32_t count_metric(const struct zeta_metric *metric)
  * Counts what a use or a further unit makes of a few bytes. False, with an error, when it is too
  * much: a small file must not take all memory.
  */
-static bool may_make(struct zeta_catalog *catalog, const struct zeta_loaded_set *loaded,
-                     uint32_t count, struct zeta_diagnostics *sink)
+static bool may_make(const struct zeta_linker *linker, const struct zeta_loaded_set *loaded,
+                     uint32_t count)
 {
-    if (count <= ZETA_CATALOG_MAX_MADE - catalog->made) {
-        catalog->made += count;
+    if (count <= ZETA_CATALOG_MAX_MADE - *linker->made) {
+        *linker->made += count;
         return true;
     }
-    zeta_diagnose(sink, ZETA_SEVERITY_ERROR, loaded->set.file, loaded->set.line, 1,
+    zeta_diagnose(linker->sink, ZETA_SEVERITY_ERROR, loaded->set.file, loaded->set.line, 1,
                   "with set %s, shared metrics and further units make more than %u metrics and "
                   "parts of expressions",
                   loaded->set.name, ZETA_CATALOG_MAX_MADE);
@@ -591,9 +595,8 @@ bool zeta_shared_index(struct zeta_catalog *catalog)
 
 /** The metrics of one set while they are gathered. */
 struct gathered {
-    struct zeta_catalog *catalog;
+    const struct zeta_linker *linker;
     struct zeta_loaded_set *loaded;
-    struct zeta_diagnostics *sink;
     const struct zeta_metric_use *use; /**< of the set; NULL: a metric of its own */
     uint32_t count;
     struct zeta_metric metrics[ZETA_SET_MAX_METRICS];
@@ -616,7 +619,7 @@ static ze_result_t refuse(const struct gathered *gathered, const char *format, .
     va_list arguments;
 
     va_start(arguments, format);
-    zeta_diagnose_list(gathered->sink, ZETA_SEVERITY_ERROR, gathered->loaded->set.file,
+    zeta_diagnose_list(gathered->linker->sink, ZETA_SEVERITY_ERROR, gathered->loaded->set.file,
                        gathered->use->line, gathered->use->column, format, arguments);
     va_end(arguments);
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -628,7 +631,7 @@ static struct zeta_metric *add_metric(struct gathered *gathered)
     const struct zeta_set *set = &gathered->loaded->set;
 
     if (gathered->count == ZETA_SET_MAX_METRICS) {
-        zeta_diagnose(gathered->sink, ZETA_SEVERITY_ERROR, set->file, set->line, 1,
+        zeta_diagnose(gathered->linker->sink, ZETA_SEVERITY_ERROR, set->file, set->line, 1,
                       "set %s has more than %u metrics", set->name, ZETA_SET_MAX_METRICS);
         return NULL;
     }
@@ -709,8 +712,8 @@ static ze_result_t read_arguments(const struct gathered *gathered, const char *t
 static ze_result_t instantiate(struct gathered *gathered, const struct zeta_shared_metric *shared,
                                uint32_t index, const struct zeta_counter_name *counters)
 {
-    struct zeta_set_reader reader = {.catalog = gathered->catalog,
-                                     .sink = gathered->sink,
+    struct zeta_set_reader reader = {.arena = gathered->linker->arena,
+                                     .sink = gathered->linker->sink,
                                      .file = shared->metric.file,
                                      .format = ZETA_SET_FORMAT};
     struct zeta_yaml_node mapping = {.kind = ZETA_YAML_MAPPING, .line = shared->line, .column = 1};
@@ -738,6 +741,8 @@ static ze_result_t instantiate(struct gathered *gathered, const struct zeta_shar
                           pattern->key, shared->key, FILLED_BYTES - 1);
     }
     *metric = shared->metric;
+    if (!copy_events(reader.arena, metric))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (zeta_read_metric_texts(&reader, &mapping, shared->key, metric))
         return ZE_RESULT_SUCCESS;
     if (reader.out_of_memory)
@@ -777,9 +782,9 @@ static ze_result_t add_instances(struct gathered *gathered, const struct zeta_sh
 static ze_result_t add_use(struct gathered *gathered, const struct zeta_metric_use *use,
                            uint32_t depth)
 {
-    struct zeta_catalog *catalog = gathered->catalog;
+    const struct zeta_linker *linker = gathered->linker;
     const struct zeta_shared_metric *shared =
-        zeta_names_find(&catalog->shared_by_key, use->key, strlen(use->key));
+        zeta_names_find(&linker->catalog->shared_by_key, use->key, strlen(use->key));
     const uint32_t first = gathered->count;
     struct zeta_metric *metric;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -805,22 +810,21 @@ static ze_result_t add_use(struct gathered *gathered, const struct zeta_metric_u
         metric = add_metric(gathered);
         if (!metric)
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        if (!may_make(catalog, gathered->loaded, count_metric(&shared->metric), gathered->sink))
+        if (!may_make(linker, gathered->loaded, count_metric(&shared->metric)))
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        return copy_metric(&catalog->arena, &shared->metric, metric)
+        return zeta_metric_copy(linker->arena, &shared->metric, metric)
                    ? ZE_RESULT_SUCCESS
                    : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = first; result == ZE_RESULT_SUCCESS && i < gathered->count; i++) {
-        if (!may_make(catalog, gathered->loaded, count_metric(&gathered->metrics[i]),
-                      gathered->sink))
+        if (!may_make(linker, gathered->loaded, count_metric(&gathered->metrics[i])))
             result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     return result;
 }
 
-ze_result_t zeta_link_uses(struct zeta_catalog *catalog, struct zeta_loaded_set *loaded,
-                           uint32_t more, struct zeta_diagnostics *sink)
+ze_result_t zeta_link_uses(const struct zeta_linker *linker, struct zeta_loaded_set *loaded,
+                           uint32_t more)
 {
     ZETA_CLEANUP(zeta_freep) struct gathered *gathered = malloc(sizeof(*gathered));
     struct zeta_set *set = &loaded->set;
@@ -829,11 +833,10 @@ ze_result_t zeta_link_uses(struct zeta_catalog *catalog, struct zeta_loaded_set 
 
     if (!gathered)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    gathered->catalog = catalog;
+    gathered->linker = linker;
     gathered->loaded = loaded;
-    gathered->sink = sink;
     gathered->count = 0;
-    if (loaded->also_of && !may_make(catalog, loaded, set->metric_count, sink))
+    if (loaded->also_of && !may_make(linker, loaded, set->metric_count))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const bool is_use = next < loaded->use_count && loaded->uses[next].index == i;
@@ -845,10 +848,12 @@ ze_result_t zeta_link_uses(struct zeta_catalog *catalog, struct zeta_loaded_set 
             one = add_use(gathered, gathered->use, 0);
         } else {
             metric = add_metric(gathered);
-            if (metric)
-                *metric = set->metrics[i];
-            else
+            if (!metric)
                 one = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+            else if (!linker->copies)
+                *metric = set->metrics[i];
+            else if (!zeta_metric_copy(linker->arena, &set->metrics[i], metric))
+                one = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         }
         if (one == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             return one;
@@ -857,9 +862,9 @@ ze_result_t zeta_link_uses(struct zeta_catalog *catalog, struct zeta_loaded_set 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     set->metrics =
-        zeta_arena_array(&catalog->arena, (size_t)gathered->count + more, sizeof(*set->metrics));
+        zeta_arena_array(linker->arena, (size_t)gathered->count + more, sizeof(*set->metrics));
     loaded->use_of =
-        zeta_arena_array(&catalog->arena, (size_t)gathered->count + more, sizeof(*loaded->use_of));
+        zeta_arena_array(linker->arena, (size_t)gathered->count + more, sizeof(*loaded->use_of));
     if (!set->metrics || !loaded->use_of)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     memcpy(set->metrics, gathered->metrics, gathered->count * sizeof(*set->metrics));

@@ -104,7 +104,7 @@ static bool read_registers(struct zeta_set_reader *reader, const struct zeta_yam
          list = list->next)
         count += list->child_count;
     unit->has_ranges = true;
-    unit->ranges = zeta_arena_array(&reader->catalog->arena, count, sizeof(*unit->ranges));
+    unit->ranges = zeta_arena_array(reader->arena, count, sizeof(*unit->ranges));
     if (!unit->ranges)
         return zeta_reader_no_memory(reader);
     if (!has_classes)

@@ -66,12 +66,16 @@ static ze_result_t gather_all(struct gathering *gathering, const struct zeta_pro
     const char *const *user = zeta_plugin_host_user_sets(&user_count);
     uint32_t result;
 
+    /* Of what plugins ship with a thousand sets few are used; users read what is wrong with theirs.
+     */
+    zeta_catalog_defer(gathering->catalog, true);
     for (size_t i = 0; i < backend->set_file_count; i++)
         gather(gathering, backend->set_files[i], NULL, 0);
     result = backend->metric.get_sets(backend->self, provider->device, &sink);
     if (result != ZETA_PLUGIN_SUCCESS && result != ZETA_PLUGIN_UNSUPPORTED_FEATURE)
         zeta_log(ZETA_LOG_WARN, "metric", "plugin %s gave no metric sets of its own: result 0x%x",
                  backend->id, result);
+    zeta_catalog_defer(gathering->catalog, false);
     for (size_t i = 0; i < user_count; i++)
         gather(gathering, user[i], NULL, 0);
     return gathering->out_of_memory ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;

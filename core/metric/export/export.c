@@ -434,6 +434,7 @@ ze_result_t zetaExportDataGetInfo(size_t data_size, const uint8_t *data,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zeta_metric_group_describe(export.compiled[0], export.sampling, &found.properties);
+    found.properties.metricCount = zeta_compiled_metric_count(export.compiled[0]);
     found.record_bytes = zeta_compiled_record_bytes(export.compiled[0]);
     found.raw_bytes = export.raw_bytes;
     found.tile_count = export.tile_count;

@@ -29,7 +29,6 @@ void zeta_metric_group_describe(const struct zeta_compiled *compiled,
                    set->description);
     out_properties->samplingType = sampling;
     out_properties->domain = set->domain;
-    out_properties->metricCount = zeta_compiled_metric_count(compiled);
 }
 
 void zeta_metric_describe(const struct zeta_metric *metric, zet_metric_properties_t *out_properties)
@@ -77,7 +76,8 @@ void zeta_metric_group_discard(struct zeta_metric_group *group)
 {
     if (!group)
         return;
-    discard_entries(atomic_load(&group->entries), group->metric_count);
+    if (atomic_load(&group->entries))
+        discard_entries(atomic_load(&group->entries), zeta_metric_group_metric_count(group));
     free((void *)(uintptr_t)group->compiled);
     free((void *)(uintptr_t)group->origin);
     free((void *)(uintptr_t)group->properties);
@@ -106,14 +106,20 @@ ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
     return ZE_RESULT_SUCCESS;
 }
 
+uint32_t zeta_metric_group_metric_count(const struct zeta_metric_group *group)
+{
+    return group->user ? group->metric_count : zeta_compiled_metric_count(group->compiled[0]);
+}
+
 static ze_result_t make_entries(struct zeta_metric_group *group,
                                 struct zeta_metric_entry ***out_entries)
 {
-    struct zeta_metric_entry **entries = calloc(group->metric_count, sizeof(*entries));
+    const uint32_t count = zeta_metric_group_metric_count(group);
+    struct zeta_metric_entry **entries = calloc(count, sizeof(*entries));
 
     if (!entries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < group->metric_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct zeta_metric *metric = zeta_compiled_metric(group->compiled[0], i);
         ze_result_t result = zeta_metric_entry_create(metric, &entries[i]);
 
@@ -135,7 +141,7 @@ ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
     ze_result_t result;
 
     *out_entries = atomic_load(&group->entries);
-    if (*out_entries || group->metric_count == 0)
+    if (*out_entries || zeta_metric_group_metric_count(group) == 0)
         return ZE_RESULT_SUCCESS;
     result = make_entries(group, &made);
     if (result != ZE_RESULT_SUCCESS)
@@ -143,7 +149,7 @@ ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
     if (atomic_compare_exchange_strong(&group->entries, out_entries, made))
         *out_entries = made;
     else
-        discard_entries(made, group->metric_count);
+        discard_entries(made, zeta_metric_group_metric_count(group));
     return ZE_RESULT_SUCCESS;
 }
 
@@ -179,7 +185,6 @@ ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
     group->compiled = compiled;
     group->compiled_count = plan->compiled_count;
     group->source_id = plan->source_id;
-    group->metric_count = zeta_compiled_metric_count(compiled[0]);
     group->closed = true;
     group->properties = properties;
     group->origin = origin;

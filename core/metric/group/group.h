@@ -35,15 +35,16 @@ struct zeta_metric_group {
     struct zeta_object object;
     struct zeta_device *device;
     struct zeta_device_metrics *metrics;
-    const zet_metric_group_properties_t *properties; /**< finished but for stype and pNext */
-    const struct zeta_set *set;
-    const char *origin;                    /**< "file:line" of the set */
+    /** Finished but for stype, pNext and, if no application made the group, metricCount. */
+    const zet_metric_group_properties_t *properties;
+    const struct zeta_set *set; /**< what a list of sets needs; the compiled sets have the rest */
+    const char *origin;         /**< "file:line" of the set */
     struct zeta_compiled *const *compiled; /**< one per tile, or one */
     uint32_t compiled_count;
     uint32_t source_id; /**< number of the counting unit on the device */
     /** Metrics in the order of values; NULL until zeta_metric_group_entries() makes them. */
     struct zeta_metric_entry **_Atomic entries;
-    uint32_t metric_count;
+    uint32_t metric_count;        /**< of a group that an application made */
     struct zeta_user_group *user; /**< of a group that an application made, else NULL */
     bool closed;                  /**< may be activated: an application changes it no more */
     uint32_t views;               /**< that calls have of it (group_view.h) */
@@ -82,6 +83,12 @@ ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
 ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
                                       struct zeta_metric_entry ***out_entries);
 
+/**
+ * Number of metrics: the set is linked for it when first asked for. 0 if something is wrong with
+ * it, which the log says. Of a group that an application made with the root's lock held.
+ */
+uint32_t zeta_metric_group_metric_count(const struct zeta_metric_group *group);
+
 /** Frees a group that nobody has seen yet. NULL is allowed. */
 void zeta_metric_group_discard(struct zeta_metric_group *group);
 
@@ -102,7 +109,7 @@ static inline const char *zeta_metric_entry_owner(const struct zeta_metric_entry
 /** Copies a text into a member of a struct of the API; what does not fit is cut. NULL is "". */
 void zeta_copy_text(char *target, size_t size_bytes, const char *text);
 
-/** Fills the properties of a group but for stype and pNext. The struct was zeroed. */
+/** Fills the properties of a group but for stype, pNext and metricCount. The struct was zeroed. */
 void zeta_metric_group_describe(const struct zeta_compiled *compiled,
                                 zet_metric_group_sampling_type_flags_t sampling,
                                 zet_metric_group_properties_t *out_properties);

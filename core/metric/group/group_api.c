@@ -110,6 +110,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetProperties(zet_metric_group_handle_
         return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGroupGetProperties",
                                    "hMetricGroup");
     memcpy((char *)pProperties + skip, (const char *)group->properties + skip, group_bytes);
+    pProperties->metricCount = zeta_metric_group_metric_count(group);
     if (pProperties->pNext)
         fill_chain(group, pProperties->pNext);
     unlock_group(group);
@@ -126,7 +127,7 @@ ze_result_t ZE_APICALL impl_zetMetricGet(zet_metric_group_handle_t hMetricGroup,
 
     if (!lock_group(group))
         return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, "zetMetricGet", "hMetricGroup");
-    count = zeta_count_clip(pCount, group->metric_count, phMetrics);
+    count = zeta_count_clip(pCount, zeta_metric_group_metric_count(group), phMetrics);
     if (count > 0)
         result = zeta_metric_group_entries(group, &entries);
     for (uint32_t i = 0; entries && i < count; i++)

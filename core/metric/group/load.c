@@ -39,7 +39,9 @@ static uint32_t find_twin(const struct zeta_device_sets *sets, const struct zeta
         const struct zeta_compiled *compiled = sets->compiled[i];
 
         if (strcmp(zeta_compiled_set(compiled)->name, name) == 0)
-            return zeta_compiled_metric_count(compiled) == zeta_compiled_metric_count(wanted)
+            return zeta_compiled_check(compiled) == ZE_RESULT_SUCCESS &&
+                           zeta_compiled_metric_count(compiled) ==
+                               zeta_compiled_metric_count(wanted)
                        ? i
                        : UINT32_MAX;
     }

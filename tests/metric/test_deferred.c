@@ -1,0 +1,299 @@
+/* Sets that are linked when they are compiled: the same sets, mistakes found later, many threads.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/formula/compile/compile.h"
+#include "core/formula/describe/describe.h"
+#include "core/formula/evaluate/sum.h"
+#include "tests/metric/support.h"
+#include "tests/support/suite.h"
+
+#define UUID "00000000-0000-0000-0000-00000000000"
+#define SETS                                                                                       \
+    "format: 2\nunits: {u: {registers: [[0x100, 0xffff]]}, v: {}, t: {}}\n"                        \
+    "symbols: {Mask: {from: provider, type: u64}}\nlayouts:\n"                                     \
+    "  - name: wide\n    kind: delta\n    record: 128\n"                                           \
+    "    header: {ticks: {at: 0, width: 32, delta: 32}}\n"                                         \
+    "    counters: {B: [{n: 8, at: 8, stride: 8, width: 64}]}\n"                                   \
+    "    info:\n      - {name: Ticks, description: d, type: raw, value_type: u64, class: exact, "  \
+    "value: ticks + 1}\n"                                                                          \
+    "  - {name: trace, kind: event, record: 64, events: {enabled: 1, disabled: 2, begin: 3},\n"    \
+    "     header: {type: {at: 0, width: 16}, ticks: {at: 8, width: 64}}}\n"                        \
+    "kinds:\n  raw: {description: d, type: raw, value_type: u64, class: exact}\n"                  \
+    "  set: {description: d, domain: 0, unit: u, layout: wide, sampling: [time, event]}\n"         \
+    "blocks: {low: 100=1 2}\nprograms:\n  " UUID "1: 200=7 <low>\n  " UUID "2: [{registers: "      \
+    "[[0x300, 1]], when: $Mask}]\nmetrics:\n  Sum: {kind: raw, value: \"B[0] + B[1]\"}\n"          \
+    "  Twice: {kind: raw, value: Sum * 2}\n"                                                       \
+    "  One: {kind: raw, index: i, name: \"One{i}\", value: \"{0} + {i}\", when: \"$Mask & "        \
+    "{i}\"}\n"                                                                                     \
+    "  Begin: {kind: raw, index: i, name: \"Begin{i}\", value: ticks, events: [begin]}\n"          \
+    "  List: [Sum, Twice]\nsets:\n"                                                                \
+    "  - {kind: set, name: \"s{i}\", for: {i: 1..2}, uuid: [" UUID "1, " UUID "2], metrics: "      \
+    "[List, \"One 1..3 B0..B2\", {kind: raw, name: Own, value: \"Sum + B[3]\"}],\n"                \
+    "     also: [{name: \"t{i}\", unit: v, domain: 2}]}\n"                                         \
+    "  - {kind: set, name: gone, when: \"$Mask == 0\", metrics: [List]}\n"                         \
+    "  - {kind: set, name: e, unit: t, layout: trace, sampling: [tracer], metrics: [Begin "        \
+    "1..2]}\n"
+
+static const struct reference_symbol symbols[] = {{"Mask", {ZETA_EXPR_U64, {.u64 = 1}}},
+                                                  {NULL, {ZETA_EXPR_U64, {.u64 = 0}}}};
+
+/** A catalog of one text, linked; findings go to the sink. */
+static struct zeta_catalog *read_sets(const char *text, bool defers, struct zeta_diagnostics *sink)
+{
+    struct zeta_catalog *catalog = zeta_catalog_create();
+
+    assert_non_null(catalog);
+    zeta_catalog_defer(catalog, defers);
+    if (zeta_catalog_add_text(catalog, text, strlen(text), "a.yaml", sink) != ZE_RESULT_SUCCESS)
+        fail_msg("%s", sink->first_error);
+    (void)zeta_catalog_link(catalog, sink);
+    return catalog;
+}
+
+static struct zeta_text describe(const struct zeta_compiled *compiled)
+{
+    struct zeta_text text = {0};
+
+    assert_int_equal(zeta_describe_set(compiled, &text), ZE_RESULT_SUCCESS);
+    return text;
+}
+
+static void deferred__every_set__the_same_as_at_once(void **state)
+{
+    struct zeta_diagnostics sink = {0};
+    struct zeta_catalog *at_once = read_sets(SETS, false, &sink);
+    struct zeta_catalog *later = read_sets(SETS, true, &sink);
+    const struct zeta_symbol_lookup lookup = lookup_of(symbols);
+
+    (void)state;
+    assert_string_equal(sink.first_error, "");
+    assert_int_equal(zeta_catalog_set_count(at_once), 6);
+    assert_int_equal(zeta_catalog_set_count(later), 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct zeta_set *sets[] = {zeta_catalog_set(at_once, i), zeta_catalog_set(later, i)};
+        const bool queries =
+            (sets[0]->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0;
+
+        assert_null(sets[0]->deferred);
+        assert_non_null(sets[1]->deferred);
+        for (int query = 0; query <= queries; query++) {
+            struct zeta_compiled *compiled[2] = {NULL, NULL};
+            struct zeta_text texts[2];
+
+            for (int k = 0; k < 2; k++) {
+                const ze_result_t result = (query ? zeta_set_compile_query : zeta_set_compile)(
+                    k == 0 ? at_once : later, sets[k], &lookup, NULL, &compiled[k]);
+
+                assert_int_equal(result, strcmp(sets[k]->name, "gone") == 0
+                                             ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+                                             : ZE_RESULT_SUCCESS);
+            }
+            if (!compiled[0])
+                continue;
+            for (int k = 0; k < 2; k++)
+                texts[k] = describe(compiled[k]);
+            assert_string_equal(zeta_text_get(&texts[0]), zeta_text_get(&texts[1]));
+            assert_int_equal(zeta_compiled_longest_ns(compiled[0]),
+                             zeta_compiled_longest_ns(compiled[1]));
+            for (int k = 0; k < 2; k++) {
+                zeta_text_finish(&texts[k]);
+                zeta_compiled_destroy(compiled[k]);
+            }
+        }
+    }
+    zeta_catalog_destroy(at_once);
+    zeta_catalog_destroy(later);
+}
+
+/* Mistakes of deferred sets: found with their place by the first use, not by linking. */
+static void deferred__mistakes__found_by_the_first_use(void **state)
+{
+    static const struct {
+        const char *text, *finding;
+    } mistakes[] = {
+        {"programs: {" UUID "1: \"200=7 <low>\"}\nsets:\n  - {kind: set, name: s, uuid: " UUID
+         "1, metrics: [M]}\n",
+         "unknown block 'low'"},
+        {"programs: {" UUID "1: \"7=7\"}\nsets:\n  - {kind: set, name: s, uuid: " UUID
+         "1, metrics: [M]}\n",
+         "register 0x7 is not among those"},
+        {"sets:\n  - {kind: set, name: s, metrics: [N]}\n", "unknown shared metric 'N'"},
+        {"sets:\n  - {kind: set, name: s, metrics: [M, M]}\n", "metric M is already declared"},
+        {"sets:\n  - {kind: set, name: s, metrics: [{kind: raw, name: X, value: C}]}\n",
+         "unknown name C"},
+        {"sets:\n  - {kind: set, name: s, sampling: [event], metrics: [{kind: raw, name: X, value: "
+         "before(ticks)}, {kind: raw, name: Y, value: \"before(B[1])\"}]}\n",
+         "no event sampling"},
+    };
+    static const char head[] =
+        "format: 2\nunits: {u: {registers: [[0x100, 0xffff]]}}\nlayouts:\n"
+        "  - {name: wide, kind: delta, record: 64, header: {ticks: {at: 0, width: 32, delta: "
+        "32}},\n"
+        "     counters: {B: [{n: 4, at: 8, stride: 8, width: 64}]}}\n"
+        "kinds:\n  raw: {description: d, type: raw, value_type: u64, class: exact}\n"
+        "  set: {description: d, domain: 0, unit: u, layout: wide, sampling: [time]}\n"
+        "metrics: {M: {kind: raw, value: ticks}}\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        static const uint8_t raw[128];
+        struct zeta_diagnostics linking = {0}, compiling = {0};
+        struct zeta_evaluation found;
+        struct zeta_compiled *compiled = NULL;
+        struct zeta_sum_plan *plan = NULL;
+        struct zeta_text text = {0};
+        struct zeta_catalog *catalog;
+        const struct zeta_program_entry *entries;
+        const struct zeta_set *set;
+        char whole[2048];
+        bool query;
+
+        (void)snprintf(whole, sizeof(whole), "%s%s", head, mistakes[i].text);
+        catalog = read_sets(whole, true, &linking);
+        assert_string_equal(linking.first_error, "");
+        assert_int_equal(zeta_catalog_set_count(catalog), 1);
+        set = zeta_catalog_set(catalog, 0);
+        query = set->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+        assert_int_equal((query ? zeta_set_compile_query : zeta_set_compile)(catalog, set, NULL,
+                                                                             &compiling, &compiled),
+                         ZE_RESULT_SUCCESS);
+        assert_int_equal(zeta_compiled_check(compiled), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(zeta_compiled_metric_count(compiled), 0);
+        assert_int_equal(zeta_compiled_program(compiled, &entries), 0);
+        assert_int_equal(zeta_compiled_longest_ns(compiled), 0);
+        assert_int_equal(zeta_evaluate_count(compiled, sizeof(raw)), 0);
+        assert_int_equal(zeta_evaluate(compiled, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, 0,
+                                       0, raw, sizeof(raw), NULL, 0, &found),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(zeta_evaluate_rows(compiled, 0, 0, raw, sizeof(raw), &found),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(zeta_sum_plan_create(compiled, false, &plan),
+                         ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(zeta_describe_set(compiled, &text), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        zeta_compiled_destroy(compiled);
+        zeta_catalog_destroy(catalog);
+
+        /* Who checks the file links all of it, and finds the same. */
+        linking = (struct zeta_diagnostics){0};
+        catalog = zeta_catalog_create();
+        (void)zeta_catalog_add_text(catalog, whole, strlen(whole), "a.yaml", &linking);
+        (void)zeta_catalog_link(catalog, &linking);
+        assert_non_null(strstr(linking.first_error, mistakes[i].finding));
+        zeta_catalog_destroy(catalog);
+    }
+}
+
+static void count_finding(void *context, const struct zeta_diagnostic *finding)
+{
+    (void)finding;
+    (*(int *)context)++;
+}
+
+static void deferred__mistake__reported_to_the_compilers_sink(void **state)
+{
+    static const char text[] =
+        "format: 2\nunits: {u: {}}\nlayouts:\n"
+        "  - {name: l, kind: delta, record: 64, header: {ticks: {at: 0, width: 32}}}\nsets:\n"
+        "  - {name: s, description: d, domain: 0, unit: u, layout: l, sampling: [time], metrics: "
+        "[N]}\n";
+    int count = 0;
+    struct zeta_diagnostics sink = {.report = count_finding, .context = &count};
+    struct zeta_catalog *catalog = read_sets(text, true, &sink);
+    struct zeta_compiled *compiled = NULL;
+
+    (void)state;
+    assert_int_equal(
+        zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), NULL, &sink, &compiled),
+        ZE_RESULT_SUCCESS);
+    assert_int_equal(count, 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(zeta_compiled_check(compiled), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(count, 1);
+    zeta_compiled_destroy(compiled);
+    zeta_catalog_destroy(catalog);
+}
+
+enum { THREADS = 6, ROUNDS = 20, SET_COUNT = 5 };
+
+struct users {
+    struct zeta_compiled *compiled[SET_COUNT];
+    pthread_barrier_t barrier;
+    char *expected[SET_COUNT];
+    _Atomic int wrong;
+};
+
+static void *use_all(void *context)
+{
+    struct users *users = context;
+
+    (void)pthread_barrier_wait(&users->barrier);
+    for (int i = 0; i < SET_COUNT; i++) {
+        struct zeta_text text = {0};
+
+        if (zeta_describe_set(users->compiled[i], &text) != ZE_RESULT_SUCCESS ||
+            strcmp(text.data, users->expected[i]) != 0)
+            users->wrong++;
+        zeta_text_finish(&text);
+    }
+    return NULL;
+}
+
+/* All threads ask for the same sets at the same time; sets share metrics and programs. */
+static void deferred__first_use_by_many_threads__all_get_the_set(void **state)
+{
+    struct zeta_diagnostics sink = {0};
+    struct zeta_catalog *catalog = read_sets(SETS, true, &sink);
+    const struct zeta_symbol_lookup lookup = lookup_of(symbols);
+    struct users users = {0};
+
+    (void)state;
+    assert_int_equal(pthread_barrier_init(&users.barrier, NULL, THREADS), 0);
+    for (int round = 0; round <= ROUNDS; round++) {
+        pthread_t threads[THREADS];
+        int count = 0;
+
+        for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
+            const struct zeta_set *set = zeta_catalog_set(catalog, i);
+
+            if (strcmp(set->name, "gone") != 0)
+                assert_int_equal(
+                    zeta_set_compile(catalog, set, &lookup, &sink, &users.compiled[count++]),
+                    ZE_RESULT_SUCCESS);
+        }
+        assert_int_equal(count, SET_COUNT);
+        for (int i = 0; round == 0 && i < SET_COUNT; i++)
+            users.expected[i] = describe(users.compiled[i]).data;
+        for (int i = 0; round > 0 && i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, use_all, &users), 0);
+        for (int i = 0; round > 0 && i < THREADS; i++)
+            (void)pthread_join(threads[i], NULL);
+        for (int i = 0; i < SET_COUNT; i++)
+            zeta_compiled_destroy(users.compiled[i]);
+    }
+    assert_int_equal(users.wrong, 0);
+    for (int i = 0; i < SET_COUNT; i++)
+        free(users.expected[i]);
+    (void)pthread_barrier_destroy(&users.barrier);
+    zeta_catalog_destroy(catalog);
+}
+
+SUITE(deferred)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deferred__every_set__the_same_as_at_once),
+        cmocka_unit_test(deferred__mistakes__found_by_the_first_use),
+        cmocka_unit_test(deferred__mistake__reported_to_the_compilers_sink),
+        cmocka_unit_test(deferred__first_use_by_many_threads__all_get_the_set),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -25,7 +25,7 @@ static double measure_ring(struct zeta_vgpu_ring *ring, uint8_t *buffer)
     double begin;
 
     for (unsigned i = 0; i < REPORTS; i++)
-        zeta_vgpu_ring_push(ring, report);
+        (void)zeta_vgpu_ring_push(ring, report, 1);
     begin = bench_seconds(CLOCK_MONOTONIC);
     zeta_vgpu_ring_read(ring, buffer, BYTES, &read);
     if (read.bytes != BYTES)

@@ -36,7 +36,8 @@ static int setup(void **state)
 
     bed.count = 0;
     pthread_mutex_init(&bed.lock, NULL);
-    zeta_vgpu_launch_lock_init(&bed.launch_lock);
+    bed.launch_lock = (struct zeta_vgpu_launch_lock){.taken = false};
+    pthread_cond_init(&bed.launch_lock.changed, NULL);
     *state = &bed;
     return 0;
 }
@@ -45,7 +46,7 @@ static int teardown(void **state)
 {
     struct bed *bed = *state;
 
-    zeta_vgpu_launch_lock_finish(&bed->launch_lock);
+    pthread_cond_destroy(&bed->launch_lock.changed);
     pthread_mutex_destroy(&bed->lock);
     return 0;
 }
@@ -137,7 +138,7 @@ static void launches__the_best_is_interrupted__the_others_go_on(void **state)
     start(bed, &high, ZETA_VGPU_PRIORITY_HIGH);
     atomic_store(&high.interrupt, true);
     pthread_mutex_lock(&bed->lock);
-    zeta_vgpu_launch_lock_wake_locked(&bed->launch_lock);
+    pthread_cond_broadcast(&bed->launch_lock.changed);
     pthread_mutex_unlock(&bed->lock);
     assert_int_equal(pthread_join(high.thread, NULL), 0);
     assert_false(high.had_engine);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zeta/file.h>
 #include <zeta/yaml.h>
 
 /* How a value is read. */
@@ -207,17 +206,6 @@ static bool read_pci(const char *value, struct zeta_vgpu_description *out_descri
     return true;
 }
 
-static bool read_clock(const char *value, enum zeta_vgpu_clock_mode *out_clock)
-{
-    if (strcmp(value, "wall") == 0)
-        *out_clock = ZETA_VGPU_CLOCK_WALL;
-    else if (strcmp(value, "virtual") == 0)
-        *out_clock = ZETA_VGPU_CLOCK_VIRTUAL;
-    else
-        return false;
-    return true;
-}
-
 /*
  * Profilers know hardware by these families of ids, whatever the vendor, and take metric time
  * stamps of it for one bit shorter than they are here; samples would match nothing in the second
@@ -234,21 +222,6 @@ static bool is_misleading_id(uint64_t id)
     return false;
 }
 
-static bool read_device_id(const struct key *key, const char *value, uint32_t *out_id,
-                           struct zeta_vgpu_message *out_message)
-{
-    uint64_t number = 0;
-
-    if (!read_number(key, value, &number, out_message))
-        return false;
-    if (is_misleading_id(number)) {
-        return refuse_value(out_message, key, value,
-                            "profilers take this family of ids for hardware with another timer");
-    }
-    *out_id = (uint32_t)number;
-    return true;
-}
-
 static bool read_value(struct zeta_vgpu_description *d, const struct key *key, const char *value,
                        struct zeta_vgpu_message *out_message)
 {
@@ -257,35 +230,35 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
 
     switch (key->type) {
     case KEY_IDENTITY:
-        if (read_identity(d, value))
-            return true;
-        return refuse_value(out_message, key, value, "it is zeta or intel-like");
+        return read_identity(d, value) ||
+               refuse_value(out_message, key, value, "it is zeta or intel-like");
     case KEY_TEXT:
     case KEY_NAME:
         return read_text(key, value, target, out_message);
     case KEY_U32:
+    case KEY_DEVICE_ID:
         if (!read_number(key, value, &number, out_message))
             return false;
+        if (key->type == KEY_DEVICE_ID && is_misleading_id(number))
+            return refuse_value(
+                out_message, key, value,
+                "profilers take this family of ids for hardware with another timer");
         *(uint32_t *)target = (uint32_t)number;
         return true;
-    case KEY_DEVICE_ID:
-        return read_device_id(key, value, target, out_message);
     case KEY_U64:
         return read_number(key, value, target, out_message);
     case KEY_UUID:
         d->has_uuid = read_uuid(value, d->uuid);
-        if (!d->has_uuid)
-            refuse_value(out_message, key, value, "it has 32 hexadecimal digits");
-        return d->has_uuid;
+        return d->has_uuid || refuse_value(out_message, key, value, "it has 32 hexadecimal digits");
     case KEY_PCI:
-        if (read_pci(value, d))
-            return true;
-        return refuse_value(out_message, key, value,
+        return read_pci(value, d) ||
+               refuse_value(out_message, key, value,
                             "it is domain:bus:device.function in hexadecimal, or none");
     case KEY_CLOCK:
-        if (read_clock(value, &d->clock))
-            return true;
-        return refuse_value(out_message, key, value, "it is wall or virtual");
+        if (strcmp(value, "wall") != 0 && strcmp(value, "virtual") != 0)
+            return refuse_value(out_message, key, value, "it is wall or virtual");
+        d->clock = *value == 'w' ? ZETA_VGPU_CLOCK_WALL : ZETA_VGPU_CLOCK_VIRTUAL;
+        return true;
     }
     return false;
 }
@@ -360,35 +333,40 @@ static bool read_members(struct reader *reader, const struct zeta_yaml_node *map
     return true;
 }
 
+/* Applies a document that was read, or could not be, and frees it. */
+static enum zeta_vgpu_result apply(struct reader *reader, struct zeta_yaml_document *document,
+                                   const struct zeta_yaml_error *error)
+{
+    const struct zeta_yaml_node *root = document ? zeta_yaml_root(document) : NULL;
+    bool good = document != NULL;
+
+    if (!document) {
+        zeta_yaml_print_error(error, reader->path, reader->message->text,
+                              sizeof(reader->message->text));
+        if (error->no_memory)
+            return ZETA_VGPU_OUT_OF_MEMORY;
+    } else if (root && root->kind == ZETA_YAML_MAPPING) {
+        good = read_members(reader, root, "");
+    } else if (root) {
+        good =
+            refuse(reader, root,
+                   root->kind == ZETA_YAML_SEQUENCE ? "a list cannot be here"
+                                                    : "a mapping of names to values is expected");
+    }
+    zeta_yaml_free(document);
+    return good ? ZETA_VGPU_OK : ZETA_VGPU_INVALID_ARGUMENT;
+}
+
 enum zeta_vgpu_result zeta_vgpu_description_parse(struct zeta_vgpu_description *description,
                                                   const char *text, size_t length, const char *name,
                                                   zeta_vgpu_unknown_key_fn unknown, void *context,
                                                   struct zeta_vgpu_message *out_message)
 {
-    struct reader reader = {.description = description,
-                            .path = name,
-                            .unknown = unknown,
-                            .context = context,
-                            .message = out_message};
+    struct reader reader = {description, name, unknown, context, out_message};
     struct zeta_yaml_error error;
     struct zeta_yaml_document *document = zeta_yaml_parse(text, length, name, NULL, &error);
-    const struct zeta_yaml_node *root;
-    bool good = true;
 
-    if (!document) {
-        zeta_yaml_print_error(&error, name, out_message->text, sizeof(out_message->text));
-        return error.no_memory ? ZETA_VGPU_OUT_OF_MEMORY : ZETA_VGPU_INVALID_ARGUMENT;
-    }
-    root = zeta_yaml_root(document);
-    if (root && root->kind == ZETA_YAML_MAPPING)
-        good = read_members(&reader, root, "");
-    else if (root)
-        good =
-            refuse(&reader, root,
-                   root->kind == ZETA_YAML_SEQUENCE ? "a list cannot be here"
-                                                    : "a mapping of names to values is expected");
-    zeta_yaml_free(document);
-    return good ? ZETA_VGPU_OK : ZETA_VGPU_INVALID_ARGUMENT;
+    return apply(&reader, document, &error);
 }
 
 enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *description,
@@ -396,16 +374,10 @@ enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *d
                                                  void *context,
                                                  struct zeta_vgpu_message *out_message)
 {
-    enum zeta_vgpu_result result;
-    uint64_t length = 0;
-    char *text = zeta_file_read(path, ZETA_VGPU_DESCRIPTION_BYTES, &length);
+    struct reader reader = {description, path, unknown, context, out_message};
+    const struct zeta_yaml_limits limits = {.max_bytes = 65536};
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document = zeta_yaml_read_file(path, &limits, &error);
 
-    if (!text)
-        return zeta_vgpu_fail(out_message, ZETA_VGPU_INVALID_ARGUMENT,
-                              "%.300s cannot be read (%s); it is a file of at most %u bytes", path,
-                              strerror(errno), ZETA_VGPU_DESCRIPTION_BYTES);
-    result = zeta_vgpu_description_parse(description, text, (size_t)length, path, unknown, context,
-                                         out_message);
-    free(text);
-    return result;
+    return apply(&reader, document, &error);
 }

@@ -86,9 +86,7 @@ void zeta_vgpu_description_default(struct zeta_vgpu_description *out_description
 
 /**
  * Sets one value by its name in YAML ("name", "topology.slices", "fault.wrap_soon" ...).
- *
- * @out_message  why it was refused: the name, the value, what is allowed
- * Errors: INVALID_ARGUMENT; *out_known is false when there is no such name.
+ * Errors: INVALID_ARGUMENT with the reason; *out_known is false when there is no such name.
  */
 enum zeta_vgpu_result zeta_vgpu_description_set(struct zeta_vgpu_description *description,
                                                 const char *name, const char *value,
@@ -102,22 +100,17 @@ const char *zeta_vgpu_description_key(uint32_t index);
 typedef void (*zeta_vgpu_unknown_key_fn)(void *context, const char *path, unsigned line,
                                          const char *key);
 
-/** Largest file that is read. */
-#define ZETA_VGPU_DESCRIPTION_BYTES 65536u
-
 /**
- * Applies a YAML text: a mapping of names to values, one level of sections.
+ * Apply a YAML text or file of at most 64 KiB: a mapping of names to values, one level of sections.
  *
  * @name         of the text in messages
  * @out_message  name, line, column and reason
- * Errors: INVALID_ARGUMENT when it is malformed or holds a bad value.
+ * Errors: OUT_OF_MEMORY; INVALID_ARGUMENT when it cannot be read, is malformed or has a bad value.
  */
 enum zeta_vgpu_result zeta_vgpu_description_parse(struct zeta_vgpu_description *description,
                                                   const char *text, size_t length, const char *name,
                                                   zeta_vgpu_unknown_key_fn unknown, void *context,
                                                   struct zeta_vgpu_message *out_message);
-
-/** The same for a file; INVALID_ARGUMENT also when it cannot be read or is too large. */
 enum zeta_vgpu_result zeta_vgpu_description_load(struct zeta_vgpu_description *description,
                                                  const char *path, zeta_vgpu_unknown_key_fn unknown,
                                                  void *context,

@@ -106,61 +106,45 @@ static void drop_oldest_locked(struct zeta_vgpu_ring *ring)
     atomic_store(&ring->head, head + 1);
 }
 
-/* Returns how many reports had to go for it: 0 or 1. */
-static uint32_t push_locked(struct zeta_vgpu_ring *ring, const uint8_t *report)
-{
-    const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    const uint64_t slot = tail % ring->capacity;
-    const bool full = tail - atomic_load(&ring->head) == ring->capacity;
-
-    if (full)
-        drop_oldest_locked(ring);
-    memcpy(ring->reports + slot * ring->report_bytes, report, ring->report_bytes);
-    ring->breaks[slot] = ring->pending_break;
-    if (ring->pending_break != 0)
-        ring->break_count++;
-    ring->pending_break = 0;
-    atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
-    return full;
-}
-
-uint64_t zeta_vgpu_ring_push_many(struct zeta_vgpu_ring *ring, const uint8_t *reports,
-                                  uint32_t count)
+uint64_t zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const void *reports, uint32_t count)
 {
     uint64_t dropped = 0;
 
     pthread_mutex_lock(&ring->lock);
-    for (uint32_t i = 0; i < count; i++)
-        dropped += push_locked(ring, reports + (size_t)i * ring->report_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+        const uint64_t slot = tail % ring->capacity;
+
+        if (tail - atomic_load(&ring->head) == ring->capacity) {
+            drop_oldest_locked(ring);
+            dropped++;
+        }
+        memcpy(ring->reports + slot * ring->report_bytes,
+               (const uint8_t *)reports + (size_t)i * ring->report_bytes, ring->report_bytes);
+        ring->breaks[slot] = ring->pending_break;
+        if (ring->pending_break != 0)
+            ring->break_count++;
+        ring->pending_break = 0;
+        atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
+    }
     update_level_locked(ring);
     pthread_mutex_unlock(&ring->lock);
     return dropped;
 }
 
-void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report)
-{
-    (void)zeta_vgpu_ring_push_many(ring, report, 1);
-}
-
-static void lose(struct zeta_vgpu_ring *ring, uint32_t reason, uint64_t count)
+void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint32_t reason, uint64_t count)
 {
     pthread_mutex_lock(&ring->lock);
     ring->pending_break = make_break(reason, (uint64_t)lost_of(ring->pending_break) + count);
     pthread_mutex_unlock(&ring->lock);
 }
 
-void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count)
-{
-    lose(ring, ZETA_PLUGIN_BREAK_LOST, count);
-}
-
-void zeta_vgpu_ring_overflow(struct zeta_vgpu_ring *ring, uint64_t count)
-{
-    lose(ring, ZETA_PLUGIN_BREAK_OVERFLOW, count);
-}
-
-/* Reports from head that lie behind each other in memory and have no break between them. */
-static uint32_t span_locked(const struct zeta_vgpu_ring *ring, uint64_t room)
+/*
+ * Copies reports that are one behind the other in memory and have no break between them; false when
+ * there is none, or a break precedes it and data was read.
+ */
+static bool read_span_locked(struct zeta_vgpu_ring *ring, uint8_t *target, uint64_t room,
+                             struct zeta_plugin_read *out_read)
 {
     const uint64_t head = atomic_load(&ring->head);
     const uint64_t slot = head % ring->capacity;
@@ -176,22 +160,9 @@ static uint32_t span_locked(const struct zeta_vgpu_ring *ring, uint64_t room)
         if (ring->breaks[slot + i] != 0)
             count = i;
     }
-    return (uint32_t)count;
-}
-
-/* Copies one span; false when there is none, or a break precedes it and data was read. */
-static bool read_span_locked(struct zeta_vgpu_ring *ring, uint8_t *target, uint64_t room,
-                             struct zeta_plugin_read *out_read)
-{
-    const uint64_t head = atomic_load(&ring->head);
-    const uint64_t slot = head % ring->capacity;
-    const uint32_t count = span_locked(ring, room);
-
-    if (count == 0)
+    if (count == 0 || (ring->breaks[slot] != 0 && out_read->bytes > 0))
         return false;
     if (ring->breaks[slot] != 0) {
-        if (out_read->bytes > 0)
-            return false;
         out_read->broken = 1;
         out_read->lost = lost_of(ring->breaks[slot]);
         out_read->reason = ring->breaks[slot] >> LOST_BITS;
@@ -200,7 +171,7 @@ static bool read_span_locked(struct zeta_vgpu_ring *ring, uint8_t *target, uint6
     }
     memcpy(target, ring->reports + slot * ring->report_bytes, (size_t)count * ring->report_bytes);
     atomic_store(&ring->head, head + count);
-    out_read->bytes += (uint64_t)count * ring->report_bytes;
+    out_read->bytes += count * ring->report_bytes;
     return true;
 }
 

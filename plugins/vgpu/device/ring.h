@@ -29,10 +29,8 @@ struct zeta_vgpu_ring {
     struct zeta_notify notify;
 };
 
-/**
- * Capacity in records: as wanted, room for a notification at least, within 64 and
- * @most; the fault full_ring bounds it further.
- */
+/** Capacity in records: as wanted, room for a notification at least, within 64 and most; the fault
+ * full_ring bounds it further. */
 uint32_t zeta_vgpu_ring_capacity(uint64_t wanted, uint64_t notify, uint32_t most,
                                  uint64_t full_ring);
 
@@ -43,18 +41,14 @@ bool zeta_vgpu_ring_init(struct zeta_vgpu_ring *ring, uint32_t capacity, uint32_
 /** Frees it. A ring of zeros is left alone. */
 void zeta_vgpu_ring_finish(struct zeta_vgpu_ring *ring);
 
-/** Appends a report of the ring's size. */
-void zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const uint8_t *report);
+/** Appends reports that are one behind the other; returns how many old ones had to go. */
+uint64_t zeta_vgpu_ring_push(struct zeta_vgpu_ring *ring, const void *reports, uint32_t count);
 
-/** Appends reports that lie behind each other; returns how many old ones had to go. */
-uint64_t zeta_vgpu_ring_push_many(struct zeta_vgpu_ring *ring, const uint8_t *reports,
-                                  uint32_t count);
-
-/** Notes that reports were lost before they got here. */
-void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint64_t count);
-
-/** The same for reports that had no room because the ones behind them need all of it. */
-void zeta_vgpu_ring_overflow(struct zeta_vgpu_ring *ring, uint64_t count);
+/**
+ * Notes that reports were lost before they got here (BREAK_LOST), or because those behind them need
+ * all the room (BREAK_OVERFLOW).
+ */
+void zeta_vgpu_ring_lose(struct zeta_vgpu_ring *ring, uint32_t reason, uint64_t count);
 
 /** Reads as stream_read of struct zeta_plugin_metric_ops does. */
 void zeta_vgpu_ring_read(struct zeta_vgpu_ring *ring, void *buffer, uint64_t capacity_bytes,

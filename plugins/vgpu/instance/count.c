@@ -141,7 +141,7 @@ void zeta_vgpu_instance_publish_kernels(struct zeta_vgpu_instance *instance, uin
 {
     uint32_t slot = zeta_vgpu_instance_slot(instance);
 
-    if (slot == 0 || tile >= instance->tiles)
+    if (slot == 0)
         return;
     cell_write(CELL(instance->segment->slots[slot - 1].kernels[tile]),
                (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT, &totals[0][0]);
@@ -152,7 +152,7 @@ void zeta_vgpu_instance_publish_copies(struct zeta_vgpu_instance *instance, uint
 {
     uint32_t slot = zeta_vgpu_instance_slot(instance);
 
-    if (slot == 0 || tile >= instance->tiles)
+    if (slot == 0)
         return;
     cell_write(CELL(instance->segment->slots[slot - 1].copies[tile]), ZETA_VGPU_COUNTER_COUNT,
                totals);
@@ -165,7 +165,7 @@ void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32
     const uint64_t words[ZETA_VGPU_ACTIVITY_WORDS] = {activity->since_ns, activity->context};
     struct zeta_vgpu_slot *own;
 
-    if (slot == 0 || tile >= instance->tiles)
+    if (slot == 0)
         return;
     own = &instance->segment->slots[slot - 1];
     cell_write(CELL(own->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words);
@@ -192,7 +192,7 @@ bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint
     uint64_t words[ZETA_VGPU_ACTIVITY_WORDS];
     uint64_t sequence = atomic_load_explicit(&segment->base.sequence, memory_order_acquire);
 
-    if (unfolded(segment, sequence, slot) == 0 || tile >= instance->tiles ||
+    if (unfolded(segment, sequence, slot) == 0 ||
         !cell_read(CELL(segment->slots[slot].activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words))
         return false;
     out_activity->since_ns = words[0];
@@ -224,8 +224,6 @@ bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32
     const struct zeta_vgpu_base *base = &segment->base;
     const uint32_t rows = instance->rows_per_tile;
 
-    if (tile >= instance->tiles)
-        return false;
     for (uint32_t attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         uint64_t sequence = atomic_load_explicit(&base->sequence, memory_order_acquire);
         bool good = true;
@@ -246,36 +244,24 @@ bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32
     return false;
 }
 
-/* ---- counters of single EUs ---- */
-
-/* A request in one word: 0 is none. */
-static uint64_t pack(const struct zeta_vgpu_eu_request *request)
-{
-    return request->used ? UINT64_C(1) << 63 | (uint64_t)request->eu << 16 | request->counter : 0;
-}
+/* ---- counters of single EUs ----------------------------------------------------------------- */
 
 uint64_t
 zeta_vgpu_instance_request_eus(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t unit,
                                const struct zeta_vgpu_eu_request requests[ZETA_VGPU_EU_REQUESTS])
 {
     struct zeta_vgpu_eu_wanted *wanted = &instance->segment->eu_wanted[tile][unit];
-    uint64_t number;
+    const uint64_t number = zeta_vgpu_instance_new_number(instance);
 
-    if (!zeta_vgpu_instance_lock(instance))
-        return 0;
-    number = atomic_fetch_add(&instance->segment->eu_numbers, 1) + 1;
     atomic_store(&wanted->number, 0);
+    /* A request in one word: 0 is none. */
     for (uint32_t i = 0; i < ZETA_VGPU_EU_REQUESTS; i++)
-        atomic_store(&wanted->requests[i], pack(&requests[i]));
+        atomic_store(&wanted->requests[i],
+                     requests[i].used
+                         ? UINT64_C(1) << 63 | (uint64_t)requests[i].eu << 16 | requests[i].counter
+                         : 0);
     atomic_store(&wanted->number, number);
-    zeta_vgpu_instance_unlock(instance);
     return number;
-}
-
-void zeta_vgpu_instance_withdraw_eus(struct zeta_vgpu_instance *instance, uint32_t tile,
-                                     uint32_t unit)
-{
-    atomic_store(&instance->segment->eu_wanted[tile][unit].number, 0);
 }
 
 uint64_t zeta_vgpu_instance_eu_request_number(const struct zeta_vgpu_instance *instance,
@@ -412,8 +398,7 @@ static void reap_locked(struct zeta_vgpu_instance *instance)
         if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&t->start_time)))
             zeta_vgpu_instance_fold_locked(instance, slot);
     }
-    zeta_vgpu_instance_reap_periods(instance);
-    zeta_vgpu_instance_reap_traces(instance);
+    zeta_vgpu_instance_reap_units(instance);
 }
 
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
@@ -488,4 +473,11 @@ enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instanc
     }
     zeta_vgpu_instance_unlock(instance);
     return result;
+}
+
+bool zeta_vgpu_instance_slot_alive(const struct zeta_vgpu_instance *instance, uint32_t slot)
+{
+    const struct zeta_vgpu_attached *attached = &instance->segment->attached[slot];
+
+    return zeta_vgpu_process_alive(atomic_load(&attached->pid), atomic_load(&attached->start_time));
 }

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shared_file.h"
+#include <zeta/descriptor.h>
 
 #define MAGIC UINT64_C(0x6e692d757067767a) /* "zvgpu-in" */
 #define PLACES 64u
@@ -27,7 +29,7 @@ struct content {
     struct place places[PLACES];
 };
 
-/* ---- where -------------------------------------------------------------------------------- */
+/* ---- where ---------------------------------------------------------------------------------- */
 
 static bool is_ours(const struct stat *status)
 {
@@ -116,7 +118,7 @@ void zeta_vgpu_instance_sweep(const char *folder, const char *kept)
     closedir(listing);
 }
 
-/* ---- what --------------------------------------------------------------------------------- */
+/* ---- what ----------------------------------------------------------------------------------- */
 
 static bool is_meant(int memory, uint64_t size_bytes, const struct content *content)
 {
@@ -201,4 +203,51 @@ void zeta_vgpu_instance_file_join(int file, int memory, uint64_t start_time)
     if (i < PLACES && pwrite(file, &own, sizeof(own),
                              (off_t)(offsetof(struct content, places) + i * sizeof(own))) < 0)
         return;
+}
+
+/* ---- files in memory ------------------------------------------------------------------------ */
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+int zeta_vgpu_shared_file_create(const char *name, uint64_t size_bytes)
+{
+    const int descriptor =
+        zeta_descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    struct rlimit limit;
+    int error;
+
+    if (descriptor < 0)
+        return -1;
+    /* A file larger than the limit would end the process with SIGXFSZ. */
+    errno = EFBIG;
+    if ((getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= size_bytes) &&
+        fchmod(descriptor, 0600) == 0 && ftruncate(descriptor, (off_t)size_bytes) == 0 &&
+        fcntl(descriptor, F_ADD_SEALS, SEALS) == 0)
+        return descriptor;
+    error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+}
+
+int zeta_vgpu_shared_file_open(uint32_t pid, uint32_t descriptor, const char *name)
+{
+    char path[64], target[128], expected[128];
+    struct stat status;
+    ssize_t length;
+    int file;
+
+    /* Where the links in /proc of such a file point. */
+    snprintf(expected, sizeof(expected), "/memfd:%.80s (deleted)", name);
+    snprintf(path, sizeof(path), "/proc/%u/fd/%u", pid, descriptor);
+    length = readlink(path, target, sizeof(target));
+    if (length != (ssize_t)strlen(expected) || memcmp(target, expected, (size_t)length) != 0)
+        return -1;
+    file = zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_uid == geteuid() && (fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) != 0)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
 }

@@ -17,7 +17,7 @@
 
 #include "instance.h"
 
-#define ZETA_VGPU_LAYOUT_VERSION 7u
+#define ZETA_VGPU_LAYOUT_VERSION 8u
 #define ZETA_VGPU_LAYOUT_MAGIC UINT64_C(0x7570672d6174657a) /* "zeta-gpu" */
 #define ZETA_VGPU_LOG_EUS (1u + ZETA_VGPU_EU_REQUESTS)      /* words of a unit */
 #define ZETA_VGPU_LOG_HEADER (4u + ZETA_VGPU_EU_UNITS * ZETA_VGPU_LOG_EUS)
@@ -98,23 +98,6 @@ struct zeta_vgpu_tile_logs {
     _Atomic uint64_t markers[ZETA_VGPU_MARKER_UNITS][ZETA_VGPU_MARKER_WORDS];
 };
 
-/** A log as this process sees it. */
-struct zeta_vgpu_log_area {
-    _Atomic uint64_t *head;
-    _Atomic uint64_t *words;
-    uint32_t entry_words;
-    uint32_t capacity; /**< in entries */
-};
-
-/** The tracer of a source of a tile; see instance.h. */
-struct zeta_vgpu_trace {
-    _Alignas(64) _Atomic uint64_t number; /**< of the tracer, 0: none */
-    _Atomic uint64_t writers;
-    _Atomic uint32_t pid, descriptor, index;
-    _Alignas(64) _Atomic uint64_t missed;
-    _Atomic uint64_t written, lost, waiting, capacity;
-};
-
 struct zeta_vgpu_tile_traces {
     _Alignas(64) _Atomic uint32_t watched;
     struct zeta_vgpu_trace sources[ZETA_VGPU_SOURCES];
@@ -141,11 +124,9 @@ struct zeta_vgpu_segment {
     struct zeta_vgpu_attached attached[ZETA_VGPU_SLOTS];
     struct zeta_vgpu_base base;
     _Atomic uint64_t taken_ns[ZETA_VGPU_MAX_TILES]; /**< up to then the clock's time is taken */
-    _Atomic uint64_t eu_numbers;                    /**< of requests, given out so far */
     struct zeta_vgpu_eu_wanted eu_wanted[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_UNITS];
-    _Atomic uint64_t snapshots;     /**< in all logs so far */
-    _Atomic uint64_t tokens;        /**< given out so far */
-    _Atomic uint64_t trace_numbers; /**< given out so far */
+    _Atomic uint64_t snapshots; /**< in all logs so far */
+    _Atomic uint64_t numbers;   /**< given out so far: of requests, readers and tracers */
     struct zeta_vgpu_tile_traces traces[ZETA_VGPU_MAX_TILES];
     _Atomic uint64_t ip_wanted[ZETA_VGPU_MAX_TILES];      /**< by the holder of the unit "ip" */
     struct zeta_vgpu_tile_logs logs[ZETA_VGPU_MAX_TILES]; /**< only those of tiles have memory */
@@ -182,14 +163,11 @@ void zeta_vgpu_instance_unlock(struct zeta_vgpu_instance *instance);
  */
 int zeta_vgpu_instance_back(int descriptor, size_t begin, size_t size_bytes);
 
-/** Adds a slot to the base and frees it. With the lock. */
+/** With the lock: adds a slot to the base and frees it. */
 void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot);
 
-/** Forgets the periods of holders that died. With the lock. */
-void zeta_vgpu_instance_reap_periods(struct zeta_vgpu_instance *instance);
-
-/** Ends the traces of tracers whose processes died. With the lock. */
-void zeta_vgpu_instance_reap_traces(struct zeta_vgpu_instance *instance);
+/** With the lock: forgets periods and ends tracers of processes that died. */
+void zeta_vgpu_instance_reap_units(struct zeta_vgpu_instance *instance);
 
 /** Start time of a process in ticks of the kernel; false when it is gone or a zombie. */
 bool zeta_vgpu_process_start(pid_t pid, uint64_t *out_start_time);
@@ -198,11 +176,11 @@ bool zeta_vgpu_process_start(pid_t pid, uint64_t *out_start_time);
 bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time);
 
 /*
- * How processes find the memory of an instance.
+ * How processes find the memory of an instance (file.c).
  *
- * The memory is a file without a name (shared_file.h). A small file with a name identifies it, and
- * where it can be opened: at descriptors of processes that are attached. It is read and written,
- * never mapped, so whatever somebody does to it ends nobody.
+ * The memory is a file without a name. A small file with a name identifies it, and where it can be
+ * opened: at descriptors of processes that are attached. It is read and written, never mapped, so
+ * whatever somebody does to it ends nobody.
  *
  * Locks of the small file (flock): shared while attached, exclusive while it is begun or removed.
  * So who gets the exclusive lock knows that nobody is attached, also after processes were killed.
@@ -210,8 +188,8 @@ bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time);
 
 /**
  * The folder for such files, which nobody else can write to: XDG_RUNTIME_DIR, else one of this user
- * in /dev/shm, else, if that belongs to somebody else, one in the user's home.
- * @out_message  why there is none, and what to do
+ * in /dev/shm, else, if that belongs to somebody else, one in the user's home. False with what to
+ * do.
  */
 bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
                                struct zeta_vgpu_message *out_message);
@@ -232,7 +210,7 @@ int zeta_vgpu_instance_file_begin(int file, int memory);
 bool zeta_vgpu_instance_file_find(int file, uint64_t size_bytes, int *io_memory);
 
 /**
- * Adds this process to those that have it, unless it is there. With the lock of the segment. Where
+ * With the lock of the segment: adds this process to those that have it, unless it is there. Where
  * 64 living processes are noted already, those have to do until some have ended, and it is called
  * again.
  */

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <zeta/plugin_host.h>
 #include <zeta/thread.h>
+
+#include "plugins/vgpu/device/vgpu.h"
 
 /* How often processes that execute check that samplers are alive. */
 #define POLL_NS UINT64_C(100000000)
@@ -13,24 +16,31 @@
 /* ... and nobody took more time of the clock than that. */
 #define TAKEN_MOST_NS UINT64_C(1000000000)
 
+/* Forgets what came with a unit: its periods, its markers, its counters of EUs. */
+static void set_holder_locked(struct zeta_vgpu_instance *instance, uint32_t tile, uint32_t unit,
+                              uint32_t pid, bool wants_switches)
+{
+    struct zeta_vgpu_holder *holder = &instance->segment->holders[tile][unit];
+
+    if (unit < ZETA_VGPU_EU_UNITS)
+        atomic_store(&instance->segment->eu_wanted[tile][unit].number, 0);
+    atomic_store(&holder->wants_switches, wants_switches);
+    atomic_store(&holder->period_ns, 0);
+    atomic_store(&holder->token, 0);
+    atomic_store(&holder->start_time, instance->start_time);
+    atomic_store(&holder->pid, pid);
+}
+
 uint32_t zeta_vgpu_instance_take_unit(struct zeta_vgpu_instance *instance, uint32_t tile,
                                       uint32_t unit, bool wants_switches)
 {
-    struct zeta_vgpu_holder *holder = &instance->segment->holders[tile][unit];
     uint32_t pid;
 
     if (!zeta_vgpu_instance_lock(instance))
         return ZETA_VGPU_NO_PROCESS;
-    pid = atomic_load(&holder->pid);
-    if (pid != 0 && !zeta_vgpu_process_alive(pid, atomic_load(&holder->start_time)))
-        pid = 0;
-    if (pid == 0) {
-        atomic_store(&holder->wants_switches, wants_switches);
-        atomic_store(&holder->period_ns, 0);
-        atomic_store(&holder->token, 0);
-        atomic_store(&holder->start_time, instance->start_time);
-        atomic_store(&holder->pid, (uint32_t)getpid());
-    }
+    pid = zeta_vgpu_instance_unit_holder(instance, tile, unit);
+    if (pid == 0)
+        set_holder_locked(instance, tile, unit, (uint32_t)getpid(), wants_switches);
     zeta_vgpu_instance_unlock(instance);
     return pid;
 }
@@ -38,14 +48,9 @@ uint32_t zeta_vgpu_instance_take_unit(struct zeta_vgpu_instance *instance, uint3
 void zeta_vgpu_instance_release_unit(struct zeta_vgpu_instance *instance, uint32_t tile,
                                      uint32_t unit)
 {
-    struct zeta_vgpu_holder *holder = &instance->segment->holders[tile][unit];
-
     if (!zeta_vgpu_instance_lock(instance))
         return;
-    atomic_store(&holder->wants_switches, 0);
-    atomic_store(&holder->period_ns, 0);
-    atomic_store(&holder->token, 0);
-    atomic_store(&holder->pid, 0);
+    set_holder_locked(instance, tile, unit, 0, false);
     zeta_vgpu_instance_unlock(instance);
 }
 
@@ -58,21 +63,44 @@ uint32_t zeta_vgpu_instance_unit_holder(const struct zeta_vgpu_instance *instanc
     return pid != 0 && zeta_vgpu_process_alive(pid, atomic_load(&holder->start_time)) ? pid : 0;
 }
 
+uint32_t zeta_vgpu_refuse_unit(const struct zeta_vgpu *vgpu, const char *what, const char *unit,
+                               const char *device, uint32_t holder)
+{
+    const struct zeta_host *host = &vgpu->self->host;
+    struct zeta_vgpu_message message;
+
+    if (zeta_vgpu_instance_damaged(atomic_load(&vgpu->instance), &message))
+        return zeta_host_fail(host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %s", device, message.text);
+    if (holder == (uint32_t)getpid())
+        return zeta_host_fail(host, ZETA_PLUGIN_HANDLE_OBJECT_IN_USE,
+                              "this process has a %s %s of %s already", what, unit, device);
+    return zeta_host_fail(host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "process %u has a %s %s of %s (instance '%s')", holder, what, unit,
+                          device, vgpu->description.instance);
+}
+
 void zeta_vgpu_instance_request_period(struct zeta_vgpu_instance *instance, uint32_t tile,
                                        uint32_t unit, uint64_t period_ns)
 {
     atomic_store(&instance->segment->holders[tile][unit].period_ns, period_ns);
 }
 
-void zeta_vgpu_instance_reap_periods(struct zeta_vgpu_instance *instance)
+void zeta_vgpu_instance_reap_units(struct zeta_vgpu_instance *instance)
 {
     for (uint32_t i = 0; i < instance->tiles * ZETA_VGPU_UNITS; i++) {
-        struct zeta_vgpu_holder *holder =
-            &instance->segment->holders[i / ZETA_VGPU_UNITS][i % ZETA_VGPU_UNITS];
+        const uint32_t tile = i / ZETA_VGPU_UNITS, unit = i % ZETA_VGPU_UNITS;
+        const bool is_source = unit >= ZETA_VGPU_UNIT_TRACE_WORK;
+        const enum zeta_vgpu_source source = is_source ? unit - ZETA_VGPU_UNIT_TRACE_WORK : 0;
+        _Atomic uint64_t *period_ns = &instance->segment->holders[tile][unit].period_ns;
 
-        if (atomic_load(&holder->period_ns) != 0 &&
-            !zeta_vgpu_process_alive(atomic_load(&holder->pid), atomic_load(&holder->start_time)))
-            atomic_store(&holder->period_ns, 0);
+        if ((atomic_load(period_ns) == 0 &&
+             !(is_source &&
+               atomic_load(&zeta_vgpu_instance_trace(instance, tile, source)->number) != 0)) ||
+            zeta_vgpu_instance_unit_holder(instance, tile, unit) != 0)
+            continue;
+        atomic_store(period_ns, 0);
+        if (is_source)
+            zeta_vgpu_instance_end_trace(instance, tile, source);
     }
 }
 
@@ -110,4 +138,27 @@ uint64_t zeta_vgpu_instance_take_time(struct zeta_vgpu_instance *instance, uint3
         end = (follows ? taken : begin_ns) + time_ns;
     } while (!atomic_compare_exchange_weak(at, &taken, end));
     return end;
+}
+
+struct zeta_vgpu_trace *zeta_vgpu_instance_trace(const struct zeta_vgpu_instance *instance,
+                                                 uint32_t tile, enum zeta_vgpu_source source)
+{
+    return &instance->segment->traces[tile].sources[source];
+}
+
+_Atomic uint32_t *zeta_vgpu_instance_watched(const struct zeta_vgpu_instance *instance,
+                                             uint32_t tile)
+{
+    return &instance->segment->traces[tile].watched;
+}
+
+void zeta_vgpu_instance_end_trace(struct zeta_vgpu_instance *instance, uint32_t tile,
+                                  enum zeta_vgpu_source source)
+{
+    struct zeta_vgpu_trace *trace = zeta_vgpu_instance_trace(instance, tile, source);
+
+    atomic_fetch_and(zeta_vgpu_instance_watched(instance, tile), ~(UINT32_C(1) << source));
+    atomic_store(&trace->number, 0);
+    atomic_store(&trace->waiting, 0);
+    atomic_store(&trace->capacity, 0);
 }

@@ -23,68 +23,11 @@ enum { ZETA_VGPU_QUEUES_COMPUTE, ZETA_VGPU_QUEUES_COPY, ZETA_VGPU_QUEUES_COUNT }
 /** Longest pattern of a fill; every allocation is aligned to it. */
 #define ZETA_VGPU_PATTERN_BYTES 4096u
 
-/* Operations of struct zeta_plugin_compute_ops with the same names. */
-uint32_t zeta_vgpu_queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                const struct zeta_plugin_queue_desc *desc,
-                                struct zeta_plugin_queue **out_queue);
-void zeta_vgpu_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
-uint32_t zeta_vgpu_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
-                                const struct zeta_plugin_array *commands, void *cookie);
-uint32_t zeta_vgpu_queue_submit_here(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
-                                     const struct zeta_plugin_array *commands, void *cookie);
-void zeta_vgpu_queue_wake(struct zeta_plugin *self);
-uint32_t zeta_vgpu_kernel_resident_groups(struct zeta_plugin *self,
-                                          struct zeta_plugin_kernel *kernel,
-                                          const uint32_t group_size[3], const void *arguments,
-                                          uint64_t *out_groups);
+/** The operations of compute: modules, kernels and queues, and memory. */
+extern const struct zeta_plugin_compute_ops zeta_vgpu_compute_ops;
 
 /** Destroys the queues that the host left behind; what they had to do ends with DEVICE_LOST. */
 void zeta_vgpu_queues_abandon(struct zeta_vgpu *vgpu);
-uint32_t zeta_vgpu_queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
-
-/*
- * Modules and kernels as the plugin interface knows them, on top of the engine's images.
- */
-
-struct zeta_plugin_kernel {
-    struct zeta_plugin_module *module;
-    const struct zeta_vgpu_image *image;
-    const struct zeta_vgpu_kernel *kernel;  /**< of the image */
-    struct zeta_plugin_argument *arguments; /**< kernel->argument_count of them */
-    uint8_t uuid[16];
-};
-
-/* Operations of struct zeta_plugin_compute_ops with the same names. */
-uint32_t zeta_vgpu_module_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                 const struct zeta_plugin_module_desc *desc,
-                                 const struct zeta_plugin_log_sink *log,
-                                 struct zeta_plugin_module **out_module);
-void zeta_vgpu_module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *module);
-uint32_t zeta_vgpu_module_kernel_names(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                                       struct zeta_plugin_array *out_names);
-uint32_t zeta_vgpu_module_native_image(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                                       struct zeta_plugin_array *out_bytes);
-uint32_t zeta_vgpu_module_global(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                                 struct zeta_plugin_string name, void **out_address,
-                                 uint64_t *out_bytes);
-uint32_t zeta_vgpu_module_function(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                                   struct zeta_plugin_string name, void **out_address);
-uint32_t zeta_vgpu_module_symbols(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                                  uint32_t kind, struct zeta_plugin_array *out_names);
-uint32_t zeta_vgpu_module_link(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
-                               const struct zeta_plugin_log_sink *log);
-uint32_t zeta_vgpu_kernel_create(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                                 struct zeta_plugin_string name,
-                                 struct zeta_plugin_kernel **out_kernel);
-void zeta_vgpu_kernel_destroy(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel);
-uint32_t zeta_vgpu_kernel_properties(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
-                                     struct zeta_plugin_kernel_properties *out_properties);
-uint32_t zeta_vgpu_module_code(struct zeta_plugin *self, struct zeta_plugin_module *module,
-                               uint64_t *out_begin, uint64_t *out_end);
-uint32_t zeta_vgpu_kernel_code(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
-                               uint64_t *out_begin);
-uint32_t zeta_vgpu_kernel_image(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
-                                struct zeta_plugin_array *out_bytes);
 
 /*
  * The copy engine: moves bytes between addresses that nobody promised to be valid.

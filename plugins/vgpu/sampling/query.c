@@ -125,6 +125,9 @@ static void write_records_locked(struct zeta_plugin_query_pool *pool, uint32_t i
 {
     static const uint64_t nothing[ZETA_VGPU_TILE_ROWS][ZETA_VGPU_COUNTER_COUNT];
     const struct zeta_vgpu_usage_mark *begin = &pool->queries[index].begin;
+    /* A command of another queue ran on the tile between the marks. */
+    const bool is_split = begin->others || mark->tile_commands - begin->tile_commands !=
+                                               mark->commands - begin->commands;
 
     for (uint32_t tile = 0; tile < pool->tile_count; tile++) {
         const bool is_own = pool->first_tile + tile == usage->tile->index;
@@ -160,7 +163,7 @@ static void write_records_locked(struct zeta_plugin_query_pool *pool, uint32_t i
             *(struct zeta_query_record *)(void *)record = (struct zeta_query_record){
                 .size_bytes = pool->record_bytes,
                 .tile = tile,
-                .flags = is_own && zeta_vgpu_usage_split(begin, mark) ? ZETA_QUERY_SPLIT : 0,
+                .flags = is_own && is_split ? ZETA_QUERY_SPLIT : 0,
                 .context = context,
                 .begin_ticks = begin->ticks,
                 .end_ticks = mark->ticks,
@@ -215,7 +218,7 @@ uint32_t zeta_vgpu_query_begin(const struct zeta_plugin_query_point *point,
     }
     query->counts_eus = pool->program.eus;
     query->state = QUERY_OPEN;
-    zeta_vgpu_usage_ref(usage);
+    atomic_fetch_add(&usage->references, 1);
     query->usage = usage;
     pool->open_count++;
     atomic_fetch_add(&usage->open, 1);

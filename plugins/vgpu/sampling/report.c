@@ -253,18 +253,6 @@ static void put_u32(uint8_t *at, uint64_t value)
         at[i] = (uint8_t)(value >> (8 * i));
 }
 
-static uint64_t event_count(const struct zeta_vgpu_event_counts *counts, uint32_t which)
-{
-    const uint64_t values[ZETA_VGPU_EVENTS_COUNT] = {
-        [ZETA_VGPU_EVENTS_WRITTEN] = counts->written,
-        [ZETA_VGPU_EVENTS_LOST] = counts->lost,
-        [ZETA_VGPU_EVENTS_WAITING] = counts->waiting,
-        [ZETA_VGPU_EVENTS_CAPACITY] = counts->capacity,
-    };
-
-    return values[which];
-}
-
 static uint64_t selected(const struct zeta_vgpu_sample *sample,
                          const struct zeta_vgpu_selection *selection, const uint64_t *sums)
 {
@@ -285,8 +273,7 @@ static uint64_t selected(const struct zeta_vgpu_sample *sample,
     case ZETA_VGPU_SELECT_CONSTANT:
         return sample->number * selection->value;
     case ZETA_VGPU_SELECT_EVENTS:
-        return sample->events ? event_count(&sample->events[selection->value], selection->counter)
-                              : 0;
+        return sample->events ? sample->events[selection->value][selection->counter] : 0;
     case ZETA_VGPU_SELECT_EU: /* by place, see below */
     case ZETA_VGPU_SELECT_NOTHING:
         break;

@@ -44,7 +44,7 @@ enum zeta_vgpu_selection_kind {
     ZETA_VGPU_SELECT_EVENTS
 };
 
-/** What of the events of a source is selected; the members of struct zeta_vgpu_event_counts. */
+/** What of the events of a source is selected; as in struct zeta_vgpu_trace. */
 enum zeta_vgpu_event_count {
     ZETA_VGPU_EVENTS_WRITTEN,
     ZETA_VGPU_EVENTS_LOST,
@@ -107,7 +107,7 @@ struct zeta_vgpu_sample {
     uint32_t rows_per_tile;
     const uint64_t *eus; /**< by selection; NULL: the program selects none */
     /** By source; NULL: the program selects none, or nothing is known. */
-    const struct zeta_vgpu_event_counts *events;
+    const uint64_t (*events)[ZETA_VGPU_EVENTS_COUNT];
 };
 
 /** Words of a report, and the places of A0 and B0 among them. */

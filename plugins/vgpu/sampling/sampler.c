@@ -91,7 +91,7 @@ static void fetch(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kin
     /* Lost switches are only context; a lost marker is data. */
     if (kind != ZETA_VGPU_SNAPSHOT_MARKER || lost == 0)
         return;
-    zeta_vgpu_ring_lose(&stream->ring, lost);
+    zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
     if (!snapshots->has[kind])
         publish_cursor(stream, tile);
 }
@@ -251,9 +251,9 @@ static void push(struct zeta_plugin_stream *stream, const uint8_t *report)
     const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
 
     if (lost_every != 0 && stream->number % lost_every == 0)
-        zeta_vgpu_ring_lose(&stream->ring, 1);
+        zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, 1);
     else
-        zeta_vgpu_ring_push(&stream->ring, report);
+        (void)zeta_vgpu_ring_push(&stream->ring, report, 1);
 }
 
 /* Writes a report of the present totals. */
@@ -270,22 +270,21 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
         .tiles = stream->tile_count,
         .rows_per_tile = stream->rows,
     };
-    struct zeta_vgpu_event_counts events[ZETA_VGPU_SOURCES] = {{0}};
+    uint64_t events[ZETA_VGPU_SOURCES][ZETA_VGPU_EVENTS_COUNT] = {{0}};
     uint8_t report[ZETA_VGPU_REPORT_BYTES];
 
     /* Events of each source, summed over the tiles of the stream. */
     for (uint32_t i = 0; stream->program.events && i < stream->tile_count * ZETA_VGPU_SOURCES;
          i++) {
-        struct zeta_vgpu_event_counts *sum = &events[i % ZETA_VGPU_SOURCES], counts;
+        const struct zeta_vgpu_trace *trace = zeta_vgpu_instance_trace(
+            stream->instance, stream->first_tile + i / ZETA_VGPU_SOURCES, i % ZETA_VGPU_SOURCES);
+        uint64_t *sums = events[i % ZETA_VGPU_SOURCES];
 
-        zeta_vgpu_instance_event_counts(stream->instance,
-                                        stream->first_tile + i / ZETA_VGPU_SOURCES,
-                                        i % ZETA_VGPU_SOURCES, &counts);
-        sum->written += counts.written;
-        sum->lost += counts.lost;
-        sum->waiting += counts.waiting;
-        sum->capacity += counts.capacity;
-        sample.events = events;
+        sums[ZETA_VGPU_EVENTS_WRITTEN] += atomic_load(&trace->written);
+        sums[ZETA_VGPU_EVENTS_LOST] += atomic_load(&trace->lost);
+        sums[ZETA_VGPU_EVENTS_WAITING] += atomic_load(&trace->waiting);
+        sums[ZETA_VGPU_EVENTS_CAPACITY] += atomic_load(&trace->capacity);
+        sample.events = (const uint64_t(*)[ZETA_VGPU_EVENTS_COUNT])events;
     }
     if (stream->eu_numbers)
         sample.eus = stream->eus;
@@ -391,7 +390,7 @@ static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks
      * reading of the clock, and never come to its end.
      */
     if (due > capacity) {
-        zeta_vgpu_ring_overflow(&stream->ring, due - capacity);
+        zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_OVERFLOW, due - capacity);
         stream->number += due - capacity;
         stream->next_ticks += (due - capacity) * stream->period_ticks;
     }
@@ -508,7 +507,7 @@ static void write_records(struct zeta_plugin_stream *stream, uint64_t ticks)
         }
     }
     if (lost > 0)
-        zeta_vgpu_ring_lose(&stream->ring, lost);
+        zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
     write_rows(stream, ticks);
 }
 

@@ -174,8 +174,6 @@ static bool request_eus(struct zeta_plugin_stream *stream)
 
 static void release_units(struct zeta_plugin_stream *stream)
 {
-    for (uint32_t t = 0; stream->eu_numbers && t < stream->units_taken; t++)
-        zeta_vgpu_instance_withdraw_eus(stream->instance, stream->first_tile + t, stream->unit);
     while (stream->units_taken > 0) {
         stream->units_taken--;
         zeta_vgpu_instance_release_unit(stream->instance, stream->first_tile + stream->units_taken,
@@ -215,7 +213,7 @@ static void request_markers(struct zeta_plugin_stream *stream, struct zeta_plugi
     uint64_t token = 0;
 
     if (stream->unit < ZETA_VGPU_MARKER_UNITS)
-        token = zeta_vgpu_instance_new_token(stream->instance);
+        token = zeta_vgpu_instance_new_number(stream->instance);
     for (uint32_t t = 0; token != 0 && t < stream->tile_count; t++)
         zeta_vgpu_instance_request_markers(stream->instance, stream->first_tile + t, stream->unit,
                                            token, stream->is_virtual);

@@ -1,10 +1,8 @@
 #include "tile.h"
 
-#include "plugins/vgpu/device/vgpu.h"
-#include "plugins/vgpu/instance/instance.h"
-#include <string.h>
-
 #include <zeta/thread.h>
+
+#include "plugins/vgpu/device/vgpu.h"
 
 /* Epochs over which the speed of the simulation is averaged. */
 #define SPEED_EPOCHS 64
@@ -14,17 +12,6 @@
 
 /* Rows that hold more epochs need no steady speed. */
 #define STEADY_EPOCHS 8
-
-void zeta_vgpu_launch_lock_init(struct zeta_vgpu_launch_lock *launches)
-{
-    memset(launches, 0, sizeof(*launches));
-    pthread_cond_init(&launches->changed, NULL);
-}
-
-void zeta_vgpu_launch_lock_finish(struct zeta_vgpu_launch_lock *launches)
-{
-    pthread_cond_destroy(&launches->changed);
-}
 
 static bool must_wait(const struct zeta_vgpu_launch_lock *launches,
                       enum zeta_vgpu_priority priority)
@@ -60,11 +47,6 @@ void zeta_vgpu_launch_lock_release_locked(struct zeta_vgpu_launch_lock *launches
     pthread_cond_broadcast(&launches->changed);
 }
 
-void zeta_vgpu_launch_lock_wake_locked(struct zeta_vgpu_launch_lock *launches)
-{
-    pthread_cond_broadcast(&launches->changed);
-}
-
 void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index,
                          void (*advance)(struct zeta_vgpu_tile *tile))
 {
@@ -73,7 +55,7 @@ void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, ui
     tile->advance = advance;
     tile->rows = zeta_vgpu_topology_subslices(&vgpu->description.topology) + 1;
     pthread_mutex_init(&tile->lock, NULL);
-    zeta_vgpu_launch_lock_init(&tile->launch_lock);
+    pthread_cond_init(&tile->launch_lock.changed, NULL);
     zeta_vgpu_trace_writer_init(&tile->trace, vgpu, index);
     pthread_mutex_init(&tile->streams_lock, NULL);
 }
@@ -84,8 +66,60 @@ void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile)
     tile->engine = NULL;
     pthread_mutex_destroy(&tile->streams_lock);
     zeta_vgpu_trace_writer_finish(&tile->trace);
-    zeta_vgpu_launch_lock_finish(&tile->launch_lock);
+    pthread_cond_destroy(&tile->launch_lock.changed);
     pthread_mutex_destroy(&tile->lock);
+}
+
+/* Lets the engine count, or not any more. */
+static void count_eus(struct zeta_vgpu_tile *tile, bool on)
+{
+    if (atomic_exchange(&tile->eu_watch.counts, on) != on)
+        zeta_vgpu_engine_count_eus(tile->engine, on);
+}
+
+void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile, struct zeta_vgpu_part part)
+{
+    const struct zeta_vgpu_topology *topology = &tile->vgpu->description.topology;
+    const uint32_t eus = zeta_vgpu_topology_subslices(topology) * topology->eus_per_subslice;
+    struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
+
+    for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++) {
+        const uint64_t number = zeta_vgpu_instance_eu_request_number(instance, tile->index, unit);
+
+        if (number != 0)
+            count_eus(tile, true);
+        for (uint32_t i = 0; number != 0 && i < ZETA_VGPU_EU_REQUESTS; i++) {
+            struct zeta_vgpu_eu_seen *seen = &tile->eu_watch.seen[unit][i];
+            struct zeta_vgpu_eu_request request;
+            uint64_t value;
+
+            /* Somebody wrote it into shared memory, perhaps so that it cannot be fulfilled. */
+            if (!zeta_vgpu_instance_eu_request(instance, tile->index, unit, i, number, &request) ||
+                request.eu >= eus || !zeta_vgpu_counter_has_eus(request.counter))
+                continue;
+            value = zeta_vgpu_engine_eu_counter(tile->engine, request.eu, request.counter);
+            if (seen->number != number)
+                *seen = (struct zeta_vgpu_eu_seen){.number = number, .base = value, .whole = value};
+            zeta_vgpu_instance_publish_eu(instance, tile->index, unit, i, number,
+                                          seen->whole - seen->base +
+                                              zeta_vgpu_part_of(value - seen->whole, part));
+            if (part.taken >= part.of)
+                seen->whole = value;
+        }
+    }
+}
+
+/* Before a launch: what it does counts for the requests of now. */
+static void watch_eus(struct zeta_vgpu_tile *tile)
+{
+    const struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
+    bool wanted = false;
+
+    for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++)
+        wanted |= zeta_vgpu_instance_eu_request_number(instance, tile->index, unit) != 0;
+    count_eus(tile, wanted);
+    if (wanted)
+        zeta_vgpu_eu_watch_publish(tile, (struct zeta_vgpu_part){1, 1});
 }
 
 static bool is_virtual(const struct zeta_vgpu_tile *tile)
@@ -224,18 +258,16 @@ static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
         .workers = vgpu->workers,
     };
     struct zeta_vgpu_message message;
+    enum zeta_vgpu_result result;
 
     config.topology.tile = tile->index;
-    switch (zeta_vgpu_engine_create(&config, vgpu->space, &message, &tile->engine)) {
-    case ZETA_VGPU_OK:
+    result = zeta_vgpu_engine_create(&config, vgpu->space, &message, &tile->engine);
+    if (result == ZETA_VGPU_OK)
         return ZETA_PLUGIN_SUCCESS;
-    case ZETA_VGPU_OUT_OF_MEMORY:
-        return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
-                              vgpu->description.id, message.text);
-    default:
-        return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s",
-                              vgpu->description.id, message.text);
-    }
+    return zeta_host_fail(&vgpu->self->host,
+                          result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
+                                                            : ZETA_PLUGIN_INVALID_ARGUMENT,
+                          "%s: %s", vgpu->description.id, message.text);
 }
 
 uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
@@ -263,25 +295,16 @@ uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
     return result;
 }
 
-static uint64_t snapshot_ticks(void *context)
-{
-    struct zeta_vgpu_tile *tile = context;
-
-    return zeta_vgpu_ticks(tile->vgpu, tile->index);
-}
-
 /* Publishes that the context runs from now on; 0: nothing does. */
 static void switch_context_locked(struct zeta_vgpu_tile *tile, uint32_t context)
 {
-    struct zeta_vgpu_instance *instance = atomic_load(&tile->vgpu->instance);
     const bool changed = tile->activity.context != context;
 
     tile->activity.context = context;
-    zeta_vgpu_instance_set_activity(instance, tile->index, &tile->activity);
-    if (changed && zeta_vgpu_instance_switches_wanted(instance, tile->index))
-        zeta_vgpu_instance_log_switch(
-            instance, tile->index, context,
-            &(struct zeta_vgpu_snapshot_clock){.ticks = snapshot_ticks, .context = tile});
+    zeta_vgpu_instance_set_activity(atomic_load(&tile->vgpu->instance), tile->index,
+                                    &tile->activity);
+    if (changed)
+        zeta_vgpu_instance_log_switch(tile->vgpu, tile->index, context);
     zeta_vgpu_report_damage(tile->vgpu);
 }
 
@@ -301,21 +324,6 @@ static void end_work_locked(struct zeta_vgpu_tile *tile)
     switch_context_locked(tile, 0);
 }
 
-/* False when the launch was interrupted while it waited. */
-static bool begin_launch(struct zeta_vgpu_tile *tile, const atomic_bool *interrupt,
-                         uint32_t context, enum zeta_vgpu_priority priority)
-{
-    bool taken;
-
-    pthread_mutex_lock(&tile->lock);
-    taken =
-        zeta_vgpu_launch_lock_acquire_locked(&tile->launch_lock, &tile->lock, interrupt, priority);
-    if (taken)
-        begin_work_locked(tile, context);
-    pthread_mutex_unlock(&tile->lock);
-    return taken;
-}
-
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
                                             enum zeta_vgpu_priority priority,
@@ -323,14 +331,21 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             struct zeta_vgpu_fault *out_fault)
 {
     enum zeta_vgpu_result result;
+    bool taken;
 
-    if (!begin_launch(tile, launch->interrupt, context, priority))
+    pthread_mutex_lock(&tile->lock);
+    taken = zeta_vgpu_launch_lock_acquire_locked(&tile->launch_lock, &tile->lock, launch->interrupt,
+                                                 priority);
+    if (taken)
+        begin_work_locked(tile, context);
+    pthread_mutex_unlock(&tile->lock);
+    if (!taken)
         return ZETA_VGPU_INTERRUPTED;
     tile->measured = usage != NULL;
     if (usage)
         zeta_vgpu_usage_launch_begin(usage, tile->engine);
     zeta_vgpu_trace_launch(&tile->trace, launch, context);
-    zeta_vgpu_eu_watch_begin(tile);
+    watch_eus(tile);
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
     zeta_vgpu_trace_rest(&tile->trace);
     if (usage)
@@ -347,7 +362,7 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
 {
     pthread_mutex_lock(&tile->lock);
-    zeta_vgpu_launch_lock_wake_locked(&tile->launch_lock);
+    pthread_cond_broadcast(&tile->launch_lock.changed);
     pthread_mutex_unlock(&tile->lock);
 }
 
@@ -391,8 +406,8 @@ void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_b
                                       tile->copied);
     atomic_fetch_add(&tile->vgpu->work[tile->index].copy_clocks, clocks);
     pthread_mutex_unlock(&tile->lock);
-    if (copy->usage)
-        zeta_vgpu_usage_copied(copy->usage, added);
+    for (uint32_t i = 0; copy->usage && i < ZETA_VGPU_COUNTER_COUNT; i++)
+        copy->usage->totals[copy->usage->rows - 1][i] += added[i];
     if (is_virtual(tile) || (!copy->usage && period_ns(tile) == 0))
         return;
     until_ns = end_of_clocks(tile, copy->since_ns, clocks);
@@ -406,7 +421,7 @@ void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy)
     struct zeta_vgpu_tile *tile = copy->tile;
 
     if (copy->usage)
-        zeta_vgpu_usage_command_ended(copy->usage);
+        copy->usage->commands++;
     pthread_mutex_lock(&tile->lock);
     end_work_locked(tile);
     pthread_mutex_unlock(&tile->lock);
@@ -423,9 +438,8 @@ void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t va
                                             .token = token,
                                             .own_only = is_virtual(tile),
                                             .interrupt = interrupt};
-    const struct zeta_vgpu_snapshot_clock clock = {.ticks = snapshot_ticks, .context = tile};
 
-    zeta_vgpu_instance_log_marker(atomic_load(&tile->vgpu->instance), &marker, &clock);
+    zeta_vgpu_instance_log_marker(tile->vgpu, &marker);
     zeta_vgpu_report_damage(tile->vgpu);
     if (is_virtual(tile))
         tile->advance(tile);

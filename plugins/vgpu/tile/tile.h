@@ -20,11 +20,6 @@ struct zeta_vgpu;
 struct zeta_vgpu_usage;
 struct zeta_plugin_stream;
 
-/*
- * Exclusive use of the engine by one launch at a time. The launch of the best priority goes first.
- * All functions expect the mutex of the owner.
- */
-
 /** Order of the launches that wait; among equals there is none. */
 enum zeta_vgpu_priority {
     ZETA_VGPU_PRIORITY_HIGH,
@@ -33,14 +28,12 @@ enum zeta_vgpu_priority {
     ZETA_VGPU_PRIORITY_COUNT
 };
 
+/** Exclusive use of the engine by one launch at a time; guarded by the mutex of the owner. */
 struct zeta_vgpu_launch_lock {
-    pthread_cond_t changed; /**< launches wait here for each other */
+    pthread_cond_t changed; /**< launches wait here for each other; broadcast: read the flags */
     bool taken;
     uint32_t waiting[ZETA_VGPU_PRIORITY_COUNT];
 };
-
-void zeta_vgpu_launch_lock_init(struct zeta_vgpu_launch_lock *launches);
-void zeta_vgpu_launch_lock_finish(struct zeta_vgpu_launch_lock *launches);
 
 /**
  * Waits while another launch has the engine or one of a better priority waits; releases the mutex
@@ -49,11 +42,7 @@ void zeta_vgpu_launch_lock_finish(struct zeta_vgpu_launch_lock *launches);
 bool zeta_vgpu_launch_lock_acquire_locked(struct zeta_vgpu_launch_lock *launches,
                                           pthread_mutex_t *lock, const atomic_bool *interrupt,
                                           enum zeta_vgpu_priority priority);
-
 void zeta_vgpu_launch_lock_release_locked(struct zeta_vgpu_launch_lock *launches);
-
-/** Wakes all that wait, so that they read their interrupt flag. */
-void zeta_vgpu_launch_lock_wake_locked(struct zeta_vgpu_launch_lock *launches);
 
 /** A counter that is requested. */
 struct zeta_vgpu_eu_seen {
@@ -167,21 +156,13 @@ uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running)
 void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
                          const atomic_bool *interrupt);
 
-/*
- * Counters of EUs that others request of this process: reads the requests, lets the engine count,
- * and publishes.
- */
-
 /**
- * Publishes what is requested: in the callback of the engine that publishes, and while no launch
- * runs.
+ * Publishes the counters of EUs that others request of this process: in the callback of the engine
+ * that publishes, and while no launch runs.
  *
  * @part  what of the last epoch is over
  */
 void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile, struct zeta_vgpu_part part);
-
-/** Before a launch: what it does counts for the requests of now. */
-void zeta_vgpu_eu_watch_begin(struct zeta_vgpu_tile *tile);
 
 /*
  * What one queue did on its tile, to the last count. One launch at a time runs on a tile, so
@@ -191,8 +172,6 @@ void zeta_vgpu_eu_watch_begin(struct zeta_vgpu_tile *tile);
  * A usage counts only while queries are open on it. It belongs to its queue and to the queries that
  * were begun on it: they find out there when the queue is no more.
  */
-
-struct zeta_vgpu_tile;
 
 struct zeta_vgpu_usage {
     atomic_uint references;
@@ -216,8 +195,7 @@ struct zeta_vgpu_usage *zeta_vgpu_usage_create(struct zeta_vgpu_tile *tile);
 /** The queue is lost or destroyed: what is open on the usage will have no end. NULL is allowed. */
 void zeta_vgpu_usage_end(struct zeta_vgpu_usage *usage);
 
-/** One more reference, and one less; the last one frees it. NULL is allowed. */
-void zeta_vgpu_usage_ref(struct zeta_vgpu_usage *usage);
+/** One reference less; the last one frees it. NULL is allowed. */
 void zeta_vgpu_usage_unref(struct zeta_vgpu_usage *usage);
 
 /** The usage if it counts now, else NULL. */
@@ -231,11 +209,6 @@ void zeta_vgpu_usage_launch_begin(struct zeta_vgpu_usage *usage,
                                   const struct zeta_vgpu_engine *engine);
 void zeta_vgpu_usage_launch_end(struct zeta_vgpu_usage *usage,
                                 const struct zeta_vgpu_engine *engine);
-
-/** A copy added these counters; and it has ended. */
-void zeta_vgpu_usage_copied(struct zeta_vgpu_usage *usage,
-                            const uint64_t added[ZETA_VGPU_COUNTER_COUNT]);
-void zeta_vgpu_usage_command_ended(struct zeta_vgpu_usage *usage);
 
 /** EUs are counted from now on, or once less often. False without memory. */
 bool zeta_vgpu_usage_count_eus(struct zeta_vgpu_usage *usage, bool on);
@@ -255,9 +228,5 @@ struct zeta_vgpu_usage_mark {
 /** Takes a mark of now. */
 void zeta_vgpu_usage_mark(const struct zeta_vgpu_usage *usage,
                           struct zeta_vgpu_usage_mark *out_mark);
-
-/** True if a command of another queue ran on the tile between two marks. */
-bool zeta_vgpu_usage_split(const struct zeta_vgpu_usage_mark *begin,
-                           const struct zeta_vgpu_usage_mark *end);
 
 #endif

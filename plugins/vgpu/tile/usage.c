@@ -28,11 +28,6 @@ void zeta_vgpu_usage_end(struct zeta_vgpu_usage *usage)
         atomic_store(&usage->ended, true);
 }
 
-void zeta_vgpu_usage_ref(struct zeta_vgpu_usage *usage)
-{
-    atomic_fetch_add(&usage->references, 1);
-}
-
 void zeta_vgpu_usage_unref(struct zeta_vgpu_usage *usage)
 {
     if (!usage || atomic_fetch_sub(&usage->references, 1) > 1)
@@ -42,11 +37,6 @@ void zeta_vgpu_usage_unref(struct zeta_vgpu_usage *usage)
     free(usage->eu_totals);
     free(usage->eu_before);
     free(usage);
-}
-
-void zeta_vgpu_usage_command_ended(struct zeta_vgpu_usage *usage)
-{
-    usage->commands++;
 }
 
 static uint32_t eu_count(const struct zeta_vgpu_usage *usage)
@@ -108,14 +98,7 @@ void zeta_vgpu_usage_launch_end(struct zeta_vgpu_usage *usage,
     }
     if (atomic_load(&usage->open_eus) > 0)
         read_eus(usage, engine, true);
-    zeta_vgpu_usage_command_ended(usage);
-}
-
-void zeta_vgpu_usage_copied(struct zeta_vgpu_usage *usage,
-                            const uint64_t added[ZETA_VGPU_COUNTER_COUNT])
-{
-    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-        usage->totals[usage->rows - 1][i] += added[i];
+    usage->commands++;
 }
 
 uint64_t zeta_vgpu_usage_core_clocks(const struct zeta_vgpu_usage *usage)
@@ -135,11 +118,4 @@ void zeta_vgpu_usage_mark(const struct zeta_vgpu_usage *usage,
     out_mark->core_clocks = zeta_vgpu_usage_core_clocks(usage);
     out_mark->commands = usage->commands;
     out_mark->tile_commands = zeta_vgpu_tile_commands(usage->tile, &out_mark->others);
-}
-
-bool zeta_vgpu_usage_split(const struct zeta_vgpu_usage_mark *begin,
-                           const struct zeta_vgpu_usage_mark *end)
-{
-    return begin->others ||
-           end->tile_commands - begin->tile_commands != end->commands - begin->commands;
 }

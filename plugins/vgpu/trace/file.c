@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugins/vgpu/instance/shared_file.h"
-
 #define FILE_NAME "zeta-vgpu-trace"
 
 static uint64_t ring_offset(uint64_t place, uint64_t slot)

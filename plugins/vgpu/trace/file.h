@@ -7,7 +7,8 @@
  *
  * A file without a name (memfd) that nobody can shrink, so no page of it ever vanishes under a
  * process. Its pages come with use. Writers open it by way of /proc and the descriptor that the
- * holder made known in the instance; it is gone with the last process that has it mapped.
+ * process with the tracer made known in the instance; it is gone with the last process that has it
+ * mapped.
  *
  * A ring has one writing process and one reader. Nothing read from it is used as an index, a size
  * or an address: each side keeps its own position and takes the other's only to know how much
@@ -49,7 +50,15 @@ struct zeta_vgpu_trace_header {
 /** Bytes in front of the first ring. */
 #define ZETA_VGPU_TRACE_HEADER_BYTES 4096u
 
-/** A mapped file; only the holder has one. */
+/** Where the tracer of a source of a tile has its rings. */
+struct zeta_vgpu_trace_place {
+    uint64_t number;     /**< of the tracer, not 0 */
+    uint32_t pid;        /**< of its process */
+    uint32_t descriptor; /**< of its file, there */
+    uint32_t index;      /**< of the rings for this tile and source in the file */
+};
+
+/** A mapped file; only the process with the tracer has one. */
 struct zeta_vgpu_trace_file {
     int descriptor; /**< -1: none */
     uint64_t size_bytes;

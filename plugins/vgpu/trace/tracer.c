@@ -58,10 +58,11 @@ struct lane {
 struct place {
     uint32_t tile;
     enum zeta_vgpu_source source;
-    uint64_t lanes;                       /* slots whose ring is known, as bits */
-    uint64_t last_ticks;                  /* of the last event that was taken */
-    uint64_t missed;                      /* as the instance counts, those that were passed on */
-    struct zeta_vgpu_event_counts counts; /* since they were added to those of the instance */
+    struct zeta_vgpu_trace *shared;
+    uint64_t lanes;         /* slots whose ring is known, as bits */
+    uint64_t last_ticks;    /* of the last event that was taken */
+    uint64_t missed;        /* events that the instance counts, those that were passed on */
+    uint64_t written, lost; /* since they were added to those of the instance */
 };
 
 /* Marks that wait to be merged. */
@@ -101,13 +102,8 @@ struct zeta_plugin_tracer {
     struct place *batch_place; /* of the newest in it */
 };
 
-static const struct {
-    const char *name;
-    enum zeta_vgpu_unit unit;
-} sources[ZETA_VGPU_SOURCES] = {
-    [ZETA_VGPU_SOURCE_WORK] = {"trace-work", ZETA_VGPU_UNIT_TRACE_WORK},
-    [ZETA_VGPU_SOURCE_DEVICE] = {"trace-device", ZETA_VGPU_UNIT_TRACE_DEVICE},
-};
+static const char *const source_names[ZETA_VGPU_SOURCES] = {
+    [ZETA_VGPU_SOURCE_WORK] = "trace-work", [ZETA_VGPU_SOURCE_DEVICE] = "trace-device"};
 
 static bool is_virtual(const struct zeta_plugin_tracer *tracer)
 {
@@ -119,18 +115,18 @@ static void flush(struct zeta_plugin_tracer *tracer)
 {
     /* When the ring is full its oldest go; they are on the account of who needed the room. */
     if (tracer->batch_count > 0)
-        tracer->batch_place->counts.lost += zeta_vgpu_ring_push_many(
-            &tracer->ring, (const uint8_t *)tracer->batch, tracer->batch_count);
+        tracer->batch_place->lost +=
+            zeta_vgpu_ring_push(&tracer->ring, tracer->batch, tracer->batch_count);
     tracer->batch_count = 0;
     for (uint32_t i = 0; i < tracer->place_count; i++) {
         struct place *place = &tracer->places[i];
 
-        place->counts.waiting = zeta_vgpu_ring_pending(&tracer->ring);
-        place->counts.capacity = tracer->ring.capacity;
-        zeta_vgpu_instance_count_events(tracer->instance, place->tile, place->source,
-                                        &place->counts);
-        place->counts.written = 0;
-        place->counts.lost = 0;
+        atomic_fetch_add(&place->shared->lost, place->lost);
+        atomic_fetch_add(&place->shared->written, place->written);
+        atomic_store(&place->shared->waiting, zeta_vgpu_ring_pending(&tracer->ring));
+        atomic_store(&place->shared->capacity, tracer->ring.capacity);
+        place->written = 0;
+        place->lost = 0;
     }
 }
 
@@ -140,9 +136,9 @@ static void lose(struct zeta_plugin_tracer *tracer, struct place *place, uint64_
     if (count == 0 || !tracer->keeping)
         return;
     flush(tracer);
-    zeta_vgpu_ring_lose(&tracer->ring, count);
-    place->counts.written += count;
-    place->counts.lost += count;
+    zeta_vgpu_ring_lose(&tracer->ring, ZETA_PLUGIN_BREAK_LOST, count);
+    place->written += count;
+    place->lost += count;
 }
 
 static void put(struct zeta_plugin_tracer *tracer, struct place *place,
@@ -152,7 +148,7 @@ static void put(struct zeta_plugin_tracer *tracer, struct place *place,
         flush(tracer);
     tracer->batch[tracer->batch_count++] = *event;
     tracer->batch_place = place;
-    place->counts.written++;
+    place->written++;
 }
 
 /* Puts a record about the tracer into the ring, in the name of a tile's first place. */
@@ -196,8 +192,7 @@ static void add_lane(struct zeta_plugin_tracer *tracer, uint32_t place, uint32_t
 static void find_lanes(struct zeta_plugin_tracer *tracer, uint32_t index)
 {
     struct place *place = &tracer->places[index];
-    const uint64_t writers =
-        zeta_vgpu_instance_trace_writers(tracer->instance, place->tile, place->source);
+    const uint64_t writers = atomic_load(&place->shared->writers);
     const uint32_t own = zeta_vgpu_instance_slot(tracer->instance);
 
     for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS && (writers & ~place->lanes) != 0; slot++) {
@@ -387,8 +382,7 @@ static void take_losses(struct zeta_plugin_tracer *tracer)
     }
     for (uint32_t i = 0; i < tracer->place_count; i++) {
         struct place *place = &tracer->places[i];
-        const uint64_t missed =
-            zeta_vgpu_instance_missed_events(tracer->instance, place->tile, place->source);
+        const uint64_t missed = atomic_load_explicit(&place->shared->missed, memory_order_relaxed);
 
         if (missed > place->missed)
             lose(tracer, place, missed - place->missed);
@@ -465,7 +459,13 @@ static void watch_locked(struct zeta_plugin_tracer *tracer, bool on)
     for (uint32_t i = 0; i < tracer->place_count; i++) {
         const struct place *place = &tracer->places[i];
 
-        zeta_vgpu_instance_watch(tracer->instance, place->tile, place->source, on);
+        const uint32_t bit = UINT32_C(1) << place->source;
+        _Atomic uint32_t *watched = zeta_vgpu_instance_watched(tracer->instance, place->tile);
+
+        if (on)
+            atomic_fetch_or(watched, bit);
+        else
+            atomic_fetch_and(watched, ~bit);
     }
 }
 
@@ -599,7 +599,8 @@ static void destroy_tracer(struct zeta_plugin_tracer *tracer)
         const struct place *place = &tracer->places[--tracer->units_taken];
 
         zeta_vgpu_instance_end_trace(tracer->instance, place->tile, place->source);
-        zeta_vgpu_instance_release_unit(tracer->instance, place->tile, sources[place->source].unit);
+        zeta_vgpu_instance_release_unit(tracer->instance, place->tile,
+                                        ZETA_VGPU_UNIT_TRACE_WORK + place->source);
     }
     zeta_vgpu_trace_file_destroy(&tracer->file);
     zeta_vgpu_ring_finish(&tracer->ring);
@@ -624,7 +625,7 @@ static uint32_t choose_places(const struct zeta_plugin *self, struct zeta_plugin
         uint32_t source = 0;
 
         memcpy(&name, at, sizeof(name));
-        while (source < ZETA_VGPU_SOURCES && !zeta_string_is(name, sources[source].name))
+        while (source < ZETA_VGPU_SOURCES && !zeta_string_is(name, source_names[source]))
             source++;
         if (source == ZETA_VGPU_SOURCES)
             return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
@@ -633,7 +634,7 @@ static uint32_t choose_places(const struct zeta_plugin *self, struct zeta_plugin
                                   id, zeta_string_shown(name), name.data);
         if ((chosen & 1u << source) != 0)
             return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                                  "source %s of %s is given twice", sources[source].name, id);
+                                  "source %s of %s is given twice", source_names[source], id);
         chosen |= 1u << source;
         for (uint32_t t = 0; t < tracer->tile_count; t++)
             tracer->places[tracer->place_count++] =
@@ -647,13 +648,14 @@ static uint32_t take_units(struct zeta_plugin_tracer *tracer)
 
     while (tracer->units_taken < tracer->place_count) {
         const struct place *place = &tracer->places[tracer->units_taken];
-        const uint32_t holder = zeta_vgpu_instance_take_unit(tracer->instance, place->tile,
-                                                             sources[place->source].unit, false);
+        const uint32_t holder = zeta_vgpu_instance_take_unit(
+            tracer->instance, place->tile, ZETA_VGPU_UNIT_TRACE_WORK + place->source, false);
 
         if (holder != 0)
-            return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on", sources[place->source].name,
+            return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on", source_names[place->source],
                                          tracer->vgpu->description.id, holder);
-        tracer->units_taken++;
+        tracer->places[tracer->units_taken++].shared =
+            zeta_vgpu_instance_trace(tracer->instance, place->tile, place->source);
     }
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -661,26 +663,27 @@ static uint32_t take_units(struct zeta_plugin_tracer *tracer)
 /* Makes the file of the tracer and publishes where it is. */
 static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
-    const uint64_t number = zeta_vgpu_instance_trace_number(tracer->instance);
+    const uint64_t number = zeta_vgpu_instance_new_number(tracer->instance);
     struct zeta_vgpu_message message;
 
     if (number == 0)
         return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on",
-                                     sources[tracer->places[0].source].name,
+                                     source_names[tracer->places[0].source],
                                      tracer->vgpu->description.id, ZETA_VGPU_NO_PROCESS);
     if (!zeta_vgpu_trace_file_create(&tracer->file, number, tracer->place_count, &message))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
                               self->vgpu->description.id, message.text);
     for (uint32_t i = 0; i < tracer->place_count; i++) {
         struct place *place = &tracer->places[i];
-        const struct zeta_vgpu_trace_place offer = {.number = number,
-                                                    .pid = (uint32_t)getpid(),
-                                                    .descriptor = (uint32_t)tracer->file.descriptor,
-                                                    .index = i};
+        struct zeta_vgpu_trace *shared = place->shared;
 
-        place->missed =
-            zeta_vgpu_instance_missed_events(tracer->instance, place->tile, place->source);
-        zeta_vgpu_instance_offer_trace(tracer->instance, place->tile, place->source, &offer);
+        place->missed = atomic_load_explicit(&shared->missed, memory_order_relaxed);
+        atomic_store(&shared->number, 0);
+        atomic_store(&shared->writers, 0);
+        atomic_store(&shared->pid, (uint32_t)getpid());
+        atomic_store(&shared->descriptor, (uint32_t)tracer->file.descriptor);
+        atomic_store(&shared->index, i);
+        atomic_store(&shared->number, number);
     }
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -53,11 +53,15 @@ static void link_locked(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_so
 {
     struct zeta_vgpu_trace_link *link = &writer->links[source];
     struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
+    struct zeta_vgpu_trace *trace = zeta_vgpu_instance_trace(instance, writer->tile, source);
     const uint32_t slot = zeta_vgpu_instance_slot(instance);
-    struct zeta_vgpu_trace_place place;
+    const struct zeta_vgpu_trace_place place = {.number = atomic_load(&trace->number),
+                                                .pid = atomic_load(&trace->pid),
+                                                .descriptor = atomic_load(&trace->descriptor),
+                                                .index = atomic_load(&trace->index)};
 
     unlink_locked(link);
-    if (slot == 0 || !zeta_vgpu_instance_find_trace(instance, writer->tile, source, &place))
+    if (slot == 0 || place.number == 0 || atomic_load(&trace->number) != place.number)
         return;
     link->number = place.number;
     link->ring = zeta_vgpu_trace_ring_map(&place, slot - 1);
@@ -69,7 +73,7 @@ static void link_locked(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_so
     link->gave_up = false;
     link->process = (uint32_t)getpid();
     atomic_store(&link->ring->claim, 0);
-    zeta_vgpu_instance_join_trace(instance, writer->tile, source);
+    atomic_fetch_or(&trace->writers, UINT64_C(1) << (slot - 1));
     atomic_store(&writer->linked, true);
 }
 
@@ -138,18 +142,19 @@ static bool is_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgp
 static void write_event(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source,
                         struct zeta_vgpu_event *event)
 {
-    struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
+    struct zeta_vgpu_trace *trace =
+        zeta_vgpu_instance_trace(atomic_load(&writer->vgpu->instance), writer->tile, source);
     struct zeta_vgpu_trace_link *link = &writer->links[source];
     uint64_t number;
 
     pthread_mutex_lock(&link->lock);
-    number = zeta_vgpu_instance_trace(instance, writer->tile, source);
+    number = atomic_load_explicit(&trace->number, memory_order_acquire);
     if (number != link->number)
         link_locked(writer, source);
     if (link->ring)
         put_locked(writer, link, event);
     else if (number != 0)
-        zeta_vgpu_instance_miss_event(instance, writer->tile, source);
+        atomic_fetch_add(&trace->missed, 1);
     pthread_mutex_unlock(&link->lock);
 }
 
@@ -167,7 +172,8 @@ void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer)
         struct zeta_vgpu_trace_link *link = &writer->links[i];
 
         pthread_mutex_lock(&link->lock);
-        if (link->number != zeta_vgpu_instance_trace(instance, writer->tile, i))
+        if (link->number !=
+            atomic_load(&zeta_vgpu_instance_trace(instance, writer->tile, i)->number))
             unlink_locked(link);
         linked |= link->ring != NULL;
         pthread_mutex_unlock(&link->lock);

@@ -19,33 +19,27 @@ ze_result_t zeta_append_refuse_parameters(const void *next)
                       "the parameter struct of type 0x%x is not supported here", stype);
 }
 
-static ze_result_t append_copy(struct zeta_command_list *list, void *target, const void *source,
+/* Nothing to copy: the waits and the signal remain. */
+static const struct zeta_plugin_command barrier = {.type = ZETA_PLUGIN_COMMAND_BARRIER};
+
+static ze_result_t append_copy(ze_command_list_handle_t list, void *target, const void *source,
                                size_t size, ze_event_handle_t signal, uint32_t wait_count,
                                ze_event_handle_t *waits)
 {
-    struct zeta_plugin_command *command = NULL;
-    struct zeta_append append;
+    const struct zeta_plugin_command copy = {
+        .type = ZETA_PLUGIN_COMMAND_COPY,
+        .u.copy = {.target = target, .source = source, .size_bytes = size}};
 
-    if (size == 0)
-        return zeta_append_simple(list, ZETA_PLUGIN_COMMAND_BARRIER, signal, wait_count, waits);
-    ze_result_t result = zeta_append_begin(&append, list);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_COPY, &command);
-    if (result == ZE_RESULT_SUCCESS) {
-        command->u.copy =
-            (struct zeta_plugin_copy){.target = target, .source = source, .size_bytes = size};
-        result = zeta_append_events(&append, command, signal, wait_count, waits);
-    }
-    return zeta_append_end(&append, result);
+    return zeta_append_one((struct zeta_command_list *)list, size > 0 ? &copy : &barrier, signal,
+                           wait_count, waits);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopy(
     ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    return append_copy((struct zeta_command_list *)hCommandList, dstptr, srcptr, size, hSignalEvent,
-                       numWaitEvents, phWaitEvents);
+    return append_copy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents,
+                       phWaitEvents);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyWithParameters(
@@ -57,8 +51,8 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyWithParameters(
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return append_copy((struct zeta_command_list *)hCommandList, dstptr, srcptr, size, hSignalEvent,
-                       numWaitEvents, phWaitEvents);
+    return append_copy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents,
+                       phWaitEvents);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyFromContext(
@@ -66,19 +60,26 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyFromContext(
     const void *srcptr, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    const struct zeta_command_list *list = (const struct zeta_command_list *)hCommandList;
     const struct zeta_driver *source = ((const struct zeta_context *)hContextSrc)->driver;
 
     if (source != list->context->driver)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the source context is of driver %s, the command list of driver %s",
                           source->name, list->context->driver->name);
-    return append_copy(list, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+    return append_copy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents,
+                       phWaitEvents);
 }
 
-static ze_result_t check_fill(const struct zeta_command_list *list, const void *target,
-                              size_t pattern_size)
+static ze_result_t append_fill(ze_command_list_handle_t handle, void *target, const void *pattern,
+                               size_t pattern_size, size_t size, ze_event_handle_t signal,
+                               uint32_t wait_count, ze_event_handle_t *waits)
 {
+    struct zeta_command_list *list = (struct zeta_command_list *)handle;
+    struct zeta_plugin_command *command = NULL;
+    const void *copy = NULL;
+    struct zeta_append append;
+
     if (list->max_fill_bytes == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "queue group %u of %s fills no memory", list->ordinal,
@@ -92,23 +93,9 @@ static ze_result_t check_fill(const struct zeta_command_list *list, const void *
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
                           "%p is not aligned to the %zu bytes of the pattern", target,
                           pattern_size);
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t append_fill(struct zeta_command_list *list, void *target, const void *pattern,
-                               size_t pattern_size, size_t size, ze_event_handle_t signal,
-                               uint32_t wait_count, ze_event_handle_t *waits)
-{
-    struct zeta_plugin_command *command = NULL;
-    const void *copy = NULL;
-    struct zeta_append append;
-    ze_result_t result = check_fill(list, target, pattern_size);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     if (size == 0)
-        return zeta_append_simple(list, ZETA_PLUGIN_COMMAND_BARRIER, signal, wait_count, waits);
-    result = zeta_append_begin(&append, list);
+        return zeta_append_one(list, &barrier, signal, wait_count, waits);
+    ze_result_t result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = zeta_command_buffer_copy(append.buffer, pattern, pattern_size, &copy);
@@ -129,8 +116,8 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFill(ze_command_list_handle
                                                           uint32_t numWaitEvents,
                                                           ze_event_handle_t *phWaitEvents)
 {
-    return append_fill((struct zeta_command_list *)hCommandList, ptr, pattern, pattern_size, size,
-                       hSignalEvent, numWaitEvents, phWaitEvents);
+    return append_fill(hCommandList, ptr, pattern, pattern_size, size, hSignalEvent, numWaitEvents,
+                       phWaitEvents);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFillWithParameters(
@@ -142,8 +129,8 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFillWithParameters(
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return append_fill((struct zeta_command_list *)hCommandList, ptr, pattern, pattern_size, size,
-                       hSignalEvent, numWaitEvents, phWaitEvents);
+    return append_fill(hCommandList, ptr, pattern, pattern_size, size, hSignalEvent, numWaitEvents,
+                       phWaitEvents);
 }
 
 /* One side of a region copy. */
@@ -161,15 +148,6 @@ static struct side make_side(const void *base, const ze_copy_region_t *region, u
                          .origin = {region->originX, region->originY, region->originZ},
                          .pitch = pitch,
                          .slice = slice};
-}
-
-static bool boxes_meet(const struct side *a, const struct side *b, const uint64_t size[3])
-{
-    for (int i = 0; i < 3; i++) {
-        if (a->origin[i] + size[i] <= b->origin[i] || b->origin[i] + size[i] <= a->origin[i])
-            return false;
-    }
-    return true;
 }
 
 static ze_result_t check_side(const char *which, const struct side *side, const uint64_t size[3])
@@ -194,6 +172,8 @@ static ze_result_t check_region(const ze_copy_region_t *target_region,
                                 const ze_copy_region_t *source_region, const struct side *target,
                                 const struct side *source, const uint64_t size[3])
 {
+    bool meet = target->base == source->base && target->pitch == source->pitch &&
+                target->slice == source->slice;
     ze_result_t result;
 
     if (target_region->width != source_region->width ||
@@ -206,13 +186,13 @@ static ze_result_t check_region(const ze_copy_region_t *target_region,
     result = check_side("target", target, size);
     if (result == ZE_RESULT_SUCCESS)
         result = check_side("source", source, size);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (target->base == source->base && target->pitch == source->pitch &&
-        target->slice == source->slice && boxes_meet(target, source, size))
-        return zeta_error(ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
-                          "source and target region of the same buffer overlap");
-    return ZE_RESULT_SUCCESS;
+    for (int i = 0; i < 3; i++)
+        meet = meet && target->origin[i] + size[i] > source->origin[i] &&
+               source->origin[i] + size[i] > target->origin[i];
+    if (result == ZE_RESULT_SUCCESS && meet)
+        result = zeta_error(ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
+                            "source and target region of the same buffer overlap");
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyRegion(
@@ -227,33 +207,23 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyRegion(
                               dstRegion->depth ? dstRegion->depth : 1};
     struct side target = make_side(dstptr, dstRegion, dstPitch, dstSlicePitch);
     struct side source = make_side(srcptr, srcRegion, srcPitch, srcSlicePitch);
-    struct zeta_plugin_command *command = NULL;
-    struct zeta_append append;
+    struct zeta_plugin_command command = {.type = ZETA_PLUGIN_COMMAND_COPY_REGION,
+                                          .u.region = {.target = dstptr,
+                                                       .source = srcptr,
+                                                       .target_pitch_bytes = dstPitch,
+                                                       .target_slice_bytes = dstSlicePitch,
+                                                       .source_pitch_bytes = srcPitch,
+                                                       .source_slice_bytes = srcSlicePitch}};
 
     if (size[0] == 0 || size[1] == 0)
-        return zeta_append_simple(list, ZETA_PLUGIN_COMMAND_BARRIER, hSignalEvent, numWaitEvents,
-                                  phWaitEvents);
+        return zeta_append_one(list, &barrier, hSignalEvent, numWaitEvents, phWaitEvents);
     ze_result_t result = check_region(dstRegion, srcRegion, &target, &source, size);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_COPY_REGION, &command);
-    if (result == ZE_RESULT_SUCCESS) {
-        struct zeta_plugin_copy_region *region = &command->u.region;
-
-        *region = (struct zeta_plugin_copy_region){.target = dstptr,
-                                                   .source = srcptr,
-                                                   .target_pitch_bytes = target.pitch,
-                                                   .target_slice_bytes = target.slice,
-                                                   .source_pitch_bytes = source.pitch,
-                                                   .source_slice_bytes = source.slice};
-        memcpy(region->target_origin, target.origin, sizeof(target.origin));
-        memcpy(region->source_origin, source.origin, sizeof(source.origin));
-        memcpy(region->size, size, sizeof(size));
-        result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
-    }
-    return zeta_append_end(&append, result);
+    memcpy(command.u.region.target_origin, target.origin, sizeof(target.origin));
+    memcpy(command.u.region.source_origin, source.origin, sizeof(source.origin));
+    memcpy(command.u.region.size, size, sizeof(size));
+    return zeta_append_one(list, &command, hSignalEvent, numWaitEvents, phWaitEvents);
 }
 
 /* Hints may be ignored, and memory that every device reaches equally has no better place. */

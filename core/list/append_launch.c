@@ -62,45 +62,35 @@ ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
     return ZE_RESULT_SUCCESS;
 }
 
-/* A mutable launch has room for the arguments of every kernel that it may be changed to. */
-static ze_result_t copy_block(struct zeta_append *append, const struct zeta_kernel *kernel,
-                              const struct zeta_launch_state *state, const void **out_block)
-{
-    const struct zeta_mutations *mutations = append->list->mutations;
-    void *block = NULL;
-
-    if (!mutations || !append->kernel)
-        return zeta_command_buffer_copy(append->buffer, state->block, state->block_bytes,
-                                        out_block);
-    ze_result_t result = zeta_command_buffer_alloc(
-        append->buffer, zeta_mutations_block_bytes(mutations, kernel), &block);
-    if (result == ZE_RESULT_SUCCESS && state->block_bytes > 0)
-        memcpy(block, state->block, state->block_bytes);
-    *out_block = block;
-    return result;
-}
-
 /* Adds a launch that captures the present state of the kernel; counts may be NULL. */
 static ze_result_t add_launch(struct zeta_append *append, struct zeta_kernel *kernel,
                               const ze_group_count_t *counts,
                               struct zeta_plugin_command **out_command)
 {
+    const struct zeta_mutations *mutations = append->kernel ? append->list->mutations : NULL;
     struct zeta_launch_state state;
-    const void *block = NULL;
+    const void *copy = NULL;
+    void *room = NULL;
     ze_result_t result = zeta_kernel_launch_state(kernel, &state);
 
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_command_buffer_pin(append->buffer, kernel, ZETA_KIND_KERNEL);
-    if (result == ZE_RESULT_SUCCESS)
-        result = copy_block(append, kernel, &state, &block);
+    /* A mutable launch has room for the arguments of every kernel that it may be changed to. */
+    if (result == ZE_RESULT_SUCCESS && mutations)
+        result = zeta_command_buffer_alloc(append->buffer,
+                                           zeta_mutations_block_bytes(mutations, kernel), &room);
+    else if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_copy(append->buffer, state.block, state.block_bytes, &copy);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_LAUNCH, out_command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
+    if (room && state.block_bytes > 0)
+        memcpy(room, state.block, state.block_bytes);
     struct zeta_plugin_launch *launch = &(*out_command)->u.launch;
     launch->kernel = kernel->plugin_kernel;
-    launch->arguments = block;
+    launch->arguments = room ? room : copy;
     memcpy(launch->group_size, state.group_size, sizeof(launch->group_size));
     memcpy(launch->global_offset, state.global_offset, sizeof(launch->global_offset));
     if (counts) {
@@ -271,45 +261,7 @@ static void choose_counts(void *context)
         .target = set->counts, .source = set->source, .size_bytes = count * sizeof(set->counts[0])};
 }
 
-/* The number of launches and then their counts come into our memory. */
-static ze_result_t add_counts(struct zeta_append *append, struct indirect_set *set,
-                              const uint32_t *run_count)
-{
-    struct zeta_plugin_command *command = NULL;
-    ze_result_t result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    command->u.copy = (struct zeta_plugin_copy){
-        .target = &set->run_count, .source = run_count, .size_bytes = sizeof(set->run_count)};
-    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_CALL, &command);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    command->u.call = (struct zeta_plugin_call){.function = choose_counts, .context = set};
-    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_COPY, &command);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
-    command->u.copy.indirect = &set->copy;
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t add_indirect_launches(struct zeta_append *append, struct indirect_set *set,
-                                         ze_kernel_handle_t *kernels)
-{
-    for (uint32_t i = 0; i < set->kernel_count; i++) {
-        struct zeta_plugin_command *command = NULL;
-        ze_result_t result = add_launch(append, (struct zeta_kernel *)kernels[i], NULL, &command);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
-        command->u.launch.indirect_counts = &set->counts[i].groupCountX;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* A barrier that waits, the counts, the launches, a barrier that signals. */
+/* A barrier that waits, the number of launches, their counts, the launches, one that signals. */
 static ze_result_t add_indirect_set(struct zeta_append *append, const struct indirect_set *wanted,
                                     const uint32_t *run_count, ze_kernel_handle_t *kernels,
                                     const struct links *links)
@@ -324,14 +276,29 @@ static ze_result_t add_indirect_set(struct zeta_append *append, const struct ind
     set = memory;
     set->kernel_count = wanted->kernel_count;
     set->source = wanted->source;
+    const struct zeta_plugin_command counts[] = {
+        {.type = ZETA_PLUGIN_COMMAND_COPY,
+         .u.copy = {.target = &set->run_count,
+                    .source = run_count,
+                    .size_bytes = sizeof(set->run_count)}},
+        {.type = ZETA_PLUGIN_COMMAND_CALL, .u.call = {.function = choose_counts, .context = set}},
+        {.type = ZETA_PLUGIN_COMMAND_COPY,
+         .flags = ZETA_PLUGIN_COMMAND_INDIRECT,
+         .u.copy = {.indirect = &set->copy}}};
     result = zeta_append_barrier(append, NULL, links->wait_count, links->waits);
-    if (result == ZE_RESULT_SUCCESS)
-        result = add_counts(append, set, run_count);
-    if (result == ZE_RESULT_SUCCESS)
-        result = add_indirect_launches(append, set, kernels);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_barrier(append, links->signal, 0, NULL);
-    return result;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_append_put(append, &counts[i]);
+    for (uint32_t i = 0; i < set->kernel_count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_plugin_command *command = NULL;
+
+        result = add_launch(append, (struct zeta_kernel *)kernels[i], NULL, &command);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
+        command->u.launch.indirect_counts = &set->counts[i].groupCountX;
+    }
+    return result == ZE_RESULT_SUCCESS ? zeta_append_barrier(append, links->signal, 0, NULL)
+                                       : result;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchMultipleKernelsIndirect(

@@ -28,7 +28,7 @@ static ze_result_t check_list(const struct zeta_queue *queue, const struct zeta_
     if (!list->closed)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "phCommandLists[%u] is not closed; call zeCommandListClose first", index);
-    if (zeta_mutations_unsettled(list->mutations))
+    if ((list->mutations && list->mutations->changed))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "phCommandLists[%u] was changed; call zeCommandListClose again first",
                           index);
@@ -92,20 +92,19 @@ ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
     return result;
 }
 
-static ze_result_t append_lists(struct zeta_command_list *list, uint32_t count,
-                                ze_command_list_handle_t *lists, ze_event_handle_t signal,
-                                uint32_t wait_count, ze_event_handle_t *waits)
+/* Submits a barrier without waiting for it in any mode; nothing if it has nothing to do. */
+static ze_result_t submit_barrier(struct zeta_command_list *list, ze_event_handle_t signal,
+                                  uint32_t wait_count, ze_event_handle_t *waits)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct zeta_append append;
 
-    /* What waits and what signals are barriers around the lists, in the order of the queue. */
-    if (wait_count > 0)
-        result = zeta_append_simple_only(list, NULL, wait_count, waits);
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        result = submit_list(list->queue, (struct zeta_command_list *)lists[i], NULL);
-    if (result == ZE_RESULT_SUCCESS && signal)
-        result = zeta_append_simple_only(list, signal, 0, NULL);
-    return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(list->queue) : result;
+    if (!signal && wait_count == 0)
+        return ZE_RESULT_SUCCESS;
+    ze_result_t result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    append.no_wait = true;
+    return zeta_append_end(&append, zeta_append_barrier(&append, signal, wait_count, waits));
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
@@ -134,8 +133,14 @@ ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
         return zeta_object_explain(hCommandListImmediate, ZETA_KIND_COMMAND_LIST,
                                    "zeCommandListImmediateAppendCommandListsExp",
                                    "hCommandListImmediate");
-    result = append_lists(list, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents,
-                          phWaitEvents);
+    /* What waits and what signals are barriers around the lists, in the order of the queue. */
+    result = submit_barrier(list, NULL, numWaitEvents, phWaitEvents);
+    for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
+        result = submit_list(list->queue, (struct zeta_command_list *)phCommandLists[i], NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = submit_barrier(list, hSignalEvent, 0, NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_queue_submitted(list->queue);
     zeta_object_unpin(list);
     return result;
 }
@@ -154,37 +159,31 @@ ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsWithParamete
                                                             numWaitEvents, phWaitEvents);
 }
 
-static ze_result_t check_cloneable(const struct zeta_command_list *list)
-{
-    if ((list->flags & ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE) == 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list was created without "
-                                                            "ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE");
-    if (!list->closed || zeta_mutations_unsettled(list->mutations))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the command list is not closed; call zeCommandListClose first");
-    return ZE_RESULT_SUCCESS;
-}
-
 /* The copy shares nothing that either list could change, so they may go in any order. */
 ze_result_t ZE_APICALL impl_zeCommandListCreateCloneExp(
     ze_command_list_handle_t hCommandList, ze_command_list_handle_t *phClonedCommandList)
 {
-    const struct zeta_command_list *source = (const struct zeta_command_list *)hCommandList;
+    const struct zeta_command_list *list = (const struct zeta_command_list *)hCommandList;
     struct zeta_command_list *copy = NULL;
-    ze_result_t result = check_cloneable(source);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_list_create(source->context, source->device, source->ordinal, &copy);
+    if ((list->flags & ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE) == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list was created without "
+                                                            "ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE");
+    if (!list->closed || (list->mutations && list->mutations->changed))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the command list is not closed; call zeCommandListClose first");
+    ze_result_t result = zeta_list_create(list->context, list->device, list->ordinal, &copy);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    copy->flags = source->flags;
-    copy->in_order = source->in_order;
+    copy->flags = list->flags;
+    copy->in_order = list->in_order;
     copy->closed = true;
-    result = zeta_command_buffer_clone(&source->buffer, &copy->buffer);
-    if (result == ZE_RESULT_SUCCESS && source->mutations)
-        result = zeta_mutations_clone(source->mutations, &copy->buffer, &copy->mutations);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_list_drop(copy, result);
-    *phClonedCommandList = (ze_command_list_handle_t)copy;
-    return ZE_RESULT_SUCCESS;
+    result = zeta_command_buffer_clone(&list->buffer, &copy->buffer);
+    if (result == ZE_RESULT_SUCCESS && list->mutations)
+        result = zeta_mutations_clone(list->mutations, &copy->buffer, &copy->mutations);
+    if (result == ZE_RESULT_SUCCESS)
+        *phClonedCommandList = (ze_command_list_handle_t)copy;
+    else
+        zeta_object_discard(copy);
+    return result;
 }

@@ -3,10 +3,21 @@
 #include <stdlib.h>
 
 #include "core/device/device.h"
+#include "core/event/counter.h"
 #include "core/event/event.h"
 #include "core/list/list.h"
 #include "core/queue/queue.h"
+#include "core/queue/times_query.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "zeta_impl.h"
+
+/* True for a counter based event that is for use inside of graphs only. */
+static bool is_internal(const struct zeta_event *event)
+{
+    return event->counter &&
+           (event->counter_flags & ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL) == 0;
+}
 
 struct zeta_graph *zeta_graph_of(const struct zeta_command_list *list)
 {
@@ -66,12 +77,6 @@ static bool is_work(const struct zeta_plugin_command *command)
            command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET;
 }
 
-static void capture_event(struct zeta_graph *graph, struct zeta_event *event)
-{
-    atomic_store(&event->capture, graph);
-    atomic_fetch_or(&event->special, (uint32_t)ZETA_EVENT_CAPTURED);
-}
-
 /* Who waits for the last event of another list joins it. */
 static void note_joins(struct zeta_graph_body *body, const struct zeta_graph_member *waiter,
                        const struct zeta_plugin_command *command)
@@ -102,7 +107,8 @@ static void note_commands(struct zeta_graph *graph, const struct zeta_append *ap
         }
         if (command->signal_event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET) {
             member->signal = command->signal_event->event;
-            capture_event(graph, command->signal_event->event);
+            atomic_store(&command->signal_event->event->capture, graph);
+            atomic_fetch_or(&command->signal_event->event->special, (uint32_t)ZETA_EVENT_CAPTURED);
         }
     }
 }
@@ -121,7 +127,7 @@ ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result
 
 static ze_result_t refuse_outside(const struct zeta_event *event)
 {
-    if (!zeta_graph_is_internal(event))
+    if (!is_internal(event))
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT,
                       "the counter based event belongs to a graph that is being recorded; outside "
@@ -152,6 +158,7 @@ ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *
     return ZE_RESULT_SUCCESS;
 }
 
+/* False when memory is exhausted or the list was just destroyed. */
 static bool add_member(struct zeta_graph *graph, struct zeta_command_list *list)
 {
     struct zeta_graph_body *body = graph->body;
@@ -165,19 +172,6 @@ static bool add_member(struct zeta_graph *graph, struct zeta_command_list *list)
         return false;
     members[body->member_count++] = (struct zeta_graph_member){.list = list};
     atomic_store(&list->capture, graph);
-    return true;
-}
-
-bool zeta_graph_add_primary(struct zeta_graph *graph, struct zeta_command_list *list)
-{
-    struct zeta_graph_body *body = graph->body;
-
-    if (!add_member(graph, list))
-        return false;
-    body->primary = (ze_command_list_handle_t)list;
-    body->ordinal = list->ordinal;
-    body->in_order = list->in_order;
-    body->state = ZETA_GRAPH_CAPTURING;
     return true;
 }
 
@@ -212,29 +206,11 @@ ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_command_buff
 
 /* ---------------------------------------------------------------- the end */
 
-static bool all_joined(const struct zeta_graph_body *body)
-{
-    for (uint32_t i = 1; i < body->member_count; i++) {
-        if (!body->members[i].joined)
-            return false;
-    }
-    return true;
-}
-
-static void release_events(const struct zeta_graph_body *body)
-{
-    for (uint32_t i = 0; i < body->buffer.count; i++) {
-        const struct zeta_plugin_event *signal = body->buffer.commands[i].signal_event;
-
-        if (!signal)
-            continue;
-        atomic_fetch_and(&signal->event->special, ~(uint32_t)ZETA_EVENT_CAPTURED);
-        atomic_store(&signal->event->capture, NULL);
-    }
-}
-
-/* Lists go on as usual. Members are unpinned without the lock: that may call the backend. */
-ze_result_t zeta_graph_end(struct zeta_graph *graph, const struct zeta_command_list *list)
+/*
+ * Ends a recording on its primary list; GRAPH_UNJOINED_FORKS makes the graph invalid. Lists go on
+ * as usual. Members are unpinned without the lock: that may call the backend.
+ */
+static ze_result_t end(struct zeta_graph *graph, const struct zeta_command_list *list)
 {
     struct zeta_graph_body *body = graph->body;
 
@@ -244,13 +220,22 @@ ze_result_t zeta_graph_end(struct zeta_graph *graph, const struct zeta_command_l
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the recording began on another command list, which has to end it");
     }
-    bool joined = all_joined(body);
+    bool joined = true;
     struct zeta_graph_member *members = body->members;
     uint32_t count = body->member_count;
+    for (uint32_t i = 1; i < count; i++)
+        joined = joined && members[i].joined;
     body->state = joined ? ZETA_GRAPH_DONE : ZETA_GRAPH_INVALID;
     body->members = NULL;
     body->member_count = 0;
-    release_events(body);
+    for (uint32_t i = 0; i < body->buffer.count; i++) {
+        const struct zeta_plugin_event *signal = body->buffer.commands[i].signal_event;
+
+        if (!signal)
+            continue;
+        atomic_fetch_and(&signal->event->special, ~(uint32_t)ZETA_EVENT_CAPTURED);
+        atomic_store(&signal->event->capture, NULL);
+    }
     for (uint32_t i = 0; i < count; i++)
         atomic_store(&members[i].list->capture, NULL);
     (void)pthread_mutex_unlock(&body->lock);
@@ -262,6 +247,81 @@ ze_result_t zeta_graph_end(struct zeta_graph *graph, const struct zeta_command_l
     return zeta_error(ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS,
                       "a command list that joined the recording did work that nothing in the graph "
                       "waits for");
+}
+
+/* ---------------------------------------------------------------- events of executions */
+
+static struct zeta_event *find(const struct zeta_executable_graph *executable,
+                               const struct zeta_event *recorded)
+{
+    for (uint32_t i = 0; i < executable->event_count; i++) {
+        if (executable->events[i].recorded == recorded)
+            return executable->events[i].own;
+    }
+    return NULL;
+}
+
+/* What commands and queries of times see of an event is as in the one that was recorded. */
+static ze_result_t make(struct zeta_executable_graph *executable, const struct zeta_event *recorded,
+                        struct zeta_event **out_own)
+{
+    struct zeta_graph_event *grown =
+        realloc(executable->events, (executable->event_count + 1) * sizeof(*grown));
+
+    if (!grown)
+        return zeta_error_no_memory("events of a graph");
+    executable->events = grown;
+    ze_result_t result = zeta_event_create_own(recorded->context, out_own);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    (*out_own)->has_times = recorded->has_times;
+    (*out_own)->has_host_times = recorded->has_host_times;
+    atomic_store(&(*out_own)->device, atomic_load(&recorded->device));
+    grown[executable->event_count++] =
+        (struct zeta_graph_event){.recorded = recorded, .own = *out_own};
+    return ZE_RESULT_SUCCESS;
+}
+
+static void replace(const struct zeta_executable_graph *executable,
+                    struct zeta_plugin_event **events, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct zeta_event *own = find(executable, events[i]->event);
+
+        if (own)
+            events[i] = &own->plain;
+    }
+}
+
+/*
+ * Gives an executable graph events of its own in place of the internal ones that its commands
+ * signal, so that what the application does with those afterwards means nothing to it. Waits that
+ * come before the first signal are for earlier work and stay.
+ */
+static ze_result_t own_events(struct zeta_executable_graph *executable)
+{
+    struct zeta_command_buffer *buffer = &executable->buffer;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < buffer->count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_plugin_command *command = &buffer->commands[i];
+        const struct zeta_times_query *query = zeta_times_query_of(command);
+
+        /* The lists lie in the arena of the buffer, which is a copy. */
+        replace(executable, (struct zeta_plugin_event **)(uintptr_t)command->wait_events,
+                command->wait_count);
+        if (query)
+            replace(executable, (struct zeta_plugin_event **)(uintptr_t)query->events,
+                    query->count);
+        if (!command->signal_event || !is_internal(command->signal_event->event))
+            continue;
+        struct zeta_event *own = find(executable, command->signal_event->event);
+        if (!own)
+            result = make(executable, command->signal_event->event, &own);
+        if (result == ZE_RESULT_SUCCESS)
+            command->signal_event = &own->plain;
+    }
+    return result;
 }
 
 static void finish_graph(void *object)
@@ -282,7 +342,9 @@ static void finish_executable(void *object)
     struct zeta_executable_graph *executable = object;
 
     zeta_command_buffer_clear(&executable->buffer);
-    zeta_graph_drop_events(executable);
+    for (uint32_t i = 0; i < executable->event_count; i++)
+        zeta_object_discard(executable->events[i].own);
+    free(executable->events);
     if (executable->order && zeta_object_retire(executable->order))
         zeta_object_unpin(executable->order);
     zeta_object_unpin(executable->graph);
@@ -290,3 +352,415 @@ static void finish_executable(void *object)
 
 ZETA_OBJECT_FINISHER(ZETA_KIND_GRAPH, finish_graph)
 ZETA_OBJECT_FINISHER(ZETA_KIND_EXECUTABLE_GRAPH, finish_executable)
+
+/* ---------------------------------------------------------------- creation and destruction */
+
+static ze_result_t create(struct zeta_context *context, struct zeta_graph **out_graph)
+{
+    struct zeta_graph_body *body = calloc(1, sizeof(*body));
+    void *object = NULL;
+
+    if (!body)
+        return zeta_error_no_memory("a graph");
+    ze_result_t result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_GRAPH,
+                                               sizeof(struct zeta_graph), &object);
+    if (result != ZE_RESULT_SUCCESS) {
+        free(body);
+        return result;
+    }
+    struct zeta_graph *graph = object;
+    (void)pthread_mutex_init(&body->lock, NULL);
+    graph->context = context;
+    graph->body = body;
+    *out_graph = graph;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphCreateExt(ze_context_handle_t hContext, const void *pNext,
+                                             ze_graph_handle_t *phGraph)
+{
+    struct zeta_graph *graph = NULL;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = create((struct zeta_context *)hContext, &graph);
+    if (result == ZE_RESULT_SUCCESS)
+        *phGraph = (ze_graph_handle_t)graph;
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphDestroyExt(ze_graph_handle_t hGraph)
+{
+    struct zeta_graph *graph = (struct zeta_graph *)hGraph;
+    struct zeta_graph_body *body;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    /* As in zeCommandListDestroy. */
+    if (!zeta_object_pin(graph, ZETA_KIND_GRAPH))
+        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
+    body = graph->body;
+    (void)pthread_mutex_lock(&body->lock);
+    bool in_use = body->state == ZETA_GRAPH_CAPTURING || body->instances > 0;
+    (void)pthread_mutex_unlock(&body->lock);
+    if (in_use) {
+        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                            "the graph is being recorded, or executable graphs were made of it; "
+                            "end the recording and destroy those first");
+    } else if (!zeta_object_retire(graph)) {
+        result = zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
+    } else {
+        for (uint32_t i = 0; i < body->callback_count; i++)
+            body->callbacks[i].function(body->callbacks[i].context);
+        zeta_object_unpin(graph);
+    }
+    zeta_object_unpin(graph);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphSetDestructionCallbackExt(
+    ze_graph_handle_t hGraph, zex_mem_graph_free_callback_fn_t pfnCallback, void *pUserData,
+    const void *pNext)
+{
+    struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    (void)pthread_mutex_lock(&body->lock);
+    struct zeta_graph_callback *callbacks =
+        realloc(body->callbacks, (body->callback_count + 1) * sizeof(*callbacks));
+    if (callbacks) {
+        body->callbacks = callbacks;
+        callbacks[body->callback_count++] =
+            (struct zeta_graph_callback){.function = pfnCallback, .context = pUserData};
+    }
+    (void)pthread_mutex_unlock(&body->lock);
+    return callbacks ? ZE_RESULT_SUCCESS : zeta_error_no_memory("a callback");
+}
+
+/* ---------------------------------------------------------------- recording */
+
+static ze_result_t check_primary(const struct zeta_command_list *list)
+{
+    if (!list->queue)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "only immediate command lists record into a graph");
+    if (list->queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
+        return zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                          "a synchronous command list cannot record into a graph");
+    return zeta_graph_refuse(list, "beginning another recording");
+}
+
+static ze_result_t begin(struct zeta_command_list *list, struct zeta_graph *graph)
+{
+    struct zeta_graph_body *body = graph->body;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    (void)pthread_mutex_lock(&body->lock);
+    if (body->state != ZETA_GRAPH_EMPTY)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the graph is not empty; every recording needs a new one");
+    else if (!add_member(graph, list))
+        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a graph");
+    if (result == ZE_RESULT_SUCCESS) {
+        body->primary = (ze_command_list_handle_t)list;
+        body->ordinal = list->ordinal;
+        body->in_order = list->in_order;
+        body->state = ZETA_GRAPH_CAPTURING;
+    }
+    (void)pthread_mutex_unlock(&body->lock);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListBeginGraphCaptureExt(ze_command_list_handle_t hCommandList,
+                                                              const void *pNext)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_graph *graph = NULL;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_primary(list);
+    if (result == ZE_RESULT_SUCCESS)
+        result = create(list->context, &graph);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    graph->body->is_ours = true;
+    result = begin(list, graph);
+    if (result != ZE_RESULT_SUCCESS)
+        zeta_object_discard(graph);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListBeginCaptureIntoGraphExt(
+    ze_command_list_handle_t hCommandList, ze_graph_handle_t hGraph, const void *pNext)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_graph *graph = (struct zeta_graph *)hGraph;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_primary(list);
+    if (result == ZE_RESULT_SUCCESS && graph->context->driver != list->context->driver)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the graph belongs to another driver than the command list");
+    return result == ZE_RESULT_SUCCESS ? begin(list, graph) : result;
+}
+
+ze_result_t ZE_APICALL
+impl_zeCommandListIsGraphCaptureEnabledExt(ze_command_list_handle_t hCommandList)
+{
+    return zeta_graph_of((const struct zeta_command_list *)hCommandList) ? ZE_RESULT_QUERY_TRUE
+                                                                         : ZE_RESULT_QUERY_FALSE;
+}
+
+static ze_result_t not_joined(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_GRAPH,
+                      "the graph has work that was never joined and cannot be executed");
+}
+
+static ze_result_t not_recording(void)
+{
+    return zeta_error(ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING,
+                      "the command list does not record into a graph");
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListEndGraphCaptureExt(ze_command_list_handle_t hCommandList,
+                                                            const void *pNext,
+                                                            ze_graph_handle_t *phGraph)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_graph *graph = zeta_graph_of(list);
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!graph)
+        return not_recording();
+    result = end(graph, list);
+    if (result == ZE_RESULT_SUCCESS)
+        *phGraph = (ze_graph_handle_t)graph;
+    else if (result == ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS && graph->body->is_ours)
+        zeta_object_discard(graph); /* its handle was not given out */
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetGraphExt(ze_command_list_handle_t hCommandList,
+                                                     ze_graph_handle_t *phGraph)
+{
+    struct zeta_graph *graph = zeta_graph_of((const struct zeta_command_list *)hCommandList);
+
+    *phGraph = (ze_graph_handle_t)graph;
+    return graph ? ZE_RESULT_SUCCESS : not_recording();
+}
+
+ze_result_t ZE_APICALL impl_zeGraphGetPrimaryCommandListExt(ze_graph_handle_t hGraph,
+                                                            ze_command_list_handle_t *phCommandList)
+{
+    struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
+
+    (void)pthread_mutex_lock(&body->lock);
+    ze_command_list_handle_t primary = body->primary;
+    (void)pthread_mutex_unlock(&body->lock);
+    if (!primary)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "nothing was recorded into the graph");
+    *phCommandList = primary;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphIsEmptyExt(ze_graph_handle_t hGraph)
+{
+    struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
+
+    (void)pthread_mutex_lock(&body->lock);
+    enum zeta_graph_state state = body->state;
+    bool empty = body->buffer.count == 0;
+    (void)pthread_mutex_unlock(&body->lock);
+    if (state == ZETA_GRAPH_INVALID)
+        return not_joined();
+    return empty ? ZE_RESULT_QUERY_TRUE : ZE_RESULT_QUERY_FALSE;
+}
+
+/* ---------------------------------------------------------------- execution */
+
+static ze_result_t fill_instance(struct zeta_executable_graph *executable)
+{
+    struct zeta_graph_body *body = executable->graph->body;
+    ze_result_t result = zeta_event_create_own(executable->graph->context, &executable->order);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    (void)pthread_mutex_lock(&body->lock);
+    if (body->state == ZETA_GRAPH_INVALID)
+        result = not_joined();
+    else if (body->state != ZETA_GRAPH_DONE)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the recording of the graph has not ended yet");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_clone(&body->buffer, &executable->buffer);
+    if (result == ZE_RESULT_SUCCESS)
+        result = own_events(executable);
+    if (result == ZE_RESULT_SUCCESS)
+        body->instances++;
+    (void)pthread_mutex_unlock(&body->lock);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph, const void *pNext,
+                                                  ze_executable_graph_handle_t *phExecutableGraph)
+{
+    struct zeta_graph *graph = (struct zeta_graph *)hGraph;
+    void *object = NULL;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_object_create_in(graph, ZETA_KIND_GRAPH, ZETA_KIND_EXECUTABLE_GRAPH,
+                                   sizeof(struct zeta_executable_graph), &object);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_executable_graph *executable = object;
+    executable->graph = graph;
+    result = fill_instance(executable);
+    if (result == ZE_RESULT_SUCCESS)
+        *phExecutableGraph = object;
+    else
+        zeta_object_discard(object);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeExecutableGraphDestroyExt(ze_executable_graph_handle_t hGraph)
+{
+    struct zeta_executable_graph *executable = (struct zeta_executable_graph *)hGraph;
+
+    /* Executions that are on their way keep what they need. */
+    if (!zeta_object_retire(executable))
+        return zeta_object_explain(hGraph, ZETA_KIND_EXECUTABLE_GRAPH,
+                                   "zeExecutableGraphDestroyExt", "hGraph");
+    (void)pthread_mutex_lock(&executable->graph->body->lock);
+    executable->graph->body->instances--;
+    (void)pthread_mutex_unlock(&executable->graph->body->lock);
+    zeta_object_unpin(executable);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeExecutableGraphGetSourceGraphExt(ze_executable_graph_handle_t hGraph,
+                                                               ze_graph_handle_t *phSourceGraph)
+{
+    *phSourceGraph = (ze_graph_handle_t)((const struct zeta_executable_graph *)hGraph)->graph;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t check_target(const struct zeta_command_list *list,
+                                const struct zeta_executable_graph *executable)
+{
+    const struct zeta_graph_body *body = executable->graph->body;
+
+    if (!list->queue || list->ordinal != body->ordinal)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "the graph was recorded on an immediate command list of queue group %u "
+                          "and runs on such lists only",
+                          body->ordinal);
+    if (executable->graph->context->driver != list->context->driver)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the graph belongs to another driver than the command list");
+    return zeta_graph_refuse(list, "appending a graph");
+}
+
+/*
+ * One execution at a time, from any thread: each waits for the value of a counter that the one
+ * before reaches. Values are taken when the append is complete but for its submission.
+ */
+struct ticket {
+    struct zeta_plugin_event before;
+    struct zeta_plugin_event mine;
+    struct zeta_plugin_event *waits[1];
+    uint32_t waiter; /* the command that waits */
+};
+
+/* Nobody waits for an execution that was lost, but for those before it. */
+static void take_ticket(const struct zeta_append *append, struct ticket *ticket)
+{
+    struct zeta_counter *counter = ticket->mine.event->counter;
+    struct zeta_plugin_command *waiter = &append->buffer->commands[ticket->waiter];
+
+    ticket->mine.value = zeta_counter_take(counter);
+    ticket->before.value = ticket->mine.value - 1;
+    while (ticket->before.value > 0 &&
+           zeta_counter_state(counter, ticket->before.value) == ZETA_SIGNAL_LOST)
+        ticket->before.value--;
+    if (ticket->before.value == 0)
+        return;
+    waiter->wait_events = ticket->waits;
+    waiter->wait_count = 1;
+}
+
+static ze_result_t append_graph(struct zeta_append *append,
+                                struct zeta_executable_graph *executable, ze_event_handle_t signal,
+                                uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct zeta_command_buffer *buffer = append->buffer;
+    struct zeta_plugin_event mine = {.event = executable->order};
+    struct zeta_plugin_command *command = NULL;
+    struct ticket *ticket;
+    void *memory = NULL;
+    ze_result_t result = zeta_command_buffer_alloc(buffer, sizeof(*ticket), &memory);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_append_end(append, result);
+    ticket = memory;
+    ticket->before.event = executable->order;
+    ticket->mine.event = executable->order;
+    ticket->waits[0] = &ticket->before;
+    result = zeta_append_barrier(append, NULL, wait_count, waits);
+    if (result == ZE_RESULT_SUCCESS && append->fork)
+        result = zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                            "a graph that is appended cannot wait for an event of a graph that is "
+                            "being recorded");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_pin(buffer, executable, ZETA_KIND_EXECUTABLE_GRAPH);
+    ticket->waiter = buffer->count;
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_add_all(buffer, &executable->buffer);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+    if (result == ZE_RESULT_SUCCESS) {
+        command->signal_event = &ticket->mine;
+        result = zeta_append_barrier(append, signal, 0, NULL);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        take_ticket(append, ticket);
+        mine = ticket->mine;
+    }
+    result = zeta_append_end(append, result);
+    /* Who waits for an execution that never began would wait for ever. */
+    if (result != ZE_RESULT_SUCCESS && mine.value != ZETA_VALUE_NONE)
+        zeta_event_lose(&mine);
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListAppendGraphExt(
+    ze_command_list_handle_t hCommandList, ze_executable_graph_handle_t hGraph, const void *pNext,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_executable_graph *executable = (struct zeta_executable_graph *)hGraph;
+    struct zeta_append append;
+    ze_result_t result = zeta_append_refuse_parameters(pNext);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_object_pin(executable, ZETA_KIND_EXECUTABLE_GRAPH))
+        return zeta_object_explain(hGraph, ZETA_KIND_EXECUTABLE_GRAPH,
+                                   "zeCommandListAppendGraphExt", "hGraph");
+    result = check_target(list, executable);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
+    if (result == ZE_RESULT_SUCCESS)
+        result = append_graph(&append, executable, hSignalEvent, numWaitEvents, phWaitEvents);
+    zeta_object_unpin(executable);
+    return result;
+}

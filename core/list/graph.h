@@ -84,29 +84,4 @@ struct zeta_executable_graph {
     struct zeta_event *order; /**< each execution reaches its counter, one after the other; owned */
 };
 
-/** True for a counter based event that is for use inside of graphs only. */
-bool zeta_graph_is_internal(const struct zeta_event *event);
-
-/**
- * Gives an executable graph events of its own in place of the internal ones that its commands
- * signal, so that what the application does with those afterwards means nothing to it. Waits that
- * come before the first signal are for earlier work and stay. Errors: OUT_OF_HOST_MEMORY.
- */
-ze_result_t zeta_graph_own_events(struct zeta_executable_graph *executable);
-
-/** Drops them. */
-void zeta_graph_drop_events(struct zeta_executable_graph *executable);
-
-/**
- * Begins the recording of an empty graph on a list; the caller holds the lock of the graph. False
- * when memory is exhausted or the list was just destroyed.
- */
-bool zeta_graph_add_primary(struct zeta_graph *graph, struct zeta_command_list *list);
-
-/**
- * Ends a recording on its primary list. Errors: INVALID_ARGUMENT for another list, which changes
- * nothing; GRAPH_UNJOINED_FORKS, and the graph is invalid.
- */
-ze_result_t zeta_graph_end(struct zeta_graph *graph, const struct zeta_command_list *list);
-
 #endif

@@ -12,33 +12,19 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static const char *command_name(uint32_t type)
-{
-    switch (type) {
-    case ZETA_PLUGIN_COMMAND_LAUNCH:
-        return "launch";
-    case ZETA_PLUGIN_COMMAND_COPY:
-        return "copy";
-    case ZETA_PLUGIN_COMMAND_COPY_REGION:
-        return "copy of a region";
-    case ZETA_PLUGIN_COMMAND_FILL:
-        return "fill";
-    case ZETA_PLUGIN_COMMAND_TIMESTAMP:
-        return "time stamp";
-    case ZETA_PLUGIN_COMMAND_EVENT_RESET:
-        return "event reset";
-    case ZETA_PLUGIN_COMMAND_CALL:
-        return "host function";
-    case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
-        return "query begin";
-    case ZETA_PLUGIN_COMMAND_QUERY_END:
-        return "query end";
-    case ZETA_PLUGIN_COMMAND_MARKER:
-        return "marker";
-    default:
-        return "barrier";
-    }
-}
+static const char *const command_names[] = {
+    [ZETA_PLUGIN_COMMAND_BARRIER] = "barrier",
+    [ZETA_PLUGIN_COMMAND_LAUNCH] = "launch",
+    [ZETA_PLUGIN_COMMAND_COPY] = "copy",
+    [ZETA_PLUGIN_COMMAND_COPY_REGION] = "copy of a region",
+    [ZETA_PLUGIN_COMMAND_FILL] = "fill",
+    [ZETA_PLUGIN_COMMAND_TIMESTAMP] = "time stamp",
+    [ZETA_PLUGIN_COMMAND_EVENT_RESET] = "event reset",
+    [ZETA_PLUGIN_COMMAND_CALL] = "host function",
+    [ZETA_PLUGIN_COMMAND_QUERY_BEGIN] = "query begin",
+    [ZETA_PLUGIN_COMMAND_QUERY_END] = "query end",
+    [ZETA_PLUGIN_COMMAND_MARKER] = "marker",
+};
 
 /* The kernel of a launch: pinned by the buffer, like everything that a command names. */
 static const struct zeta_kernel *kernel_of(const struct zeta_command_buffer *buffer,
@@ -135,7 +121,7 @@ static void write_graph(FILE *file, const struct zeta_command_buffer *buffer, bo
     for (uint32_t i = 0; i < buffer->count; i++) {
         const struct zeta_plugin_command *command = &buffer->commands[i];
 
-        (void)fprintf(file, "    c%u [label=\"%s", i, command_name(command->type));
+        (void)fprintf(file, "    c%u [label=\"%s", i, command_names[command->type]);
         if (command->type == ZETA_PLUGIN_COMMAND_LAUNCH)
             write_launch(file, buffer, command, detailed);
         else if (detailed)

@@ -61,38 +61,33 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
     return ZE_RESULT_SUCCESS;
 }
 
-/* What queues of a device that nobody computes on cannot do. */
-static ze_result_t check_type(const struct zeta_append *append, uint32_t type)
-{
-    const char *what;
-
-    switch (type) {
-    case ZETA_PLUGIN_COMMAND_LAUNCH:
-        what = "run kernels";
-        break;
-    case ZETA_PLUGIN_COMMAND_COPY:
-    case ZETA_PLUGIN_COMMAND_COPY_REGION:
-    case ZETA_PLUGIN_COMMAND_FILL:
-        what = "copy or fill memory";
-        break;
-    default:
-        return ZE_RESULT_SUCCESS;
-    }
-    if (append->list->context->driver->compute)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "no plugin computes on %s, so its command lists do not %s",
-                      append->list->device->name, what);
-}
-
 ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
                             struct zeta_plugin_command **out_command)
 {
-    ze_result_t result = check_type(append, type);
+    const char *what = NULL; /* that a device cannot do without a plugin that computes */
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (type == ZETA_PLUGIN_COMMAND_LAUNCH)
+        what = "run kernels";
+    else if (type == ZETA_PLUGIN_COMMAND_COPY || type == ZETA_PLUGIN_COMMAND_COPY_REGION ||
+             type == ZETA_PLUGIN_COMMAND_FILL)
+        what = "copy or fill memory";
+    if (what && !append->list->context->driver->compute)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on %s, so its command lists do not %s",
+                          append->list->device->name, what);
     return zeta_command_buffer_add(append->buffer, type, out_command);
+}
+
+ze_result_t zeta_append_put(struct zeta_append *append, const struct zeta_plugin_command *wanted)
+{
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result = zeta_append_add(append, wanted->type, &command);
+
+    if (result == ZE_RESULT_SUCCESS) {
+        command->flags = wanted->flags;
+        command->u = wanted->u;
+    }
+    return result;
 }
 
 ze_result_t zeta_list_check_event(const struct zeta_command_list *list,
@@ -131,37 +126,28 @@ ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t hand
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t append_waits(struct zeta_append *append, struct zeta_plugin_command *command,
-                                uint32_t count, ze_event_handle_t *waits)
-{
-    void *memory = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    if (count == 0)
-        return ZE_RESULT_SUCCESS;
-    result = zeta_command_buffer_alloc(append->buffer, count * sizeof(struct zeta_plugin_event *),
-                                       &memory);
-    struct zeta_plugin_event **events = memory;
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_append_event(append, waits[i], false, &events[i]);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    command->wait_events = events;
-    command->wait_count = count;
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_command *command,
                                ze_event_handle_t signal, uint32_t wait_count,
                                ze_event_handle_t *waits)
 {
     struct zeta_event *event = (struct zeta_event *)signal;
-    ze_result_t result = append_waits(append, command, wait_count, waits);
+    struct zeta_plugin_event **events;
+    void *memory = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
+    if (wait_count > 0)
+        result = zeta_command_buffer_alloc(append->buffer, wait_count * sizeof(*events), &memory);
+    events = memory;
+    for (uint32_t i = 0; i < wait_count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_append_event(append, waits[i], false, &events[i]);
     if (result == ZE_RESULT_SUCCESS && signal)
         result = zeta_append_event(append, signal, true, &command->signal_event);
-    if (result != ZE_RESULT_SUCCESS || !signal)
+    if (result != ZE_RESULT_SUCCESS)
         return result;
+    command->wait_events = events;
+    command->wait_count = wait_count;
+    if (!signal)
+        return ZE_RESULT_SUCCESS;
     atomic_store(&event->device, append->list->device);
     /* From now on the event belongs to this command, which may run much later. */
     if (event->counter && !append->submission && !append->graph)
@@ -264,60 +250,35 @@ ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
         return zeta_graph_append_end(append, result);
     if (!submission)
         return result;
-    if (result == ZE_RESULT_SUCCESS && append->fork) {
+    if (result == ZE_RESULT_SUCCESS && append->fork)
         result = zeta_graph_fork(append, &submission->buffer);
-        zeta_submission_destroy(submission);
-        return result;
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zeta_submission_destroy(submission);
-        return result;
-    }
-    if (append->no_wait)
-        return zeta_queue_submit_only(append->list->queue, submission);
     /* The call may wait for long, and another thread may end the list meanwhile. */
-    if (!zeta_object_pin(append->list, ZETA_KIND_COMMAND_LIST)) {
+    else if (result == ZE_RESULT_SUCCESS && !zeta_object_pin(append->list, ZETA_KIND_COMMAND_LIST))
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the list was just destroyed");
+    if (result != ZE_RESULT_SUCCESS || append->fork) {
         zeta_submission_destroy(submission);
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "the list was just destroyed");
+        return result;
     }
-    result = zeta_queue_submit(append->list->queue, submission);
+    result = append->no_wait ? zeta_queue_submit_only(append->list->queue, submission)
+                             : zeta_queue_submit(append->list->queue, submission);
     zeta_object_unpin(append->list);
     return result;
 }
 
-static ze_result_t append_simple(struct zeta_append *append, uint32_t type,
-                                 ze_event_handle_t signal, uint32_t wait_count,
-                                 ze_event_handle_t *waits)
+ze_result_t zeta_append_one(struct zeta_command_list *list,
+                            const struct zeta_plugin_command *wanted, ze_event_handle_t signal,
+                            uint32_t wait_count, ze_event_handle_t *waits)
 {
-    struct zeta_plugin_command *command = NULL;
-    ze_result_t result = zeta_append_add(append, type, &command);
+    struct zeta_append append;
+    ze_result_t result = zeta_append_begin(&append, list);
 
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_append_put(&append, wanted);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_events(append, command, signal, wait_count, waits);
-    return zeta_append_end(append, result);
-}
-
-ze_result_t zeta_append_simple(struct zeta_command_list *list, uint32_t type,
-                               ze_event_handle_t signal, uint32_t wait_count,
-                               ze_event_handle_t *waits)
-{
-    struct zeta_append append;
-    ze_result_t result = zeta_append_begin(&append, list);
-
-    return result == ZE_RESULT_SUCCESS ? append_simple(&append, type, signal, wait_count, waits)
-                                       : result;
-}
-
-ze_result_t zeta_append_simple_only(struct zeta_command_list *list, ze_event_handle_t signal,
-                                    uint32_t wait_count, ze_event_handle_t *waits)
-{
-    struct zeta_append append;
-    ze_result_t result = zeta_append_begin(&append, list);
-
-    append.no_wait = true;
-    return result == ZE_RESULT_SUCCESS
-               ? append_simple(&append, ZETA_PLUGIN_COMMAND_BARRIER, signal, wait_count, waits)
-               : result;
+        result = zeta_append_events(&append, &append.buffer->commands[append.buffer->count - 1],
+                                    signal, wait_count, waits);
+    return zeta_append_end(&append, result);
 }
 
 ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *device,
@@ -348,45 +309,33 @@ ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *d
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result)
-{
-    zeta_object_discard(list);
-    return result;
-}
-
-static ze_result_t check_flags(ze_command_list_flags_t flags)
-{
-    const ze_command_list_flags_t both =
-        ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
-
-    if ((flags & both) == both)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          "a command list cannot be in order and of relaxed order at once");
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t ZE_APICALL impl_zeCommandListCreate(ze_context_handle_t hContext,
                                                 ze_device_handle_t hDevice,
                                                 const ze_command_list_desc_t *desc,
                                                 ze_command_list_handle_t *phCommandList)
 {
+    const ze_command_list_flags_t both =
+        ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
     struct zeta_command_list *list = NULL;
-    ze_result_t result = check_flags(desc->flags);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_list_create((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
-                                  desc->commandQueueGroupOrdinal, &list);
-    if (result != ZE_RESULT_SUCCESS || !list)
+    if ((desc->flags & both) == both)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "a command list cannot be in order and of relaxed order at once");
+    ze_result_t result =
+        zeta_list_create((struct zeta_context *)hContext, (struct zeta_device *)hDevice,
+                         desc->commandQueueGroupOrdinal, &list);
+    if (result != ZE_RESULT_SUCCESS)
         return result;
     list->flags = desc->flags;
     list->in_order = (desc->flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
     if (zeta_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC,
                         sizeof(ze_mutable_command_list_exp_desc_t)))
         result = zeta_mutations_create(&list->mutations);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_list_drop(list, result);
-    *phCommandList = (ze_command_list_handle_t)list;
-    return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_SUCCESS)
+        *phCommandList = (ze_command_list_handle_t)list;
+    else
+        zeta_object_discard(list);
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hContext,
@@ -403,7 +352,7 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hCo
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = zeta_list_create(context, device, altdesc->ordinal, &list);
-    if (result != ZE_RESULT_SUCCESS || !list) {
+    if (result != ZE_RESULT_SUCCESS) {
         zeta_queue_destroy(queue);
         return result;
     }
@@ -423,28 +372,21 @@ ze_result_t zeta_list_check_idle(struct zeta_command_list *list)
                       "the command list still runs on a queue; wait for it first");
 }
 
-static ze_result_t destroy_list(struct zeta_command_list *list)
+ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
 {
-    ze_result_t result = zeta_list_check_idle(list);
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
 
+    /* Another thread may destroy it as well: the reference keeps it for both. */
+    if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
+        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                                   "hCommandList");
+    ze_result_t result = zeta_list_check_idle(list);
     if (result == ZE_RESULT_SUCCESS && zeta_graph_of(list))
         result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                             "the command list records into a graph; end that first");
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return zeta_object_destroy(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
-                               "hCommandList");
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
-{
-    ze_result_t result;
-
-    /* Another thread may destroy it as well: the reference keeps it for both. */
-    if (!zeta_object_pin(hCommandList, ZETA_KIND_COMMAND_LIST))
-        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
-                                   "hCommandList");
-    result = destroy_list((struct zeta_command_list *)hCommandList);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_object_destroy(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                                     "hCommandList");
     zeta_object_unpin(hCommandList);
     return result;
 }
@@ -458,7 +400,7 @@ ze_result_t ZE_APICALL impl_zeCommandListClose(ze_command_list_handle_t hCommand
         return ZE_RESULT_SUCCESS;
     list->closed = true;
     if (list->mutations)
-        zeta_mutations_settle(list->mutations);
+        list->mutations->changed = false;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -536,54 +478,37 @@ ze_result_t ZE_APICALL impl_zeCommandListGetFlags(ze_command_list_handle_t hComm
     return ZE_RESULT_SUCCESS;
 }
 
-/* Descriptor of an immediate list's queue, NULL for a regular list. */
-static const ze_command_queue_desc_t *desc_of(ze_command_list_handle_t handle)
+/* A member of the descriptor of an immediate list's queue; all have 32 bits. */
+static ze_result_t read_desc(ze_command_list_handle_t handle, size_t offset, void *out_member)
 {
     const struct zeta_command_list *list = (const struct zeta_command_list *)handle;
 
-    return list->queue ? &list->queue->desc : NULL;
+    if (!list->queue)
+        return not_immediate();
+    memcpy(out_member, (const char *)&list->queue->desc + offset, sizeof(uint32_t));
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListImmediateGetIndex(
     ze_command_list_handle_t hCommandListImmediate, uint32_t *pIndex)
 {
-    const ze_command_queue_desc_t *desc = desc_of(hCommandListImmediate);
-
-    if (!desc)
-        return not_immediate();
-    *pIndex = desc->index;
-    return ZE_RESULT_SUCCESS;
+    return read_desc(hCommandListImmediate, offsetof(ze_command_queue_desc_t, index), pIndex);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListImmediateGetFlags(ze_command_list_handle_t hCommandList,
                                                            ze_command_queue_flags_t *pFlags)
 {
-    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
-
-    if (!desc)
-        return not_immediate();
-    *pFlags = desc->flags;
-    return ZE_RESULT_SUCCESS;
+    return read_desc(hCommandList, offsetof(ze_command_queue_desc_t, flags), pFlags);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListImmediateGetMode(ze_command_list_handle_t hCommandList,
                                                           ze_command_queue_mode_t *pMode)
 {
-    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
-
-    if (!desc)
-        return not_immediate();
-    *pMode = desc->mode;
-    return ZE_RESULT_SUCCESS;
+    return read_desc(hCommandList, offsetof(ze_command_queue_desc_t, mode), pMode);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListImmediateGetPriority(
     ze_command_list_handle_t hCommandList, ze_command_queue_priority_t *pPriority)
 {
-    const ze_command_queue_desc_t *desc = desc_of(hCommandList);
-
-    if (!desc)
-        return not_immediate();
-    *pPriority = desc->priority;
-    return ZE_RESULT_SUCCESS;
+    return read_desc(hCommandList, offsetof(ze_command_queue_desc_t, priority), pPriority);
 }

@@ -76,6 +76,9 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
 ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
                             struct zeta_plugin_command **out_command);
 
+/** Adds a copy of a command, of which type, flags and u are given. Errors: as above. */
+ze_result_t zeta_append_put(struct zeta_append *append, const struct zeta_plugin_command *wanted);
+
 /**
  * Adds what a command waits for and what it signals (NULL: nothing).
  * Errors: INVALID_ARGUMENT for an event of another driver.
@@ -120,14 +123,10 @@ ze_result_t zeta_list_check_idle(struct zeta_command_list *list);
  */
 ze_result_t zeta_append_refuse_parameters(const void *next);
 
-/** Appends one command that is nothing but its type, waits and signal. */
-ze_result_t zeta_append_simple(struct zeta_command_list *list, uint32_t type,
-                               ze_event_handle_t signal, uint32_t wait_count,
-                               ze_event_handle_t *waits);
-
-/** The same for a barrier on an immediate list, without waiting for it in any mode. */
-ze_result_t zeta_append_simple_only(struct zeta_command_list *list, ze_event_handle_t signal,
-                                    uint32_t wait_count, ze_event_handle_t *waits);
+/** Appends one command as zeta_append_put() has it, with what it waits for and signals. */
+ze_result_t zeta_append_one(struct zeta_command_list *list,
+                            const struct zeta_plugin_command *wanted, ze_event_handle_t signal,
+                            uint32_t wait_count, ze_event_handle_t *waits);
 
 /**
  * An empty, open list for a queue group of a device. Errors: INVALID_ARGUMENT when the group or the
@@ -135,9 +134,6 @@ ze_result_t zeta_append_simple_only(struct zeta_command_list *list, ze_event_han
  */
 ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *device,
                              uint32_t ordinal, struct zeta_command_list **out_list);
-
-/** Drops a list that nobody has seen yet; gives result. */
-ze_result_t zeta_list_drop(struct zeta_command_list *list, ze_result_t result);
 
 /** INVALID_ARGUMENT, with a sentence, if the list is closed. */
 ze_result_t zeta_list_check_open(const struct zeta_command_list *list);

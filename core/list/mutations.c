@@ -3,9 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/api/chain.h"
+#include "core/device/device.h"
+#include "core/event/event.h"
+#include "core/list/list.h"
 #include "core/module/kernel.h"
-#include "core/queue/command_buffer.h"
+#include "core/plugin/host.h"
+#include "core/queue/track.h"
 #include "core/util/error.h"
+#include "zeta_impl.h"
 
 static ze_result_t no_memory(void)
 {
@@ -79,50 +85,6 @@ static struct zeta_mutation *add_note(struct zeta_mutations *mutations)
     return note;
 }
 
-static ze_result_t note_kernels(struct zeta_mutation *note, uint32_t count,
-                                ze_kernel_handle_t *kernels)
-{
-    note->kernels = calloc((size_t)count + 1, sizeof(struct zeta_kernel *));
-    if (!note->kernels)
-        return no_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        if (!zeta_object_pin(kernels[i], ZETA_KIND_KERNEL))
-            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                              "phKernels[%u] was just destroyed", i);
-        note->kernels[note->kernel_count++] = (struct zeta_kernel *)kernels[i];
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-static void drop_last(struct zeta_mutations *mutations)
-{
-    free_note(&mutations->notes[--mutations->count]);
-    mutations->pending = false;
-}
-
-ze_result_t zeta_mutations_ask(struct zeta_mutations *mutations,
-                               ze_mutable_command_exp_flags_t flags, uint32_t kernel_count,
-                               ze_kernel_handle_t *kernels, uint64_t *out_id)
-{
-    ze_result_t result;
-
-    if (mutations->pending)
-        drop_last(mutations);
-    struct zeta_mutation *note = add_note(mutations);
-    if (!note)
-        return no_memory();
-    result = note_kernels(note, kernel_count, kernels);
-    if (result != ZE_RESULT_SUCCESS) {
-        drop_last(mutations);
-        return result;
-    }
-    note->id = mutations->next_id++;
-    note->flags = flags;
-    mutations->pending = true;
-    *out_id = note->id;
-    return ZE_RESULT_SUCCESS;
-}
-
 void zeta_mutations_note(struct zeta_mutations *mutations, const struct zeta_command_buffer *buffer,
                          uint32_t first_command, struct zeta_kernel *kernel)
 {
@@ -155,7 +117,8 @@ size_t zeta_mutations_block_bytes(const struct zeta_mutations *mutations,
     return bytes;
 }
 
-struct zeta_mutation *zeta_mutations_find(struct zeta_mutations *mutations, uint64_t id)
+/* Note by id, if it has a command; NULL if there is none. */
+static struct zeta_mutation *find_by_id(struct zeta_mutations *mutations, uint64_t id)
 {
     for (uint32_t i = 0; i < mutations->count; i++) {
         if (mutations->notes[i].id == id && mutations->notes[i].has_command)
@@ -218,12 +181,407 @@ ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
     return result;
 }
 
-void zeta_mutations_settle(struct zeta_mutations *mutations)
+static ze_result_t check_mutable(const struct zeta_command_list *list)
 {
-    mutations->changed = false;
+    if (list->mutations)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        "the command list is not mutable; chain ze_mutable_command_list_exp_desc_t to "
+        "its descriptor");
 }
 
-bool zeta_mutations_unsettled(const struct zeta_mutations *mutations)
+/* ---------------------------------------------------------------- ids */
+
+/* A note for the next command; an id that was asked for before and got no command is void then. */
+static ze_result_t get_id(ze_command_list_handle_t handle,
+                          const ze_mutable_command_id_exp_desc_t *desc, uint32_t kernel_count,
+                          ze_kernel_handle_t *kernels, uint64_t *out_id)
 {
-    return mutations && mutations->changed;
+    struct zeta_command_list *list = (struct zeta_command_list *)handle;
+    struct zeta_mutations *mutations = list->mutations;
+    ze_mutable_command_exp_flags_t flags = desc->flags;
+    ze_result_t result = check_mutable(list);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_list_check_open(list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (flags & ZE_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "arguments of graphs cannot be changed; see the device properties");
+    if (flags == 0)
+        flags = ZETA_MUTABLE_FLAGS & ~(uint32_t)ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION;
+    if (mutations->pending)
+        free_note(&mutations->notes[--mutations->count]);
+    mutations->pending = false;
+    struct zeta_mutation *note = add_note(mutations);
+    if (!note)
+        return no_memory();
+    note->kernels = calloc((size_t)kernel_count + 1, sizeof(struct zeta_kernel *));
+    if (!note->kernels) {
+        mutations->count--;
+        return no_memory();
+    }
+    for (uint32_t i = 0; i < kernel_count; i++) {
+        if (!zeta_object_pin(kernels[i], ZETA_KIND_KERNEL)) {
+            free_note(&mutations->notes[--mutations->count]);
+            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                              "phKernels[%u] was just destroyed", i);
+        }
+        note->kernels[note->kernel_count++] = (struct zeta_kernel *)kernels[i];
+    }
+    note->id = mutations->next_id++;
+    note->flags = flags;
+    mutations->pending = true;
+    *out_id = note->id;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetNextCommandIdExp(
+    ze_command_list_handle_t hCommandList, const ze_mutable_command_id_exp_desc_t *desc,
+    uint64_t *pCommandId)
+{
+    return get_id(hCommandList, desc, 0, NULL, pCommandId);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListGetNextCommandIdWithKernelsExp(
+    ze_command_list_handle_t hCommandList, const ze_mutable_command_id_exp_desc_t *desc,
+    uint32_t numKernels, ze_kernel_handle_t *phKernels, uint64_t *pCommandId)
+{
+    return get_id(hCommandList, desc, numKernels, phKernels, pCommandId);
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListIsMutableExp(ze_command_list_handle_t hCommandList,
+                                                      ze_bool_t *pIsMutable)
+{
+    *pIsMutable = ((const struct zeta_command_list *)hCommandList)->mutations != NULL;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- finding the command */
+
+static ze_result_t begin_change(struct zeta_command_list *list)
+{
+    ze_result_t result = check_mutable(list);
+
+    return result == ZE_RESULT_SUCCESS ? zeta_list_check_idle(list) : result;
+}
+
+/* The note of an id whose command may be changed in that way. */
+static ze_result_t find_note(const struct zeta_command_list *list, uint64_t id, uint32_t flag,
+                             struct zeta_mutation **out_note)
+{
+    const uint32_t launch =
+        ZETA_MUTABLE_FLAGS & ~(uint32_t)(ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT |
+                                         ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS);
+    struct zeta_mutation *note = find_by_id(list->mutations, id);
+
+    if (!note)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "command id %llu: the list has no command that can be changed under it",
+                          (unsigned long long)id);
+    if ((note->flags & flag) == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "command %llu was not asked for with ze_mutable_command_exp_flag_t 0x%x",
+                          (unsigned long long)id, flag);
+    if ((flag & launch) && !note->is_launch)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "command %llu is no launch of a kernel",
+                          (unsigned long long)id);
+    *out_note = note;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- launches */
+
+/* One change of a chain, visited twice: first checked, then made. */
+struct change {
+    const struct zeta_command_list *list;
+    bool apply;
+};
+
+static ze_result_t change_argument(const struct change *change, const void *node)
+{
+    const ze_mutable_kernel_argument_exp_desc_t *desc = node;
+    struct zeta_mutation *note = NULL;
+    ze_result_t result = find_note(change->list, desc->commandId,
+                                   ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS, &note);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    unsigned char *block =
+        (unsigned char *)(uintptr_t)change->list->buffer.commands[note->command].u.launch.arguments;
+    unsigned char *scratch = NULL;
+    if (!change->apply) {
+        /* Only the checks are wanted, so the value goes to a buffer that is not used. */
+        scratch = malloc((size_t)note->kernel->state->properties.block_bytes + 1);
+        if (!scratch)
+            return zeta_error_no_memory("an argument");
+        block = scratch;
+    }
+    result = zeta_kernel_write_argument(note->kernel, block, desc->argIndex, desc->argSize,
+                                        desc->pArgValue);
+    free(scratch);
+    /* The sentence stays; the specification has one code for all of it. */
+    return result == ZE_RESULT_SUCCESS ? result : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+static ze_result_t change_count(const struct change *change, const void *node)
+{
+    const ze_mutable_group_count_exp_desc_t *desc = node;
+    struct zeta_mutation *note = NULL;
+    ze_result_t result =
+        find_note(change->list, desc->commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT, &note);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!desc->pGroupCount)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                          "pGroupCount of command %llu is null",
+                          (unsigned long long)desc->commandId);
+    struct zeta_plugin_command *command = &change->list->buffer.commands[note->command];
+    result = zeta_launch_check_counts(
+        note->kernel, desc->pGroupCount,
+        command->flags & ZETA_PLUGIN_COMMAND_COOPERATIVE ? &command->u.launch : NULL);
+    if (result != ZE_RESULT_SUCCESS || !change->apply)
+        return result;
+    command->u.launch.group_count[0] = desc->pGroupCount->groupCountX;
+    command->u.launch.group_count[1] = desc->pGroupCount->groupCountY;
+    command->u.launch.group_count[2] = desc->pGroupCount->groupCountZ;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t change_size(const struct change *change, const void *node)
+{
+    const ze_mutable_group_size_exp_desc_t *desc = node;
+    const uint32_t size[3] = {desc->groupSizeX, desc->groupSizeY, desc->groupSizeZ};
+    struct zeta_mutation *note = NULL;
+    ze_result_t result =
+        find_note(change->list, desc->commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE, &note);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_kernel_check_group_size(note->kernel, size);
+    if (result == ZE_RESULT_SUCCESS && change->apply)
+        memcpy(change->list->buffer.commands[note->command].u.launch.group_size, size,
+               sizeof(size));
+    return result;
+}
+
+static ze_result_t change_offset(const struct change *change, const void *node)
+{
+    const ze_mutable_global_offset_exp_desc_t *desc = node;
+    struct zeta_mutation *note = NULL;
+    ze_result_t result =
+        find_note(change->list, desc->commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET, &note);
+
+    if (result != ZE_RESULT_SUCCESS || !change->apply)
+        return result;
+    struct zeta_plugin_launch *launch = &change->list->buffer.commands[note->command].u.launch;
+    launch->global_offset[0] = desc->offsetX;
+    launch->global_offset[1] = desc->offsetY;
+    launch->global_offset[2] = desc->offsetZ;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t walk_changes(const struct change *change, const void *next)
+{
+    static const struct {
+        uint32_t stype;
+        size_t bytes;
+        ze_result_t (*make)(const struct change *change, const void *node);
+    } kinds[] = {
+        {ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
+         sizeof(ze_mutable_kernel_argument_exp_desc_t), change_argument},
+        {ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC, sizeof(ze_mutable_group_count_exp_desc_t),
+         change_count},
+        {ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC, sizeof(ze_mutable_group_size_exp_desc_t),
+         change_size},
+        {ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC,
+         sizeof(ze_mutable_global_offset_exp_desc_t), change_offset},
+    };
+    const size_t count = sizeof(kinds) / sizeof(kinds[0]);
+    struct zeta_chain chain = zeta_chain_begin(next);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t stype = 0;
+    const void *node;
+
+    while (result == ZE_RESULT_SUCCESS && (node = zeta_chain_next(&chain, &stype)) != NULL) {
+        size_t k = 0;
+
+        while (k < count && kinds[k].stype != stype)
+            k++;
+        if (k == count || !zeta_chain_readable(node, kinds[k].bytes))
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "a change of structure type 0x%x is not supported", stype);
+        result = kinds[k].make(change, node);
+    }
+    return result;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandsExp(
+    ze_command_list_handle_t hCommandList, const ze_mutable_commands_exp_desc_t *desc)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    ze_result_t result = begin_change(list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    /* All or nothing. */
+    result = walk_changes(&(struct change){list, false}, desc->pNext);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    list->mutations->changed = true;
+    return walk_changes(&(struct change){list, true}, desc->pNext);
+}
+
+/* ---------------------------------------------------------------- kernels */
+
+static ze_result_t find_kernel(const struct zeta_command_list *list, uint64_t id,
+                               const struct zeta_kernel *kernel, struct zeta_mutation **out_note)
+{
+    ze_result_t result =
+        find_note(list, id, ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION, out_note);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < (*out_note)->kernel_count; i++) {
+        if ((*out_note)->kernels[i] == kernel)
+            return ZE_RESULT_SUCCESS;
+    }
+    return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE,
+                      "kernel \"%s\" is none of those that command %llu was asked for with",
+                      zeta_kernel_name(kernel), (unsigned long long)id);
+}
+
+/* The launch takes what the kernel has now; arguments that were not set yet are zero. */
+static void become(struct zeta_command_list *list, struct zeta_mutation *note,
+                   struct zeta_kernel *kernel)
+{
+    struct zeta_plugin_launch *launch = &list->buffer.commands[note->command].u.launch;
+    const struct zeta_kernel_state *state = kernel->state;
+
+    if (state->properties.block_bytes > 0)
+        memcpy((void *)(uintptr_t)launch->arguments, state->block, state->properties.block_bytes);
+    launch->kernel = kernel->plugin_kernel;
+    memcpy(launch->group_size, state->group_size, sizeof(launch->group_size));
+    memcpy(launch->global_offset, state->global_offset, sizeof(launch->global_offset));
+    note->kernel = kernel;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandKernelsExp(
+    ze_command_list_handle_t hCommandList, uint32_t numKernels, uint64_t *pCommandId,
+    ze_kernel_handle_t *phKernels)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_mutation *note = NULL;
+    ze_result_t result = begin_change(list);
+
+    for (uint32_t i = 0; i < numKernels && result == ZE_RESULT_SUCCESS; i++)
+        result = find_kernel(list, pCommandId[i], (const struct zeta_kernel *)phKernels[i], &note);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    list->mutations->changed = true;
+    for (uint32_t i = 0; i < numKernels; i++)
+        become(list, find_by_id(list->mutations, pCommandId[i]),
+               (struct zeta_kernel *)phKernels[i]);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- events */
+
+/* Room for the events of a command that are not those it was appended with. */
+static ze_result_t make_room(struct zeta_mutation *note)
+{
+    size_t waits = (size_t)note->wait_count;
+
+    if (note->events)
+        return ZE_RESULT_SUCCESS;
+    note->waits = calloc(waits + 1, sizeof(struct zeta_plugin_event *));
+    note->events = calloc(waits + 1, sizeof(struct zeta_event *));
+    if (note->waits && note->events)
+        return ZE_RESULT_SUCCESS;
+    free((void *)note->waits);
+    free((void *)note->events);
+    note->waits = NULL;
+    note->events = NULL;
+    return zeta_error_no_memory("events of a command");
+}
+
+/* Pins an event in the place of another; NULL is no event. */
+static struct zeta_event *pin_event(struct zeta_command_list *list, struct zeta_event **place,
+                                    ze_event_handle_t handle)
+{
+    struct zeta_event *event = (struct zeta_event *)handle;
+
+    if (*place)
+        zeta_object_unpin(*place);
+    *place = event && zeta_object_pin(event, ZETA_KIND_EVENT) ? event : NULL;
+    if (*place)
+        list->buffer.tracked |= zeta_track_needed(event);
+    return *place;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandSignalEventExp(
+    ze_command_list_handle_t hCommandList, uint64_t commandId, ze_event_handle_t hSignalEvent)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_mutation *note = NULL;
+    ze_result_t result = begin_change(list);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = find_note(list, commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT, &note);
+    if (result == ZE_RESULT_SUCCESS && hSignalEvent)
+        result = zeta_list_check_event(list, (const struct zeta_event *)hSignalEvent, true);
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_room(note);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_event *event = pin_event(list, &note->events[note->wait_count], hSignalEvent);
+    list->buffer.commands[note->command].signal_event = event ? &event->plain : NULL;
+    if (event)
+        atomic_store(&event->device, list->device);
+    if (event && event->counter)
+        zeta_counter_reserve(event->counter);
+    list->mutations->changed = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandWaitEventsExp(
+    ze_command_list_handle_t hCommandList, uint64_t commandId, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_mutation *note = NULL;
+    ze_result_t result = begin_change(list);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = find_note(list, commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS, &note);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    /* No array at all: the command waits for nothing. */
+    if (phWaitEvents && numWaitEvents != note->wait_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "%u wait events: command %llu was appended with %llu", numWaitEvents,
+                          (unsigned long long)commandId, (unsigned long long)note->wait_count);
+    for (uint32_t i = 0; phWaitEvents && i < numWaitEvents && result == ZE_RESULT_SUCCESS; i++) {
+        if (phWaitEvents[i])
+            result = zeta_list_check_event(list, (const struct zeta_event *)phWaitEvents[i], false);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_room(note);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    struct zeta_plugin_command *command = &list->buffer.commands[note->command];
+    command->wait_events = note->waits;
+    command->wait_count = 0;
+    for (uint64_t i = 0; i < note->wait_count; i++) {
+        struct zeta_event *event =
+            pin_event(list, &note->events[i], phWaitEvents ? phWaitEvents[i] : NULL);
+
+        if (event)
+            note->waits[command->wait_count++] = &event->plain;
+    }
+    list->mutations->changed = true;
+    return ZE_RESULT_SUCCESS;
 }

@@ -72,21 +72,4 @@ void zeta_mutations_note(struct zeta_mutations *mutations, const struct zeta_com
 size_t zeta_mutations_block_bytes(const struct zeta_mutations *mutations,
                                   const struct zeta_kernel *kernel);
 
-/**
- * A note for the next command; an id that was asked for before and got no command is void then.
- * Errors: OUT_OF_HOST_MEMORY; INVALID_NULL_HANDLE for a kernel that was just destroyed.
- */
-ze_result_t zeta_mutations_ask(struct zeta_mutations *mutations,
-                               ze_mutable_command_exp_flags_t flags, uint32_t kernel_count,
-                               ze_kernel_handle_t *kernels, uint64_t *out_id);
-
-/** Note by id, if it has a command; NULL if there is none. */
-struct zeta_mutation *zeta_mutations_find(struct zeta_mutations *mutations, uint64_t id);
-
-/** The list was closed: changes are complete. */
-void zeta_mutations_settle(struct zeta_mutations *mutations);
-
-/** True if the list was changed and not closed since. */
-bool zeta_mutations_unsettled(const struct zeta_mutations *mutations);
-
 #endif

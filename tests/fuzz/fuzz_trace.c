@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sdk/tools/zeta/trace/writer.h"
+#include "sdk/tools/zeta/trace/line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -15,7 +15,7 @@
 
 #include <zeta/container.h>
 
-#include "sdk/tools/zeta/recording/kernels.h"
+#include "sdk/tools/zeta/recording/recording.h"
 #include "sdk/tools/zeta/report/forms.h"
 
 enum { ROOM = 1 << 20 };

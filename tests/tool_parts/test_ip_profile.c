@@ -1,7 +1,7 @@
 /*
  * Profiles of instruction pointers: what rows add up to, and how devices are told apart.
  */
-#include "sdk/tools/zeta/profile/ip_profile.h"
+#include "sdk/tools/zeta/profile/profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/sampling/sampled_group.h"
-#include "sdk/tools/zeta/stat/profile.h"
+#include "sdk/tools/zeta/stat/stat.h"
 #include "tests/support/suite.h"
 
 enum { VALUES = 1 + ZETA_IP_REASONS };

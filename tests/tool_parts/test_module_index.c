@@ -1,5 +1,5 @@
 /* The index of module images: what is read, and what is passed over. */
-#include "sdk/tools/zeta/profile/module_index.h"
+#include "sdk/tools/zeta/profile/profile.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -12,15 +12,11 @@
 
 #include <zeta/container.h>
 
-#include "sdk/tools/zeta/output/json.h"
+#include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
-#include "sdk/tools/zeta/profile/module_index.h"
-#include "sdk/tools/zeta/recording/clock.h"
-#include "sdk/tools/zeta/recording/data.h"
-#include "sdk/tools/zeta/recording/modules.h"
-#include "sdk/tools/zeta/recording/options.h"
-#include "sdk/tools/zeta/recording/runs.h"
+#include "sdk/tools/zeta/profile/profile.h"
+#include "sdk/tools/zeta/recording/recording.h"
 #include "tests/support/suite.h"
 
 /* ---- texts --------------------------------------------------------------------------------- */

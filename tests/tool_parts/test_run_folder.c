@@ -1,5 +1,5 @@
 /* Folders of runs: who removes them when, and what is never removed. */
-#include "sdk/tools/zeta/program/run_folder.h"
+#include "sdk/tools/zeta/program/program.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * Time lines: what is drawn of values, and which level fits.
  */
-#include "sdk/tools/zeta/sampling/sum_line.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "tests/support/suite.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * The program that stat runs: how it starts, how it ends, what environment it gets.
  */
-#include "sdk/tools/zeta/program/child.h"
+#include "sdk/tools/zeta/program/program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/program/environment.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -1,7 +1,7 @@
 /*
  * The command line of zeta stat.
  */
-#include "sdk/tools/zeta/stat/options.h"
+#include "sdk/tools/zeta/stat/stat.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

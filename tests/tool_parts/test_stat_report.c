@@ -1,7 +1,7 @@
 /*
  * The forms of a result: table, CSV, JSON.
  */
-#include "sdk/tools/zeta/stat/report.h"
+#include "sdk/tools/zeta/stat/stat.h"
 
 #include <math.h>
 #include <setjmp.h>

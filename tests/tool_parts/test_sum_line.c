@@ -2,13 +2,12 @@
  * Rows of a group while they are added up and drawn, with the library behind it: values of a group,
  * lines of any number of rows. The group is one of the backend that tests of metrics play.
  */
-#include "sdk/tools/zeta/sampling/sum_line.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "tests/harness/device/stream_control.h"
 #include "tests/metric_api/harness.h"
 #include "tests/support/compare.h"

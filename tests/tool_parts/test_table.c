@@ -1,7 +1,7 @@
 /*
  * Tables: widths, alignment, columns that nothing is in.
  */
-#include "sdk/tools/zeta/output/table.h"
+#include "sdk/tools/zeta/output/text.h"
 #include "tests/support/suite.h"
 
 #include <setjmp.h>

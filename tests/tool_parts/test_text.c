@@ -12,7 +12,6 @@
 
 #include <zeta/c_locale.h>
 
-#include "sdk/tools/zeta/output/number.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

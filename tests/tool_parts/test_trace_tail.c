@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/trace/tail.h"
+#include "sdk/tools/zeta/trace/folder.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -9,13 +9,12 @@
 
 #include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
-#include "sdk/tools/zeta/inventory/device_list.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/output/file.h"
-#include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/sampling/losses.h"
-#include "sdk/tools/zeta/stat/report.h"
+#include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+#include "sdk/tools/zeta/stat/stat.h"
 
 int zeta_calc_piece_read(struct zeta_calc_room *room, struct zeta_recording_reader *reader,
                          const struct zeta_recording_chunk *chunk, const char *path,

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sdk/tools/zeta/inventory/device_list.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/sampling/sampled_group.h"
 
 /** What is calculated of a file. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/output/number.h"
+#include "sdk/tools/zeta/output/text.h"
 
 /* Values that getopt_long gives for options by name; letters are below. */
 enum { FIRST_NAME = 256 };

@@ -1,4 +1,4 @@
-/* The compiler of kernels, and the place where processes share a virtual GPU. */
+/* What zeta doctor tries: compiler, sharing, sampling, variables and the program. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "sdk/tools/zeta/doctor/child.h"
 #include "sdk/tools/zeta/doctor/doctor.h"
-#include "sdk/tools/zeta/inventory/group_list.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/output/message.h"
 
 #define COMPILER_PATH "/libexec/zeta/zeta-vgpu-cc"

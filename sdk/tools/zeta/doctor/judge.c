@@ -7,7 +7,7 @@
 #include <zeta/c_locale.h>
 
 #include "sdk/tools/zeta/doctor/doctor.h"
-#include "sdk/tools/zeta/program/environment.h"
+#include "sdk/tools/zeta/program/program.h"
 
 /* A virtual GPU with its counters and rings of reports fits into this. */
 #define LEAST_FREE_BYTES (UINT64_C(64) << 10)

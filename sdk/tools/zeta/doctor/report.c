@@ -4,7 +4,6 @@
 
 #include "sdk/tools/zeta/doctor/doctor.h"
 #include "sdk/tools/zeta/output/file.h"
-#include "sdk/tools/zeta/output/json.h"
 
 bool zeta_doctor_is_set(const struct zeta_setting *setting)
 {

@@ -1,18 +1,527 @@
-#include "sdk/tools/zeta/command_line/commands.h"
-
+/* Metric groups, metrics and programmables of a device, and zeta groups. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
+#include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
-#include "sdk/tools/zeta/inventory/device_list.h"
-#include "sdk/tools/zeta/inventory/group_list.h"
-#include "sdk/tools/zeta/inventory/programmable_list.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/output/file.h"
-#include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/output/text.h"
+
+const char *zeta_metric_type_name(zet_metric_type_t type)
+{
+    switch ((uint32_t)type) {
+    case ZET_METRIC_TYPE_DURATION:
+        return "duration";
+    case ZET_METRIC_TYPE_EVENT:
+        return "event";
+    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
+        return "event_with_range";
+    case ZET_METRIC_TYPE_THROUGHPUT:
+        return "throughput";
+    case ZET_METRIC_TYPE_TIMESTAMP:
+        return "timestamp";
+    case ZET_METRIC_TYPE_FLAG:
+        return "flag";
+    case ZET_METRIC_TYPE_RATIO:
+        return "ratio";
+    case ZET_METRIC_TYPE_RAW:
+        return "raw";
+    case ZET_METRIC_TYPE_IP:
+        return "ip";
+    default:
+        return "other";
+    }
+}
+
+const char *zeta_metric_class_name(uint32_t metric_class)
+{
+    switch (metric_class) {
+    case ZETA_METRIC_CLASS_EXACT:
+        return "exact";
+    case ZETA_METRIC_CLASS_SIMULATED:
+        return "simulated";
+    case ZETA_METRIC_CLASS_MODELLED:
+        return "modelled";
+    case ZETA_METRIC_CLASS_MEASURED:
+        return "measured";
+    default:
+        return "unknown";
+    }
+}
+
+const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling)
+{
+    if (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
+        return "time";
+    if (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+        return "event";
+    if (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
+        return "tracer";
+    return "none";
+}
+
+static int load_group(zet_metric_group_handle_t group, struct zeta_group_entry *entry)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    entry->group = group;
+    entry->clock.stype = ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP;
+    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+    entry->properties.pNext = &entry->clock;
+    entry->info.struct_size = sizeof(entry->info);
+    result = zetMetricGroupGetProperties(group, &entry->properties);
+    entry->properties.pNext = NULL;
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read the properties of a metric group");
+    result = zetaMetricGroupGetInfo(group, &entry->info);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read where group %s comes from",
+                                  entry->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_list)
+{
+    zet_metric_group_handle_t *groups = NULL;
+    uint32_t count = 0;
+    int status = ZETA_EXIT_OK;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    *out_list = (struct zeta_group_list){0};
+    result = zetDeviceEnableMetricsExp(device);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot turn on the metrics of the device");
+    result = zetMetricGroupGet(device, &count, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot list metric groups");
+    if (count == 0)
+        return ZETA_EXIT_OK;
+    groups = calloc(count, sizeof(zet_metric_group_handle_t));
+    out_list->entries = calloc(count, sizeof(*out_list->entries));
+    if (!groups || !out_list->entries) {
+        free(groups);
+        return zeta_print_failure("no memory for a list of %u metric groups", count);
+    }
+
+    result = zetMetricGroupGet(device, &count, groups);
+    if (result != ZE_RESULT_SUCCESS)
+        status = zeta_print_refusal(result, "cannot list metric groups");
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
+        status = load_group(groups[i], &out_list->entries[i]);
+        out_list->count = i + 1;
+    }
+    free(groups);
+    return status;
+}
+
+void zeta_group_list_finish(struct zeta_group_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        free(list->entries[i].metrics);
+    free(list->entries);
+    *list = (struct zeta_group_list){0};
+}
+
+static int load_metric(zet_metric_handle_t metric, const char *group_name,
+                       struct zeta_metric_entry *entry)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    entry->metric = metric;
+    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+    entry->info.struct_size = sizeof(entry->info);
+    result = zetMetricGetProperties(metric, &entry->properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read a metric of %s", group_name);
+    result = zetaMetricGetInfo(metric, &entry->info);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read the class of %s.%s", group_name,
+                                  entry->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
+{
+    const char *name = entry->properties.name;
+    uint32_t count = entry->properties.metricCount;
+    zet_metric_handle_t *metrics = calloc(count, sizeof(zet_metric_handle_t));
+    int status = ZETA_EXIT_OK;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    entry->metrics = calloc(count, sizeof(*entry->metrics));
+    if (!metrics || !entry->metrics) {
+        free(metrics);
+        return zeta_print_failure("no memory for the %u metrics of %s", count, name);
+    }
+    result = zetMetricGet(entry->group, &count, metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        status = zeta_print_refusal(result, "cannot list the metrics of %s", name);
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
+        status = load_metric(metrics[i], name, &entry->metrics[i]);
+    free(metrics);
+    return status;
+}
+
+struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list, const char *name,
+                                              zet_metric_group_sampling_type_flags_t sampling)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct zeta_group_entry *entry = &list->entries[i];
+
+        if (entry->properties.samplingType & sampling && strcmp(entry->properties.name, name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static int refuse_unknown(const struct zeta_group_list *list,
+                          const struct zeta_device_entry *device, const char *name)
+{
+    if (zeta_group_list_find(list, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED))
+        return zeta_print_failure("group '%s' is of events, which are not sampled over time; "
+                                  "'zeta record -e %s' keeps them",
+                                  name, name);
+    if (list->count == 0)
+        return zeta_print_failure("%s has no metric groups; 'zeta doctor' shows why",
+                                  device->properties.name);
+    (void)zeta_print_failure("%s has no group '%s' that can be sampled over time; it has:",
+                             device->properties.name, name);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const zet_metric_group_properties_t *group = &list->entries[i].properties;
+
+        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
+            (void)fprintf(stderr, "  %s (domain %u)\n", group->name, group->domain);
+    }
+    return ZETA_EXIT_FAILED;
+}
+
+/* Groups of one domain need the same counters of the device, so only one of them can be counted. */
+static int check_domains(struct zeta_group_entry *const *groups, uint32_t count,
+                         const struct zeta_group_entry *group)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_group_entry *other = groups[i];
+
+        if (other->properties.domain == group->properties.domain)
+            return zeta_print_failure(
+                "%s and %s are both of domain %u and use the same counters, so "
+                "they cannot be sampled together; sample them in two runs, or "
+                "choose groups of different domains ('zeta groups' lists them)",
+                other->properties.name, group->properties.name, group->properties.domain);
+    }
+    return ZETA_EXIT_OK;
+}
+
+int zeta_group_choose_any(const struct zeta_group_list *list,
+                          const struct zeta_device_entry *device, const char *const *names,
+                          uint32_t count, struct zeta_group_entry **out_groups)
+{
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
+        out_groups[i] =
+            zeta_group_list_find(list, names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+        if (!out_groups[i])
+            return refuse_unknown(list, device, names[i]);
+        status = zeta_group_entry_load_metrics(out_groups[i]);
+    }
+    return status;
+}
+
+int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_device_entry *device,
+                      const char *const *names, uint32_t count,
+                      struct zeta_group_entry **out_groups)
+{
+    int status = zeta_group_choose_any(list, device, names, count, out_groups);
+
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
+        status = check_domains(out_groups, i, out_groups[i]);
+    return status;
+}
+
+enum { VALUE_TEXT_BYTES = 64 };
+
+struct programmable_entry {
+    zet_metric_programmable_exp_handle_t programmable;
+    zet_metric_programmable_exp_properties_t properties;
+    /* properties.parameterCount of each; their values are valueInfoCount of each. */
+    zet_metric_programmable_param_info_exp_t *parameters;
+    zet_metric_programmable_param_value_info_exp_t **values;
+};
+
+struct programmable_list {
+    struct programmable_entry *entries;
+    uint32_t count;
+};
+
+static int load_parameters(struct programmable_entry *entry)
+{
+    const char *name = entry->properties.name;
+    uint32_t count = entry->properties.parameterCount;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    entry->parameters = calloc(count, sizeof(*entry->parameters));
+    entry->values = calloc(count, sizeof(*entry->values));
+    if (!entry->parameters || !entry->values)
+        return zeta_print_failure("no memory for the parameters of %s", name);
+    result = zetMetricProgrammableGetParamInfoExp(entry->programmable, &count, entry->parameters);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read the parameters of %s", name);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t values = entry->parameters[i].valueInfoCount;
+
+        entry->values[i] = calloc(values, sizeof(**entry->values));
+        if (!entry->values[i])
+            return zeta_print_failure("no memory for the values of %s", name);
+        result = zetMetricProgrammableGetParamValueInfoExp(entry->programmable, i, &values,
+                                                           entry->values[i]);
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_print_refusal(result, "cannot read the values of %s", name);
+    }
+    return ZETA_EXIT_OK;
+}
+
+static int load(zet_metric_programmable_exp_handle_t programmable, struct programmable_entry *entry)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    entry->programmable = programmable;
+    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES;
+    result = zetMetricProgrammableGetPropertiesExp(programmable, &entry->properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read the properties of a programmable");
+    return load_parameters(entry);
+}
+
+static int programmables_init(ze_device_handle_t device, struct programmable_list *out_list)
+{
+    zet_metric_programmable_exp_handle_t *handles = NULL;
+    uint32_t count = 0;
+    int status = ZETA_EXIT_OK;
+    ze_result_t result = zetMetricProgrammableGetExp(device, &count, NULL);
+
+    *out_list = (struct programmable_list){0};
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot list programmables");
+    if (count == 0)
+        return ZETA_EXIT_OK;
+    handles = calloc(count, sizeof(zet_metric_programmable_exp_handle_t));
+    out_list->entries = calloc(count, sizeof(*out_list->entries));
+    if (!handles || !out_list->entries) {
+        free(handles);
+        return zeta_print_failure("no memory for a list of %u programmables", count);
+    }
+    result = zetMetricProgrammableGetExp(device, &count, handles);
+    if (result != ZE_RESULT_SUCCESS)
+        status = zeta_print_refusal(result, "cannot list programmables");
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
+        out_list->count = i + 1;
+        status = load(handles[i], &out_list->entries[i]);
+    }
+    free(handles);
+    return status;
+}
+
+static void programmables_finish(struct programmable_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct programmable_entry *entry = &list->entries[i];
+
+        for (uint32_t p = 0; entry->values && p < entry->properties.parameterCount; p++)
+            free(entry->values[p]);
+        free(entry->values);
+        free(entry->parameters);
+    }
+    free(list->entries);
+    *list = (struct programmable_list){0};
+}
+
+static const char *parameter_type_name(zet_metric_programmable_param_type_exp_t type)
+{
+    switch ((uint32_t)type) {
+    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_DISAGGREGATION:
+        return "disaggregation";
+    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_LATENCY:
+        return "latency";
+    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_UTILIZATION:
+        return "utilization";
+    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_AVERAGE:
+        return "average";
+    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_RATE:
+        return "rate";
+    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_BYTES:
+        return "bytes";
+    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_GENERIC:
+        return "generic";
+    default:
+        return "other";
+    }
+}
+
+static void format_value(const zet_metric_programmable_param_info_exp_t *parameter,
+                         const zet_value_info_exp_t *info, char text[VALUE_TEXT_BYTES])
+{
+    switch ((uint32_t)parameter->valueInfoType) {
+    case ZET_VALUE_INFO_TYPE_EXP_UINT64:
+        (void)snprintf(text, VALUE_TEXT_BYTES, "%" PRIu64, info->ui64);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
+        (void)zeta_c_snprintf(text, VALUE_TEXT_BYTES, "%g", (double)info->fp32);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
+        (void)zeta_c_snprintf(text, VALUE_TEXT_BYTES, "%g", info->fp64);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
+        (void)snprintf(text, VALUE_TEXT_BYTES, "%s", info->b8 ? "true" : "false");
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_UINT8:
+        (void)snprintf(text, VALUE_TEXT_BYTES, "%u", info->ui8);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_UINT16:
+        (void)snprintf(text, VALUE_TEXT_BYTES, "%u", info->ui16);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
+        (void)snprintf(text, VALUE_TEXT_BYTES, "%" PRIu64 " to %" PRIu64, info->ui64Range.ui64Min,
+                       info->ui64Range.ui64Max);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
+        (void)zeta_c_snprintf(text, VALUE_TEXT_BYTES, "%g to %g", info->fp64Range.fp64Min,
+                              info->fp64Range.fp64Max);
+        break;
+    default:
+        (void)snprintf(text, VALUE_TEXT_BYTES, "%" PRIu32, info->ui32);
+        break;
+    }
+}
+
+static void print_parameters(const struct programmable_entry *entry)
+{
+    for (uint32_t i = 0; i < entry->properties.parameterCount; i++) {
+        const zet_metric_programmable_param_info_exp_t *parameter = &entry->parameters[i];
+
+        (void)printf("    %s (%s)\n", parameter->name, parameter_type_name(parameter->type));
+        for (uint32_t v = 0; v < parameter->valueInfoCount; v++) {
+            char text[VALUE_TEXT_BYTES];
+
+            format_value(parameter, &entry->values[i][v].valueInfo, text);
+            (void)printf("      %s: %s\n", text, entry->values[i][v].description);
+        }
+    }
+}
+
+/* The API has one programmable for each way to collect it; they differ in nothing else. */
+static bool is_twin(const struct programmable_entry *a, const struct programmable_entry *b)
+{
+    return a->properties.domain == b->properties.domain &&
+           a->properties.sourceId == b->properties.sourceId &&
+           strcmp(a->properties.name, b->properties.name) == 0;
+}
+
+/** All ways to collect it; 0 if an earlier row of the table has them. */
+static zet_metric_group_sampling_type_flags_t row_sampling(const struct programmable_list *list,
+                                                           uint32_t place)
+{
+    zet_metric_group_sampling_type_flags_t sampling = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!is_twin(&list->entries[i], &list->entries[place]))
+            continue;
+        if (i < place)
+            return 0;
+        sampling |= list->entries[i].properties.samplingType;
+    }
+    return sampling;
+}
+
+static void programmables_print(const struct programmable_list *list, bool is_verbose)
+{
+    enum { DOMAIN, NAME, SAMPLING, PARAMETERS, COLUMN_COUNT };
+    static const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [DOMAIN] = {.title = "Domain", .is_right = true},
+        [NAME] = {.title = "Programmable", .gap = 2},
+        [SAMPLING] = {.title = "Sampling", .gap = 1},
+        [PARAMETERS] = {.title = "Parameters", .gap = 2},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
+
+    if (list->count == 0)
+        return;
+    (void)putchar('\n');
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct programmable_entry *entry = &list->entries[i];
+        const zet_metric_group_sampling_type_flags_t sampling = row_sampling(list, i);
+        const bool is_both = (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED) &&
+                             (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+        char names[512] = "";
+        size_t used = 0;
+
+        for (uint32_t p = 0; p < entry->properties.parameterCount && used < sizeof(names); p++)
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", p > 0 ? ", " : "",
+                                     entry->parameters[p].name);
+        zeta_table_set(&table, i, DOMAIN, "%u", entry->properties.domain);
+        zeta_table_set(&table, i, NAME, "%s", entry->properties.name);
+        zeta_table_set(&table, i, SAMPLING, "%s",
+                       is_both ? "time, event" : zeta_sampling_name(sampling));
+        zeta_table_set(&table, i, PARAMETERS, "%s", names);
+    }
+    zeta_table_print_head(&table, stdout);
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (row_sampling(list, i) == 0)
+            continue;
+        zeta_table_print_row(&table, i, stdout);
+        if (!is_verbose)
+            continue;
+        zeta_terminal_write_folded(stdout, list->entries[i].properties.description, 4,
+                                   zeta_terminal_columns(stdout));
+        print_parameters(&list->entries[i]);
+        (void)putchar('\n');
+    }
+    zeta_table_free(&table);
+}
+
+static void programmables_put_json(const struct programmable_list *list,
+                                   struct json_object *document)
+{
+    struct json_object *array = zeta_json_put_array(document, "programmables");
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct programmable_entry *entry = &list->entries[i];
+        struct json_object *object = zeta_json_append_object(array);
+        struct json_object *parameters = NULL;
+
+        zeta_json_put_text(object, "name", entry->properties.name);
+        zeta_json_put_text(object, "description", entry->properties.description);
+        zeta_json_put_text(object, "component", entry->properties.component);
+        zeta_json_put_u64(object, "tier", entry->properties.tierNumber);
+        zeta_json_put_u64(object, "domain", entry->properties.domain);
+        zeta_json_put_u64(object, "source_id", entry->properties.sourceId);
+        zeta_json_put_text(object, "sampling", zeta_sampling_name(entry->properties.samplingType));
+        parameters = zeta_json_put_array(object, "parameters");
+        for (uint32_t p = 0; p < entry->properties.parameterCount; p++) {
+            const zet_metric_programmable_param_info_exp_t *info = &entry->parameters[p];
+            struct json_object *parameter = zeta_json_append_object(parameters);
+            struct json_object *values = NULL;
+
+            zeta_json_put_text(parameter, "name", info->name);
+            zeta_json_put_text(parameter, "type", parameter_type_name(info->type));
+            values = zeta_json_put_array(parameter, "values");
+            for (uint32_t v = 0; v < info->valueInfoCount; v++) {
+                struct json_object *value = zeta_json_append_object(values);
+                char text[VALUE_TEXT_BYTES];
+
+                format_value(info, &entry->values[p][v].valueInfo, text);
+                zeta_json_put_text(value, "value", text);
+                zeta_json_put_text(value, "description", entry->values[p][v].description);
+            }
+        }
+    }
+}
 
 static const char *value_type_name(zet_value_type_t type)
 {
@@ -159,7 +668,7 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
 }
 
 static int put_groups(const struct zeta_device_entry *device, const struct zeta_group_list *groups,
-                      const struct zeta_programmable_list *programmables, const char *path)
+                      const struct programmable_list *programmables, const char *path)
 {
     struct json_object *document = json_object_new_object();
     struct json_object *array = NULL;
@@ -172,7 +681,7 @@ static int put_groups(const struct zeta_device_entry *device, const struct zeta_
         array = zeta_json_put_array(document, "groups");
         for (uint32_t i = 0; i < groups->count; i++)
             put_group(array, &groups->entries[i]);
-        zeta_programmable_list_put_json(programmables, document);
+        programmables_put_json(programmables, document);
     }
     return zeta_output_put_json(path, document);
 }
@@ -182,7 +691,7 @@ int zeta_command_groups(int count, char **arguments)
     struct zeta_list_options options;
     struct zeta_device_list devices = {0};
     struct zeta_group_list groups = {0};
-    struct zeta_programmable_list programmables = {0};
+    struct programmable_list programmables = {0};
     const struct zeta_device_entry *device = NULL;
     int status = zeta_list_options_read(&options, true, count, arguments);
 
@@ -201,17 +710,17 @@ int zeta_command_groups(int count, char **arguments)
             zeta_group_entry_load_metrics(&groups.entries[i]) != ZETA_EXIT_OK)
             goto end;
     }
-    if (zeta_programmable_list_init(device->device, &programmables) != ZETA_EXIT_OK)
+    if (programmables_init(device->device, &programmables) != ZETA_EXIT_OK)
         goto end;
     status = ZETA_EXIT_OK;
     if (options.json.is_given) {
         status = put_groups(device, &groups, &programmables, options.json.path);
     } else {
         print_groups(device, &groups, options.is_verbose);
-        zeta_programmable_list_print(&programmables, options.is_verbose);
+        programmables_print(&programmables, options.is_verbose);
     }
 end:
-    zeta_programmable_list_finish(&programmables);
+    programmables_finish(&programmables);
     zeta_group_list_finish(&groups);
     zeta_device_list_finish(&devices);
     return status;

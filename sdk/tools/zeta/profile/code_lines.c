@@ -1,4 +1,4 @@
-#include "sdk/tools/zeta/profile/code_lines.h"
+#include "sdk/tools/zeta/profile/profile.h"
 
 #include <elfutils/libdw.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Without libdw: no lines are found. */
-#include "sdk/tools/zeta/profile/code_lines.h"
+#include "sdk/tools/zeta/profile/profile.h"
 
 #include <stddef.h>
 

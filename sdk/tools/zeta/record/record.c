@@ -1,6 +1,4 @@
 /* zeta record: runs a program and keeps what its device did. */
-#include "sdk/tools/zeta/command_line/commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +9,174 @@
 #include <zeta/clock.h>
 #include <zeta/container.h>
 
+#include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
-#include "sdk/tools/zeta/inventory/group_list.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/program/environment.h"
-#include "sdk/tools/zeta/record/events.h"
+#include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/program/program.h"
 #include "sdk/tools/zeta/record/file.h"
-#include "sdk/tools/zeta/record/modules.h"
-#include "sdk/tools/zeta/sampling/losses.h"
-#include "sdk/tools/zeta/sampling/session.h"
-#include "sdk/tools/zeta/stat/options.h"
-#include "sdk/tools/zeta/stat/report.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+#include "sdk/tools/zeta/sampling/sampler.h"
+#include "sdk/tools/zeta/stat/stat.h"
 #include "sdk/tools/zeta/trace/folder.h"
-#include "sdk/tools/zeta/trace/tail.h"
+
+/* One tracer for each group, so that each is a stream of its own. All zero bytes: none. */
+struct events {
+    struct zeta_record_file *file; /**< takes what they give */
+    const struct zeta_group_entry **groups;
+    zet_metric_group_handle_t *handles;
+    zet_metric_tracer_exp_handle_t *tracers;
+    uint32_t *streams; /**< numbers in the recording */
+    uint32_t count;
+    uint8_t *buffer;
+    size_t buffer_bytes; /**< of one read */
+    uint64_t bytes;      /**< that were recorded */
+    uint64_t lost;       /**< events, at least */
+};
+
+enum { NOTIFY_BYTES = 64 * 1024 };
+
+static int refuse_unknown(const struct zeta_group_list *list,
+                          const struct zeta_device_entry *device, const char *name)
+{
+    (void)zeta_print_failure("%s has no group '%s' of events; it has:", device->properties.name,
+                             name);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const zet_metric_group_properties_t *group = &list->entries[i].properties;
+
+        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
+            (void)fprintf(stderr, "  %s\n", group->name);
+    }
+    return ZETA_EXIT_FAILED;
+}
+
+static int events_choose(struct events *events, const struct zeta_group_list *list,
+                         const struct zeta_device_entry *device, const char *const *names,
+                         uint32_t count)
+{
+    *events = (struct events){0};
+    if (count == 0)
+        return ZETA_EXIT_OK;
+    events->groups = calloc(count, sizeof(*events->groups));
+    events->handles = calloc(count, sizeof(zet_metric_group_handle_t));
+    events->tracers = calloc(count, sizeof(zet_metric_tracer_exp_handle_t));
+    events->streams = calloc(count, sizeof(*events->streams));
+    if (!events->groups || !events->handles || !events->tracers || !events->streams)
+        return zeta_print_failure("no memory to record events");
+    for (uint32_t i = 0; i < count; i++) {
+        events->groups[i] = zeta_group_list_find(
+            list, names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED);
+        if (!events->groups[i])
+            return refuse_unknown(list, device, names[i]);
+        events->handles[i] = events->groups[i]->group;
+    }
+    events->count = count;
+    return ZETA_EXIT_OK;
+}
+
+static struct zeta_sampler_more events_groups(const struct events *events)
+{
+    return (struct zeta_sampler_more){.groups = events->handles, .count = events->count};
+}
+
+static int start_one(struct events *events, uint32_t index, const struct zeta_device_entry *device,
+                     ze_context_handle_t context)
+{
+    const char *name = events->groups[index]->properties.name;
+    const struct zeta_recording_stream_desc stream = {.struct_size = sizeof(stream),
+                                                      .group = events->handles[index]};
+    zet_metric_tracer_exp_desc_t description = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC,
+        .notifyEveryNBytes = NOTIFY_BYTES,
+    };
+    ze_result_t result =
+        zetaRecordingAddStream(events->file->recording, &stream, &events->streams[index]);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot describe %s in the recording", name);
+    result = zetMetricTracerCreateExp(context, device->device, 1, &events->handles[index],
+                                      &description, NULL, &events->tracers[index]);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetMetricTracerEnableExp(events->tracers[index], 1);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot trace the events of %s on %s", name,
+                                  device->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+static int events_start(struct events *events, struct zeta_record_file *file,
+                        const struct zeta_device_entry *device, ze_context_handle_t context)
+{
+    int status = ZETA_EXIT_OK;
+
+    events->file = file;
+    events->buffer_bytes = zeta_record_file_piece_bytes(file);
+    events->buffer = events->count > 0 ? malloc(events->buffer_bytes) : NULL;
+    if (events->count > 0 && !events->buffer)
+        return zeta_print_failure("no memory to record events");
+    for (uint32_t i = 0; i < events->count && status == ZETA_EXIT_OK; i++)
+        status = start_one(events, i, device, context);
+    return status;
+}
+
+/* Until nothing is left, or for a while when events come faster than they are written. */
+static int read_one(struct events *events, uint32_t index, uint32_t reads)
+{
+    while (reads-- > 0) {
+        size_t size = events->buffer_bytes;
+        ze_result_t result =
+            zetMetricTracerReadDataExp(events->tracers[index], &size, events->buffer);
+
+        if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0))
+            return ZETA_EXIT_OK;
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+            return zeta_print_refusal(result, "cannot read the events of %s",
+                                      events->groups[index]->properties.name);
+        if (zeta_record_file_append(events->file, ZETA_CHUNK_DATA, events->streams[index],
+                                    events->buffer, size) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        events->bytes += size;
+        events->lost +=
+            zeta_slots_lost(events->buffer, size, events->groups[index]->info.record_bytes);
+    }
+    return ZETA_EXIT_OK;
+}
+
+static int events_read(struct events *events)
+{
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t i = 0; i < events->count && status == ZETA_EXIT_OK; i++)
+        status = read_one(events, i, 16);
+    return status;
+}
+
+static int events_stop(struct events *events)
+{
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t i = 0; i < events->count; i++) {
+        if (!events->tracers[i])
+            continue;
+        (void)zetMetricTracerDisableExp(events->tracers[i], 1);
+        if (status == ZETA_EXIT_OK)
+            status = read_one(events, i, UINT32_MAX);
+        (void)zetMetricTracerDestroyExp(events->tracers[i]);
+        events->tracers[i] = NULL;
+    }
+    return status;
+}
+
+static void events_finish(struct events *events)
+{
+    free(events->groups);
+    free(events->handles);
+    free(events->tracers);
+    free(events->streams);
+    free(events->buffer);
+    *events = (struct events){0};
+}
 
 struct options {
     struct zeta_stat_options sampling; /**< what is sampled, and the program */
@@ -129,7 +281,7 @@ struct run {
     struct zeta_group_list group_list;
     struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
     uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
-    struct zeta_record_events events;
+    struct events events;
     struct zeta_record_modules modules;
     struct zeta_record_file file;
     uint32_t device_number;
@@ -218,8 +370,8 @@ static int prepare(struct run *run)
         zeta_group_list_init(session->device->device, &run->group_list) != ZETA_EXIT_OK ||
         zeta_group_choose(&run->group_list, session->device, sampling->groups,
                           sampling->group_count, run->groups) != ZETA_EXIT_OK ||
-        zeta_record_events_choose(&run->events, &run->group_list, session->device, options->events,
-                                  options->event_count) != ZETA_EXIT_OK ||
+        events_choose(&run->events, &run->group_list, session->device, options->events,
+                      options->event_count) != ZETA_EXIT_OK ||
         zeta_record_file_create(&run->file, options->output_path, options->limit_bytes,
                                 options->is_forced) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
@@ -245,7 +397,7 @@ static int prepare(struct run *run)
         session->variables = run->folder.variables;
     }
 
-    more = zeta_record_events_groups(&run->events);
+    more = events_groups(&run->events);
     more.read_bytes = zeta_record_file_piece_bytes(&run->file);
     if (zeta_session_opened(session, zeta_sampler_open(&session->sampler, session->device,
                                                        run->groups, sampling->group_count,
@@ -256,8 +408,7 @@ static int prepare(struct run *run)
         zeta_sampler_print_periods(&session->sampler, sampling->period_ns);
     if (describe_streams(run) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
-    return zeta_record_events_start(&run->events, &run->file, session->device,
-                                    session->sampler.context);
+    return events_start(&run->events, &run->file, session->device, session->sampler.context);
 }
 
 /* ---- meanwhile ----------------------------------------------------------------------------- */
@@ -278,7 +429,7 @@ static int read_meanwhile(struct run *run)
         return ZETA_EXIT_OK;
     status = zeta_sampler_read(&run->session.sampler);
     if (status == ZETA_EXIT_OK)
-        status = zeta_record_events_read(&run->events);
+        status = events_read(&run->events);
     run->read_ns = now_ns();
     return status;
 }
@@ -368,7 +519,7 @@ static int record_rest(struct run *run)
 static int after_read(void *user)
 {
     struct run *run = user;
-    int status = zeta_record_events_read(&run->events);
+    int status = events_read(&run->events);
 
     run->read_ns = now_ns();
     if (status == ZETA_EXIT_OK && now_ns() - run->flushed_ns >= FLUSH_NS)
@@ -449,7 +600,7 @@ static int execute(struct run *run)
     run->session.sampler.tap = take_raw;
     run->session.sampler.tap_user = run;
     status = zeta_session_run(&run->session);
-    if (zeta_record_events_stop(&run->events) != ZETA_EXIT_OK)
+    if (events_stop(&run->events) != ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     if (!run->session.was_started)
         return status;
@@ -476,12 +627,12 @@ int zeta_record(int count, char **arguments)
         status = prepare(&run);
     if (status == ZETA_EXIT_OK)
         status = execute(&run);
-    if (zeta_record_events_stop(&run.events) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+    if (events_stop(&run.events) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     if (close_recording(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     zeta_sampler_close(&run.session.sampler);
-    zeta_record_events_finish(&run.events);
+    events_finish(&run.events);
     zeta_trace_tail_finish(&run.tail);
     zeta_trace_folder_remove(&run.folder);
     zeta_trace_folder_finish(&run.folder);

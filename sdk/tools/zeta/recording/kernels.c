@@ -1,10 +1,200 @@
-#include "sdk/tools/zeta/recording/kernels.h"
-
+/* Work of the device in time, and what the device did while one kernel ran. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/recording/recording.h"
+
+bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
+                          int64_t begin_ns, int64_t end_ns)
+{
+    struct zeta_report_run run = {.begin_ns = begin_ns, .end_ns = end_ns};
+
+    if (runs->count == ZETA_REPORT_MAX_RUNS) {
+        runs->left_out++;
+        return true;
+    }
+    if (run.end_ns < run.begin_ns)
+        run.end_ns = run.begin_ns;
+    if (runs->count == runs->room) {
+        const uint32_t room = runs->room ? 2 * runs->room : 1024;
+        struct zeta_report_run *grown = realloc(runs->runs, room * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        runs->runs = grown;
+        runs->room = room;
+    }
+    if (zeta_name_table_get(&runs->names, name, &run.name) == ZETA_NAME_NO_MEMORY ||
+        zeta_name_table_get(&runs->lanes, lane, &run.lane) == ZETA_NAME_NO_MEMORY)
+        return false;
+    runs->runs[runs->count++] = run;
+    return true;
+}
+
+bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title)
+{
+    uint32_t number = 0;
+
+    if (zeta_name_table_get(&runs->lanes, lane, &number) == ZETA_NAME_NO_MEMORY)
+        return false;
+    if (number >= runs->lane_title_count) {
+        char **grown = realloc(runs->lane_titles, (number + 1) * sizeof(char *));
+
+        if (!grown)
+            return false;
+        for (uint32_t i = runs->lane_title_count; i <= number; i++)
+            grown[i] = NULL;
+        runs->lane_titles = grown;
+        runs->lane_title_count = number + 1;
+    }
+    if (runs->lane_titles[number])
+        return true;
+    runs->lane_titles[number] = strdup(title);
+    return runs->lane_titles[number] != NULL;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct zeta_report_run *a = left, *b = right;
+
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+/* ---- segments ------------------------------------------------------------------------------ */
+
+/* The runs that are under way, first to end on top of a heap. */
+struct sweep {
+    struct zeta_report_runs *runs;
+    uint32_t *heap;
+    uint32_t count;
+    uint64_t name_sum; /* of those in the heap: with one left it is its name */
+};
+
+static int64_t end_of(const struct sweep *sweep, uint32_t place)
+{
+    return sweep->runs->runs[sweep->heap[place]].end_ns;
+}
+
+static void swap(struct sweep *sweep, uint32_t a, uint32_t b)
+{
+    const uint32_t run = sweep->heap[a];
+
+    sweep->heap[a] = sweep->heap[b];
+    sweep->heap[b] = run;
+}
+
+static void push(struct sweep *sweep, uint32_t run)
+{
+    uint32_t at = sweep->count++;
+
+    sweep->heap[at] = run;
+    sweep->name_sum += sweep->runs->runs[run].name;
+    for (; at > 0 && end_of(sweep, at) < end_of(sweep, (at - 1) / 2); at = (at - 1) / 2)
+        swap(sweep, at, (at - 1) / 2);
+}
+
+static void pop(struct sweep *sweep)
+{
+    uint32_t at = 0;
+
+    sweep->name_sum -= sweep->runs->runs[sweep->heap[0]].name;
+    sweep->heap[0] = sweep->heap[--sweep->count];
+    for (;;) {
+        uint32_t least = 2 * at + 1;
+
+        if (least + 1 < sweep->count && end_of(sweep, least + 1) < end_of(sweep, least))
+            least++;
+        if (least >= sweep->count || end_of(sweep, at) <= end_of(sweep, least))
+            return;
+        swap(sweep, at, least);
+        at = least;
+    }
+}
+
+/* What is under way from an instant on. A piece that has no length is replaced. */
+static void mark(const struct sweep *sweep, int64_t time_ns)
+{
+    struct zeta_report_runs *runs = sweep->runs;
+    struct zeta_report_segment *last = runs->segments + runs->segment_count;
+
+    if (runs->segment_count > 0 && last[-1].begin_ns == time_ns)
+        last--;
+    else
+        runs->segment_count++;
+    last->begin_ns = time_ns;
+    last->name = ZETA_REPORT_SHARED;
+    if (sweep->count == 0)
+        last->name = ZETA_REPORT_IDLE;
+    else if (sweep->count == 1)
+        last->name = (uint32_t)sweep->name_sum;
+}
+
+bool zeta_report_runs_sort(struct zeta_report_runs *runs)
+{
+    struct sweep sweep = {.runs = runs};
+
+    if (runs->count == 0)
+        return true;
+    qsort(runs->runs, runs->count, sizeof(*runs->runs), by_begin);
+    runs->segments = malloc(2 * (size_t)runs->count * sizeof(*runs->segments));
+    sweep.heap = malloc((size_t)runs->count * sizeof(*sweep.heap));
+    if (!runs->segments || !sweep.heap) {
+        free(sweep.heap);
+        return false;
+    }
+    for (uint32_t i = 0; i <= runs->count; i++) {
+        const int64_t until_ns = i < runs->count ? runs->runs[i].begin_ns : INT64_MAX;
+
+        while (sweep.count > 0 && end_of(&sweep, 0) <= until_ns) {
+            const int64_t end_ns = end_of(&sweep, 0);
+
+            pop(&sweep);
+            mark(&sweep, end_ns);
+        }
+        if (i < runs->count && runs->runs[i].end_ns > runs->runs[i].begin_ns) {
+            push(&sweep, i);
+            mark(&sweep, runs->runs[i].begin_ns);
+        }
+    }
+    free(sweep.heap);
+    return true;
+}
+
+uint32_t zeta_report_runs_find(const struct zeta_report_runs *runs, int64_t begin_ns,
+                               int64_t end_ns)
+{
+    uint32_t low = 0, high = runs->segment_count;
+
+    /* The last segment that begins at or before the interval. */
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (runs->segments[middle].begin_ns <= begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == runs->segment_count || runs->segments[low].begin_ns >= end_ns)
+        return low > 0 ? runs->segments[low - 1].name : ZETA_REPORT_IDLE;
+    /* It goes on into the next one, and of two neighbours one at least is not idle. */
+    return ZETA_REPORT_SHARED;
+}
+
+void zeta_report_runs_finish(struct zeta_report_runs *runs)
+{
+    zeta_name_table_finish(&runs->names);
+    zeta_name_table_finish(&runs->lanes);
+    for (uint32_t i = 0; i < runs->lane_title_count; i++)
+        free(runs->lane_titles[i]);
+    free(runs->lane_titles);
+    free(runs->runs);
+    free(runs->segments);
+    *runs = (struct zeta_report_runs){0};
+}
 
 bool zeta_report_kernels_init(struct zeta_report *report)
 {

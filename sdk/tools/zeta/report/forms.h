@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "sdk/tools/zeta/recording/data.h"
+#include "sdk/tools/zeta/recording/recording.h"
 
 struct json_object;
 

@@ -6,13 +6,12 @@
 
 #include <zeta/c_locale.h>
 
-#include "sdk/tools/zeta/output/json.h"
-#include "sdk/tools/zeta/output/number.h"
+#include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/text.h"
-#include "sdk/tools/zeta/recording/kernels.h"
+#include "sdk/tools/zeta/recording/recording.h"
 #include "sdk/tools/zeta/report/forms.h"
-#include "sdk/tools/zeta/sampling/losses.h"
-#include "sdk/tools/zeta/stat/report.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+#include "sdk/tools/zeta/stat/stat.h"
 
 /* Style and script of the page, from page/. */
 extern const unsigned char zeta_page_css[];

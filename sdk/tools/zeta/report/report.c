@@ -1,19 +1,165 @@
-#include "sdk/tools/zeta/command_line/commands.h"
-
+/* zeta report. */
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sdk/tools/zeta/inventory/device_list.h"
+#include <zeta/c_locale.h>
+
+#include "sdk/tools/zeta/command_line/commands.h"
+#include "sdk/tools/zeta/command_line/options.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/output/file.h"
-#include "sdk/tools/zeta/output/json.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/recording/counters.h"
-#include "sdk/tools/zeta/recording/kernels.h"
-#include "sdk/tools/zeta/recording/stream.h"
+#include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/recording/recording.h"
 #include "sdk/tools/zeta/report/forms.h"
-#include "sdk/tools/zeta/sampling/losses.h"
-#include "sdk/tools/zeta/stat/report.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+#include "sdk/tools/zeta/stat/stat.h"
+#include "sdk/tools/zeta/trace/line.h"
+
+static int check(const struct zeta_report_options *options)
+{
+    if (options->has_range && options->from_ns >= options->to_ns)
+        return zeta_print_usage_error("--from is not before --to; give an earlier time to --from");
+    if (zeta_options_check_json(&options->json, options->has_csv) != ZETA_EXIT_OK)
+        return ZETA_EXIT_USAGE;
+    if (options->pftrace_path && !zeta_trace_perfetto)
+        return zeta_print_usage_error("--pftrace: this command was built without libprotobuf-c");
+    return ZETA_EXIT_OK;
+}
+
+int zeta_report_options_init(struct zeta_report_options *options, int count, char **arguments)
+{
+    const struct zeta_option table[] = {
+        {"csv", 0, ZETA_OPTION_FLAG, &options->has_csv, NULL},
+        {"from", 0, ZETA_OPTION_INSTANT, &options->from_ns, NULL},
+        {"html", 0, ZETA_OPTION_TEXT, (void *)&options->html_path, NULL},
+        {"json", 0, ZETA_OPTION_JSON, &options->json, NULL},
+        {"per-kernel", 0, ZETA_OPTION_FLAG, &options->is_per_kernel, NULL},
+        {"pftrace", 0, ZETA_OPTION_TEXT, (void *)&options->pftrace_path, NULL},
+        {"to", 0, ZETA_OPTION_INSTANT, &options->to_ns, NULL},
+    };
+    int first = 0;
+    int status;
+
+    *options = (struct zeta_report_options){.to_ns = UINT64_MAX, .from_ns = UINT64_MAX};
+    status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), false, count, arguments, &first);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (first + 1 != count)
+        return zeta_print_usage_error("report needs one recording");
+    options->path = arguments[first];
+    options->has_range = options->from_ns != UINT64_MAX || options->to_ns != UINT64_MAX;
+    if (options->from_ns == UINT64_MAX)
+        options->from_ns = 0;
+    return check(options);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+add(struct zeta_report_notes *notes, const char *format, ...)
+{
+    va_list arguments;
+
+    if (notes->count == ZETA_REPORT_MAX_NOTES)
+        return;
+    va_start(arguments, format);
+    (void)zeta_c_vsnprintf(notes->text[notes->count++], ZETA_REPORT_NOTE_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+static void add_file(const struct zeta_report *report, struct zeta_report_notes *notes)
+{
+    if (report->is_cut)
+        add(notes, "The recording ends before its end chunk: what wrote it was killed or still "
+                   "writes. Everything up to there is shown.");
+    if (report->damaged > 0)
+        add(notes,
+            "The file is damaged in %" PRIu64 " place%s, and what was there is missing; the first: "
+            "%s",
+            report->damaged, report->damaged == 1 ? "" : "s", report->damage);
+    if (report->lost.chunks > 0)
+        add(notes,
+            "The file was kept small: its oldest %" PRIu64 " pieces, %" PRIu64
+            " bytes, are gone. Time 0 is where the rest begins.",
+            report->lost.chunks, report->lost.bytes);
+    if (report->orphans > 0)
+        add(notes, "%" PRIu32 " pieces of data are of streams that are not described.",
+            report->orphans);
+    if (report->bad_streams > 0)
+        add(notes, "The data of %" PRIu32 " stream%s cannot be used from some place on.",
+            report->bad_streams, report->bad_streams == 1 ? "" : "s");
+}
+
+static bool has_times(const struct zeta_report *report)
+{
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        if (report->streams[i]->has_time)
+            return true;
+    }
+    return false;
+}
+
+static void add_clocks(const struct zeta_report *report, struct zeta_report_notes *notes)
+{
+    if (report->clock_count == 0 && has_times(report))
+        add(notes, "No clock was recorded: times are those of the device, from its first row on.");
+    if (report->has_trace && !report->has_trace_clock)
+        add(notes, "The clock of the trace was not recorded, so calls and kernels are counted but "
+                   "not placed beside metrics.");
+    if (report->runs.left_out > 0)
+        add(notes,
+            "Only the first %d runs of kernels are evaluated; %" PRIu64 " more are in no "
+            "figure by kernel.",
+            ZETA_REPORT_MAX_RUNS, report->runs.left_out);
+    if (report->options.html_path && report->runs.lanes.count > ZETA_REPORT_MAX_LANES)
+        add(notes, "Only the first %d of %" PRIu32 " queues are drawn.", ZETA_REPORT_MAX_LANES,
+            report->runs.lanes.count);
+    if (report->rows_without_kernel > 0)
+        add(notes, "Metrics are summed up for %d kernels; %" PRIu64 " rows of others are left out.",
+            ZETA_REPORT_MAX_KERNELS, report->rows_without_kernel);
+    if (report->markers_left_out > 0)
+        add(notes, "%" PRIu64 " more markers are not listed.", report->markers_left_out);
+}
+
+static void add_range(const struct zeta_report *report, struct zeta_report_notes *notes)
+{
+    uint64_t outside = 0, timeless = 0;
+
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        outside += report->streams[i]->outside;
+        timeless += report->streams[i]->timeless;
+    }
+    if (!report->options.has_range)
+        return;
+    add(notes,
+        "Only what lies wholly in the range of time is shown; %" PRIu64
+        " rows and events do not. Losses are those of the whole recording.",
+        outside);
+    if (timeless > 0)
+        add(notes, "%" PRIu64 " rows have no time and are left out.", timeless);
+    if (report->profile_stream)
+        add(notes, "Samples of instruction pointers have no time: the profile is of "
+                   "the whole recording.");
+}
+
+void zeta_report_notes_make(const struct zeta_report *report, struct zeta_report_notes *out_notes)
+{
+    out_notes->count = 0;
+    add_file(report, out_notes);
+    add_clocks(report, out_notes);
+    add_range(report, out_notes);
+}
+
+uint64_t zeta_report_length(const struct zeta_report *report)
+{
+    const uint64_t all_ns = report->has_begin ? (uint64_t)(report->end_ns - report->begin_ns) : 0;
+    const uint64_t to_ns = report->options.to_ns < all_ns ? report->options.to_ns : all_ns;
+
+    return to_ns > report->options.from_ns ? to_ns - report->options.from_ns : 0;
+}
 
 /* Rows as CSV, one stream after the other. */
 static int write_rows(struct zeta_report *report)

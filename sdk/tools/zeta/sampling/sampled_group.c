@@ -1,13 +1,98 @@
 #include "sdk/tools/zeta/sampling/sampled_group.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <zeta/slot.h>
 
+#include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/profile/ip_profile.h"
+#include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/profile/profile.h"
+
+void zeta_sum_line_join(struct zeta_sum_line *line)
+{
+    for (uint32_t i = 0; i < (line->used + 1) / 2; i++) {
+        struct zeta_metric_sum *left = line->pieces[2 * i];
+        struct zeta_metric_sum *right = line->pieces[2 * i + 1];
+
+        if (left && right) {
+            (void)zetaMetricSumMerge(left, right);
+            zetaMetricSumDestroy(right);
+        }
+        line->pieces[2 * i + 1] = NULL;
+        line->pieces[2 * i] = NULL;
+        line->pieces[i] = left ? left : right;
+    }
+    line->used = (line->used + 1) / 2;
+    line->width *= 2;
+}
+
+bool zeta_sum_line_add(struct zeta_sum_line *line, const struct zeta_metric_sum *like, uint64_t at,
+                       uint64_t width, const struct zeta_metric_row *row)
+{
+    const struct zeta_metric_sum_desc desc = {.struct_size = sizeof(desc), .like = like};
+    struct zeta_metric_sum **piece;
+
+    if (!line->pieces) {
+        line->pieces = calloc(line->most, sizeof(struct zeta_metric_sum *));
+        line->width = width;
+    }
+    if (!line->pieces)
+        return false;
+    while (at / line->width >= line->most)
+        zeta_sum_line_join(line);
+    piece = &line->pieces[at / line->width];
+    if (!*piece && zetaMetricSumCreate(&desc, piece) != ZE_RESULT_SUCCESS)
+        return false;
+    if (at / line->width >= line->used)
+        line->used = (uint32_t)(at / line->width) + 1;
+    return zetaMetricSumAddRow(*piece, row) == ZE_RESULT_SUCCESS;
+}
+
+void zeta_sum_line_finish(struct zeta_sum_line *line)
+{
+    for (uint32_t i = 0; i < line->used; i++)
+        zetaMetricSumDestroy(line->pieces[i]);
+    free((void *)line->pieces);
+    *line = (struct zeta_sum_line){.most = line->most};
+}
+
+static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+enum { BLOCK_COUNT = 8 };
+
+unsigned zeta_sparkline_draw(const struct zeta_sparkline *line, unsigned columns, char *out_text)
+{
+    unsigned level = 0;
+    const double *values;
+    double max = 0.0;
+    char *end = out_text;
+
+    while (level + 1 < ZETA_SPARKLINE_LEVELS && line->counts[level] > columns)
+        level++;
+    values = line->values[level];
+    if (columns > line->counts[level])
+        columns = line->counts[level];
+    for (unsigned i = 0; i < columns; i++)
+        max = fmax(max, values[i]);
+    for (unsigned i = 0; i < columns; i++) {
+        unsigned block = 0;
+
+        if (isnan(values[i])) {
+            *end++ = ' ';
+            continue;
+        }
+        if (max > 0.0 && values[i] > 0.0)
+            block = (unsigned)(values[i] / max * (BLOCK_COUNT - 1) + 0.5);
+        memcpy(end, blocks[block], 3);
+        end += 3;
+    }
+    *end = '\0';
+    return columns;
+}
 
 uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes)
 {
@@ -323,4 +408,48 @@ const char *zeta_account_kind_name(enum zeta_account_kind kind)
     default:
         return "";
     }
+}
+
+void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures,
+                        char out_text[ZETA_LOSSES_BYTES])
+{
+    const uint64_t lost = zeta_sampled_group_lost(group);
+    const char *plural = lost == 1 ? "" : "s";
+    char time[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(group->losses.lost_ns, time);
+    if (lost == 0)
+        (void)snprintf(out_text, ZETA_LOSSES_BYTES, "none lost");
+    else if (group->losses.lost_ns > 0)
+        (void)snprintf(out_text, ZETA_LOSSES_BYTES, "%" PRIu64 " report%s lost (%s%s)", lost,
+                       plural, time, has_figures ? ", in no figure below" : "");
+    else /* by a reset, whose time is unknown, or without times in rows */
+        (void)snprintf(out_text, ZETA_LOSSES_BYTES, "%s%" PRIu64 " report%s lost",
+                       group->losses.uncounted > 0 ? "at least " : "", lost, plural);
+}
+
+void zeta_losses_print(const struct zeta_sampled_group *group)
+{
+    char losses[ZETA_LOSSES_BYTES];
+
+    if (zeta_sampled_group_lost(group) == 0)
+        return;
+    zeta_losses_format(group, false, losses);
+    zeta_print_note("%s: %s", group->entry->properties.name, losses);
+}
+
+void zeta_lost_events_format(uint64_t lost, bool has_figures, char out_text[ZETA_LOSSES_BYTES])
+{
+    if (lost == 0)
+        (void)snprintf(out_text, ZETA_LOSSES_BYTES, "no event lost");
+    else
+        (void)snprintf(out_text, ZETA_LOSSES_BYTES, "%" PRIu64 " event%s lost%s", lost,
+                       lost == 1 ? "" : "s", has_figures ? ", in no figure below" : "");
+}
+
+void zeta_losses_put_json(struct json_object *object, const struct zeta_sampled_group *group)
+{
+    zeta_json_put_u64(object, "lost", zeta_sampled_group_lost(group));
+    zeta_json_put_u64(object, "breaks", group->losses.breaks);
+    zeta_json_put_u64(object, "lost_time_ns", group->losses.lost_ns);
 }

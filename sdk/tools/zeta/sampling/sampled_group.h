@@ -8,9 +8,59 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sdk/tools/zeta/inventory/group_list.h"
-#include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/sampling/sum_line.h"
+#include <zeta/zeta.h>
+
+#include "sdk/tools/zeta/inventory/inventory.h"
+#include "sdk/tools/zeta/output/text.h"
+
+/**
+ * The first piece begins at 0. When a row lies behind the last, neighbours are joined and each
+ * piece is twice as wide. All zero bytes but most is an empty line.
+ */
+struct zeta_sum_line {
+    uint32_t most;                   /**< pieces at most; even */
+    struct zeta_metric_sum **pieces; /**< null: without rows */
+    uint32_t used;                   /**< up to the last with rows */
+    uint64_t width;                  /**< of a piece */
+};
+
+/**
+ * Adds a row at a place. False without memory.
+ *
+ * @like   a sum of the same group
+ * @width  of the pieces before any are joined, above 0; only that of the first row counts
+ */
+bool zeta_sum_line_add(struct zeta_sum_line *line, const struct zeta_metric_sum *like, uint64_t at,
+                       uint64_t width, const struct zeta_metric_row *row);
+
+/** Joins neighbours: half as many pieces, each twice as wide. */
+void zeta_sum_line_join(struct zeta_sum_line *line);
+
+void zeta_sum_line_finish(struct zeta_sum_line *line);
+
+enum {
+    ZETA_SPARKLINE_VALUES = 64,
+    /** Lines of 64, 32, 16, 8 and 4 values. */
+    ZETA_SPARKLINE_LEVELS = 5,
+    /** Longest text: three bytes per column and the terminator. */
+    ZETA_SPARKLINE_TEXT_BYTES = 3 * ZETA_SPARKLINE_VALUES + 1
+};
+
+/**
+ * The same time at several widths: each level has half as many values as the one before. All zero
+ * is an empty line.
+ */
+struct zeta_sparkline {
+    uint32_t counts[ZETA_SPARKLINE_LEVELS]; /**< values that are used; 0: no such level */
+    double values[ZETA_SPARKLINE_LEVELS][ZETA_SPARKLINE_VALUES]; /**< NaN where nothing is known */
+};
+
+/**
+ * Draws the longest level of at most columns characters, scaled from 0 to the largest value, a
+ * blank where nothing is known. out_text has ZETA_SPARKLINE_TEXT_BYTES bytes. Gives the number of
+ * columns drawn.
+ */
+unsigned zeta_sparkline_draw(const struct zeta_sparkline *line, unsigned columns, char *out_text);
 
 /** Where the rows of a tile have arrived. */
 struct zeta_sampled_tile {
@@ -145,5 +195,31 @@ const char *zeta_account_kind_name(enum zeta_account_kind kind);
  * @record_bytes  of a slot
  */
 uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes);
+
+struct json_object;
+
+/** Room for what zeta_losses_format() writes. */
+enum { ZETA_LOSSES_BYTES = 96 };
+
+/**
+ * Says what of a group is missing, "none lost" or more, in the same words everywhere; no full stop.
+ *
+ * @has_figures  a table follows, and its figures leave that time out
+ */
+void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures,
+                        char out_text[ZETA_LOSSES_BYTES]);
+
+/** Says on the standard error what of a group is missing, if anything is: for rows as CSV. */
+void zeta_losses_print(const struct zeta_sampled_group *group);
+
+/** The same of events, of which only the number that is missing is known. */
+void zeta_lost_events_format(uint64_t lost, bool has_figures, char out_text[ZETA_LOSSES_BYTES]);
+
+/**
+ * Puts three numbers of what is missing into an object: "lost" reports, 0 only if none is (see
+ * zeta_sampled_group_lost()), "breaks", which counts interruptions, and "lost_time_ns" between
+ * rows.
+ */
+void zeta_losses_put_json(struct json_object *object, const struct zeta_sampled_group *group);
 
 #endif

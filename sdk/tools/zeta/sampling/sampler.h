@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sdk/tools/zeta/inventory/device_list.h"
-#include "sdk/tools/zeta/profile/ip_profile.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
+#include "sdk/tools/zeta/profile/profile.h"
+#include "sdk/tools/zeta/program/program.h"
 #include "sdk/tools/zeta/sampling/sampled_group.h"
 
 /** One open stream and the memory to read it with, which does not grow. */
@@ -102,5 +103,40 @@ int zeta_sampler_settle(struct zeta_sampler *sampler);
 
 /** Stops if needed and frees everything, the groups' sums too. */
 void zeta_sampler_close(struct zeta_sampler *sampler);
+
+struct zeta_session {
+    struct zeta_child child;
+    struct zeta_sampler sampler; /**< open */
+    const struct zeta_device_entry *device;
+    char **program;   /**< null-terminated arguments; null: none */
+    char **variables; /**< the program's environment */
+    uint64_t for_ns;  /**< how long without a program; 0: until somebody asks to end */
+
+    /** Called after each reading of the streams; on failure it printed why. Null: nothing to do. */
+    int (*after_read)(void *user);
+    void *user;
+    uint64_t
+        pause_limit_ns; /**< the longest time between two readings; 0: what the streams allow */
+
+    uint64_t elapsed_ns; /**< of sampling */
+    uint64_t cpu_ns;     /**< of this process, all threads, meanwhile */
+    bool was_started;    /**< the program ran, or the sampling without one began */
+};
+
+/**
+ * How opening the sampler went: gives the status back. Where hardware refused, prints how to choose
+ * the virtual GPU.
+ */
+int zeta_session_opened(const struct zeta_session *session, int status);
+
+/**
+ * Waits for the first report, runs the program, samples until its end and one report more. On
+ * failure prints why; the program goes on when the sampling fails, and its end is awaited either
+ * way.
+ */
+int zeta_session_run(struct zeta_session *session);
+
+/** Exit code for the shell: the program's own if it failed, else status. */
+int zeta_session_exit_code(const struct zeta_session *session, int status);
 
 #endif

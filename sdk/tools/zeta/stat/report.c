@@ -1,17 +1,331 @@
-#include "sdk/tools/zeta/stat/report.h"
-
+/* Groups and profiles as tables, CSV and JSON. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <zeta/c_locale.h>
 
-#include "sdk/tools/zeta/output/json.h"
+#include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/message.h"
-#include "sdk/tools/zeta/output/number.h"
-#include "sdk/tools/zeta/output/table.h"
 #include "sdk/tools/zeta/output/text.h"
-#include "sdk/tools/zeta/sampling/losses.h"
-#include "sdk/tools/zeta/stat/profile.h"
+#include "sdk/tools/zeta/profile/profile.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
+#include "sdk/tools/zeta/stat/stat.h"
+
+enum {
+    MAX_LINES = 25,     /* of the table; the other forms have all */
+    MAX_REASONS = 3,    /* named for a line */
+    SOURCE_BYTES = 256, /* of a line of the source */
+    REASONS_BYTES = 128,
+    MIN_SOURCE_WIDTH = 16 /* a shorter piece of source shows nothing */
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static const char *kernel_name(const char *name)
+{
+    return name ? name : "(unknown)";
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* "file.cl:12", or the address; what the compiler or its library brought has no line. */
+static char *place_text(const struct zeta_ip_line *line)
+{
+    char *text = NULL;
+    int length = 0;
+
+    if (line->is_address)
+        length = asprintf(&text, "0x%" PRIx64, line->address);
+    else if (!line->file)
+        length = asprintf(&text, "(no line)");
+    else if (line->line == 0)
+        length = asprintf(&text, "%s:?", base_name(line->file));
+    else
+        length = asprintf(&text, "%s:%u", base_name(line->file), line->line);
+    return length < 0 ? NULL : text;
+}
+
+/* Metric names end with Stall; the table's title has what they are about. */
+static int short_length(const char *name)
+{
+    const char *stall = strstr(name, "Stall");
+
+    return stall && stall[5] == '\0' ? (int)(stall - name) : (int)strlen(name);
+}
+
+/* The reasons that most samples have, such as "Sbid 61 %, Active 20 %". */
+static void reasons_text(const struct zeta_ip_profile *profile, const struct zeta_ip_counts *counts,
+                         char text[REASONS_BYTES])
+{
+    bool named[ZETA_IP_REASONS] = {false};
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (uint32_t n = 0; n < MAX_REASONS; n++) {
+        uint32_t best = ZETA_IP_REASONS;
+
+        for (uint32_t i = 0; i < ZETA_IP_REASONS; i++) {
+            if (!named[i] && counts->reasons[i] > 0 &&
+                (best == ZETA_IP_REASONS || counts->reasons[i] > counts->reasons[best]))
+                best = i;
+        }
+        if (best == ZETA_IP_REASONS || (n > 0 && counts->reasons[best] * 20 < counts->total))
+            return;
+        named[best] = true;
+        length += (size_t)zeta_c_snprintf(text + length, REASONS_BYTES - length, "%s%.*s %.0f %%",
+                                          n ? ", " : "", short_length(profile->reason_names[best]),
+                                          profile->reason_names[best],
+                                          percent(counts->reasons[best], counts->total));
+        if (length >= REASONS_BYTES)
+            return;
+    }
+}
+
+/* Text of a line of the source without its indentation; empty when the file is not there. */
+static void source_text(const struct zeta_ip_line *line, char text[SOURCE_BYTES])
+{
+    FILE *file = line->file ? fopen(line->file, "re") : NULL;
+    char *row = NULL;
+    size_t room = 0;
+    ssize_t length = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; file && i < line->line && length >= 0; i++)
+        length = getline(&row, &room, file);
+    if (file && length > 0) {
+        const char *begin = row + strspn(row, " \t");
+
+        (void)snprintf(text, SOURCE_BYTES, "%.*s", (int)strcspn(begin, "\r\n"), begin);
+    }
+    /* A file may hold anything; a terminal shall not get it. */
+    for (char *at = text; *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = ' ';
+    }
+    free(row);
+    if (file)
+        (void)fclose(file);
+}
+
+/* Whether nobody knows what lies at any address: then there are no kernels. */
+static bool has_addresses_only(const struct zeta_ip_profile *profile)
+{
+    return profile->kernel_count == 1 && !profile->kernels[0].name;
+}
+
+static void print_kernels(const struct zeta_ip_profile *profile, FILE *stream)
+{
+    enum { KERNEL, SAMPLES, SHARE, REASONS, COLUMN_COUNT = REASONS + ZETA_IP_REASONS };
+    const bool is_bare = has_addresses_only(profile);
+    char titles[ZETA_IP_REASONS][ZET_MAX_METRIC_NAME];
+    struct zeta_table_column columns[COLUMN_COUNT] = {
+        [KERNEL] = {.title = is_bare ? "" : "Kernel", .least = 6},
+        [SAMPLES] = {.title = "Samples", .gap = 1, .least = 10, .is_right = true},
+        [SHARE] = {.title = "%", .gap = 1, .least = 6, .is_right = true},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
+
+    for (uint32_t r = 0; r < ZETA_IP_REASONS; r++) {
+        (void)snprintf(titles[r], sizeof(titles[r]), "%.*s", short_length(profile->reason_names[r]),
+                       profile->reason_names[r]);
+        columns[REASONS + r] = (struct zeta_table_column){
+            .title = titles[r], .gap = r == 0 ? 2 : 1, .least = 7, .is_right = true};
+    }
+    for (uint32_t i = 0; i < profile->kernel_count; i++) {
+        const struct zeta_ip_kernel *kernel = &profile->kernels[i];
+
+        zeta_table_set(&table, i, KERNEL, "%s", is_bare ? "All" : kernel_name(kernel->name));
+        zeta_table_set(&table, i, SAMPLES, "%" PRIu64, kernel->counts.total);
+        zeta_table_set(&table, i, SHARE, "%.1f", percent(kernel->counts.total, profile->all.total));
+        for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
+            zeta_table_set(&table, i, REASONS + r, "%.1f",
+                           percent(kernel->counts.reasons[r], kernel->counts.total));
+    }
+    zeta_table_finish(&table, stream);
+}
+
+/* Lines of the source, or addresses where nothing else is known. */
+static void print_lines(const struct zeta_ip_profile *profile, unsigned terminal_columns,
+                        FILE *stream)
+{
+    enum { SAMPLES, SHARE, KERNEL, PLACE, REASONS, SOURCE, COLUMN_COUNT };
+    const bool is_bare = has_addresses_only(profile);
+    const uint32_t count = profile->line_count < MAX_LINES ? profile->line_count : MAX_LINES;
+    const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [SAMPLES] = {.title = "Samples", .least = 10, .is_right = true},
+        [SHARE] = {.title = "%", .gap = 1, .least = 6, .is_right = true},
+        [KERNEL] = {.title = "Kernel", .gap = 2},
+        [PLACE] = {.title = is_bare ? "Address" : "Line", .gap = 2},
+        [REASONS] = {.title = "Reasons", .gap = 2},
+        [SOURCE] = {.title = "Source", .gap = 2},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
+    uint64_t rest = profile->all.total;
+    int width = SOURCE_BYTES;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_ip_line *line = &profile->lines[i];
+        char reasons[REASONS_BYTES];
+        char *place = place_text(line);
+
+        reasons_text(profile, &line->counts, reasons);
+        zeta_table_set(&table, i, SAMPLES, "%" PRIu64, line->counts.total);
+        zeta_table_set(&table, i, SHARE, "%.1f", percent(line->counts.total, profile->all.total));
+        if (!is_bare)
+            zeta_table_set(&table, i, KERNEL, "%s", kernel_name(line->kernel));
+        zeta_table_set(&table, i, PLACE, "%s", place ? place : "");
+        zeta_table_set(&table, i, REASONS, "%s", reasons);
+        rest -= line->counts.total;
+        free(place);
+    }
+    if (terminal_columns > 0)
+        width = (int)terminal_columns - zeta_table_width(&table) - columns[SOURCE].gap;
+    for (uint32_t i = 0; !is_bare && width >= MIN_SOURCE_WIDTH && i < count; i++) {
+        char source[SOURCE_BYTES];
+
+        source_text(&profile->lines[i], source);
+        zeta_table_set(&table, i, SOURCE, "%.*s", width, source);
+    }
+    (void)fputc('\n', stream);
+    zeta_table_finish(&table, stream);
+    if (profile->line_count > count)
+        (void)zeta_c_fprintf(stream, "%10" PRIu64 " %6.1f  %s %u more %s\n", rest,
+                             percent(rest, profile->all.total), is_bare ? "at" : "in",
+                             profile->line_count - count, is_bare ? "addresses" : "lines");
+}
+
+/* What is missing from the tables, and what to do about it. */
+static void print_notes(const struct zeta_ip_profile *profile, bool is_software, FILE *stream)
+{
+    if (profile->all.total == 0)
+        (void)fputs("No thread of a kernel was seen: none ran, or too shortly for the period.\n",
+                    stream);
+    else if (has_addresses_only(profile) && is_software)
+        (void)fputs("\nWhat lies at these addresses is not known: no program wrote its modules. "
+                    "Programs do\nthat when ZETA_MODULE_DUMP names a folder, the same for them and "
+                    "for zeta.\n",
+                    stream);
+    else if (has_addresses_only(profile))
+        (void)fputs("\nWhat lies at these addresses is not known: Zeta does not load the kernels "
+                    "of this device.\nThey count in bytes from the base of its instructions.\n",
+                    stream);
+    else if (!zeta_code_lines_work())
+        (void)fputs("\nThis zeta was built without libdw, so addresses stand for lines.\n", stream);
+    else if (profile->without_lines > 0)
+        (void)zeta_c_fprintf(
+            stream, "\n%.1f %% of the samples are in code without lines: build kernels with -g.\n",
+            percent(profile->without_lines, profile->all.total));
+}
+
+/* How far two samples lie apart. Software counts in the time that it models, hardware in cycles. */
+static void print_period(const char *device_class, uint64_t period_ns, FILE *stream)
+{
+    char period[ZETA_DURATION_TEXT_BYTES];
+
+    zeta_duration_format(period_ns, period);
+    if (strcmp(device_class, "software") == 0)
+        (void)fprintf(stream, "each thread every %s of its modelled time", period);
+    else if (strcmp(device_class, "hardware") == 0)
+        (void)fprintf(stream, "a sample every %s at the highest clock", period);
+    else
+        (void)fprintf(stream, "a sample every %s", period);
+}
+
+void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
+                        const struct zeta_sampled_group *group, const char *device_class,
+                        unsigned columns, FILE *stream)
+{
+    char losses[ZETA_LOSSES_BYTES];
+
+    (void)fprintf(stream, "\n%s, domain %u, ", group->entry->properties.name,
+                  group->entry->properties.domain);
+    print_period(device_class, group->period_ns, stream);
+    zeta_losses_format(group, true, losses);
+    (void)fprintf(stream, ": %" PRIu64 " samples, %s\n\n", profile->all.total, losses);
+    if (profile->all.total > 0) {
+        print_kernels(profile, stream);
+        print_lines(profile, columns, stream);
+    }
+    print_notes(profile, strcmp(device_class, "software") == 0, stream);
+}
+
+void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
+                            const struct zeta_sampled_group *group, FILE *file)
+{
+    (void)fputs("kernel,file,line,address,samples,percent", file);
+    for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
+        (void)fprintf(file, ",%s", profile->reason_names[i]);
+    (void)fputs(",lost,breaks,lost_time_ns\n", file);
+    for (uint32_t i = 0; i < profile->line_count; i++) {
+        const struct zeta_ip_line *line = &profile->lines[i];
+
+        zeta_text_write_csv(file, line->kernel ? line->kernel : "");
+        (void)fputc(',', file);
+        zeta_text_write_csv(file, line->file ? line->file : "");
+        if (line->file && line->line)
+            (void)fprintf(file, ",%u", line->line);
+        else
+            (void)fputc(',', file);
+        (void)zeta_c_fprintf(file, ",0x%" PRIx64 ",%" PRIu64 ",%.3f", line->address,
+                             line->counts.total, percent(line->counts.total, profile->all.total));
+        for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
+            (void)fprintf(file, ",%" PRIu64, line->counts.reasons[r]);
+        (void)fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                      zeta_sampled_group_lost(group), group->losses.breaks, group->losses.lost_ns);
+    }
+}
+
+static void put_counts(struct json_object *object, const struct zeta_ip_profile *profile,
+                       const struct zeta_ip_counts *counts)
+{
+    zeta_json_put_u64(object, "samples", counts->total);
+    for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
+        zeta_json_put_u64(object, profile->reason_names[i], counts->reasons[i]);
+}
+
+void zeta_stat_ip_put_json(struct json_object *document, const struct zeta_ip_profile *profile,
+                           const struct zeta_sampled_group *group)
+{
+    struct json_object *object = zeta_json_put_object(document, "profile");
+    struct json_object *array = NULL;
+
+    zeta_json_put_text(object, "group", group->entry->properties.name);
+    zeta_json_put_u64(object, "period_ns", group->period_ns);
+    zeta_json_put_u64(object, "records", profile->rows);
+    zeta_losses_put_json(object, group);
+    zeta_json_put_bool(object, "can_tell_lines", zeta_code_lines_work());
+    put_counts(object, profile, &profile->all);
+    array = zeta_json_put_array(object, "kernels");
+    for (uint32_t i = 0; i < profile->kernel_count; i++) {
+        struct json_object *kernel = zeta_json_append_object(array);
+
+        zeta_json_put_text(kernel, "name", profile->kernels[i].name);
+        put_counts(kernel, profile, &profile->kernels[i].counts);
+    }
+    array = zeta_json_put_array(object, "lines");
+    for (uint32_t i = 0; i < profile->line_count; i++) {
+        const struct zeta_ip_line *from = &profile->lines[i];
+        struct json_object *line = zeta_json_append_object(array);
+
+        zeta_json_put_text(line, "kernel", from->kernel);
+        zeta_json_put_text(line, "file", from->file);
+        if (from->file && from->line)
+            zeta_json_put_u64(line, "line", from->line);
+        else
+            (void)json_object_object_add(line, "line", NULL);
+        zeta_json_put_u64(line, "address", from->address);
+        put_counts(line, profile, &from->counts);
+    }
+}
 
 enum { VALUE_WIDTH = 16 /* longest value: exact up to 16 digits */ };
 

@@ -1,12 +1,17 @@
 #include "sdk/tools/zeta/trace/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/trace/line.h"
 
 #define FILTER_VARIABLE "ZETA_TRACE_FILTER"
 #define LIMIT_VARIABLE "ZETA_TRACE_LIMIT"
@@ -92,4 +97,202 @@ void zeta_trace_folder_finish(struct zeta_trace_folder *folder)
         free(folder->own[i]);
     free(folder->variables);
     *folder = (struct zeta_trace_folder){0};
+}
+
+/*
+ * The file: a head, then parts. A part begins with the call that is under way; finished lines
+ * follow it, one behind the other, and then blanks. A part with less room than this is full.
+ */
+enum { HEAD_BYTES = 4096, PART_BYTES = 64 * 1024, OPEN_BYTES = 2049, FULL_BYTES = 8192 };
+
+struct reading {
+    struct zeta_trace_tail *tail;
+    int fd;
+    const char *path;
+    bool is_last;
+    zeta_trace_tail_take take;
+    void *user;
+    struct zeta_trace_line line;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '[' || c == ']' || c == '\0';
+}
+
+/* Bytes behind a line that end it, 0 if it is not finished: a comma and a line feed, or at the end
+ * of the whole trace only the line feed. */
+static size_t ending(const char *text, size_t size)
+{
+    if (size > 0 && text[0] == '\n')
+        return 1;
+    return size > 1 && text[0] == ',' && text[1] == '\n' ? 2 : 0;
+}
+
+/*
+ * Moves the whole lines of a text to its beginning, each with ",\n" behind it, and stops at a line
+ * that is not finished. There is room for one byte behind the text. Gives the bytes of the lines;
+ * *out_used is where it stopped.
+ */
+static size_t gather(struct reading *reading, char *text, size_t size, size_t *out_used)
+{
+    size_t at = 0;
+    size_t end = 0;
+
+    *out_used = 0;
+    while (at < size) {
+        struct zeta_trace_line *line = &reading->line;
+        size_t rest;
+
+        if (is_blank(text[at])) {
+            at++;
+            continue;
+        }
+        rest = zeta_trace_line_read(text + at, size - at, line)
+                   ? ending(text + at + line->size, size - at - line->size)
+                   : 0;
+        if (rest == 0) {
+            reading->tail->broken += reading->is_last;
+            break;
+        }
+        memmove(text + end, text + at, line->size);
+        at += line->size + rest;
+        end += line->size;
+        text[end++] = ',';
+        text[end++] = '\n';
+        *out_used = at;
+        reading->tail->lines++;
+    }
+    return end;
+}
+
+static int read_range(struct reading *reading, uint64_t offset, size_t size, size_t *out_used)
+{
+    char *buffer = reading->tail->buffer;
+    const ssize_t got = pread(reading->fd, buffer, size, (off_t)offset);
+    size_t lines;
+
+    *out_used = 0;
+    if (got < 0)
+        return zeta_print_failure("cannot read %s: %s", reading->path, strerror(errno));
+    lines = gather(reading, buffer, (size_t)got, out_used);
+    return lines > 0 ? reading->take(reading->user, buffer, lines) : ZETA_EXIT_OK;
+}
+
+static int read_part(struct reading *reading, struct zeta_trace_tail_file *file, uint32_t part)
+{
+    const uint64_t begin = HEAD_BYTES + (uint64_t)part * PART_BYTES;
+    size_t used = 0;
+    int status = ZETA_EXIT_OK;
+
+    if (reading->is_last)
+        status = read_range(reading, begin, OPEN_BYTES, &used);
+    if (status != ZETA_EXIT_OK || PART_BYTES - file->used[part] < FULL_BYTES)
+        return status;
+    status = read_range(reading, begin + file->used[part], PART_BYTES - file->used[part], &used);
+    file->used[part] += (uint32_t)used;
+    return status;
+}
+
+static int grow(struct zeta_trace_tail_file *file, uint32_t count)
+{
+    uint32_t *used = realloc(file->used, count * sizeof(*used));
+
+    if (!used)
+        return zeta_print_failure("no memory to follow the trace %s", file->name);
+    for (uint32_t i = file->part_count; i < count; i++)
+        used[i] = OPEN_BYTES;
+    file->used = used;
+    file->part_count = count;
+    return ZETA_EXIT_OK;
+}
+
+static int read_file(struct reading *reading, struct zeta_trace_tail_file *file)
+{
+    struct stat status = {0};
+    uint32_t count;
+    size_t used = 0;
+    int result = ZETA_EXIT_OK;
+
+    if (fstat(reading->fd, &status) != 0)
+        return zeta_print_failure("cannot read %s: %s", reading->path, strerror(errno));
+    if (status.st_size < HEAD_BYTES)
+        return ZETA_EXIT_OK;
+    count = (uint32_t)(((uint64_t)status.st_size - HEAD_BYTES + PART_BYTES - 1) / PART_BYTES);
+    if (count > file->part_count)
+        result = grow(file, count);
+    /* The head also counts what was lost, so it is taken again at the end. */
+    if (result == ZETA_EXIT_OK && (!file->has_head || reading->is_last))
+        result = read_range(reading, 0, HEAD_BYTES, &used);
+    file->has_head = file->has_head || used > 0;
+    for (uint32_t i = 0; i < file->part_count && result == ZETA_EXIT_OK; i++)
+        result = read_part(reading, file, i);
+    return result;
+}
+
+static struct zeta_trace_tail_file *find_file(struct zeta_trace_tail *tail, const char *name)
+{
+    struct zeta_trace_tail_file *files;
+
+    for (uint32_t i = 0; i < tail->file_count; i++) {
+        if (strcmp(tail->files[i].name, name) == 0)
+            return &tail->files[i];
+    }
+    files = realloc(tail->files, (tail->file_count + 1) * sizeof(*files));
+    if (!files)
+        return NULL;
+    tail->files = files;
+    files[tail->file_count] = (struct zeta_trace_tail_file){.name = strdup(name)};
+    return files[tail->file_count].name ? &files[tail->file_count++] : NULL;
+}
+
+static int read_entry(struct reading *reading, int folder, const char *name)
+{
+    struct zeta_trace_tail_file *file = find_file(reading->tail, name);
+    int status;
+
+    if (!file)
+        return zeta_print_failure("no memory to follow the trace %s", name);
+    reading->path = name;
+    reading->fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (reading->fd < 0)
+        return zeta_print_failure("cannot read the trace %s: %s", name, strerror(errno));
+    status = read_file(reading, file);
+    (void)close(reading->fd);
+    return status;
+}
+
+int zeta_trace_tail_read(struct zeta_trace_tail *tail, const char *folder, bool is_last,
+                         zeta_trace_tail_take take, void *user)
+{
+    struct reading reading = {.tail = tail, .is_last = is_last, .take = take, .user = user};
+    const struct dirent *entry;
+    DIR *directory;
+    int status = ZETA_EXIT_OK;
+
+    if (!tail->buffer)
+        tail->buffer = malloc(PART_BYTES + 1);
+    if (!tail->buffer)
+        return zeta_print_failure("no memory to follow traces");
+    directory = opendir(folder);
+    if (!directory)
+        return zeta_print_failure("cannot read %s: %s", folder, strerror(errno));
+    while (status == ZETA_EXIT_OK && (entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] != '.')
+            status = read_entry(&reading, dirfd(directory), entry->d_name);
+    }
+    (void)closedir(directory);
+    zeta_trace_line_finish(&reading.line);
+    return status;
+}
+
+void zeta_trace_tail_finish(struct zeta_trace_tail *tail)
+{
+    for (uint32_t i = 0; i < tail->file_count; i++) {
+        free(tail->files[i].name);
+        free(tail->files[i].used);
+    }
+    free(tail->files);
+    free(tail->buffer);
+    *tail = (struct zeta_trace_tail){0};
 }

@@ -1,14 +1,88 @@
-#include "sdk/tools/zeta/trace/line.h"
-
+/* Names, and lines as json-c reads them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "sdk/tools/zeta/output/message.h"
+#include "sdk/tools/zeta/trace/line.h"
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The bucket of a name, or the free one where it belongs. */
+static uint32_t *find_bucket(const struct zeta_name_table *table, const char *name)
+{
+    uint32_t at = (uint32_t)hash_of(name) & (table->bucket_count - 1);
+
+    while (table->buckets[at] != 0 && strcmp(table->names[table->buckets[at] - 1], name) != 0)
+        at = (at + 1) & (table->bucket_count - 1);
+    return &table->buckets[at];
+}
+
+/* Keeps at least half of the buckets free. */
+static bool make_room(struct zeta_name_table *table)
+{
+    const uint32_t bucket_count = table->bucket_count ? table->bucket_count * 2 : 64;
+    uint32_t *buckets;
+    char **names;
+
+    if (table->count < table->bucket_count / 2)
+        return true;
+    names = realloc(table->names, bucket_count / 2 * sizeof(*names));
+    if (!names)
+        return false;
+    table->names = names;
+    buckets = calloc(bucket_count, sizeof(*buckets));
+    if (!buckets)
+        return false;
+    free(table->buckets);
+    table->buckets = buckets;
+    table->bucket_count = bucket_count;
+    for (uint32_t i = 0; i < table->count; i++)
+        *find_bucket(table, names[i]) = i + 1;
+    return true;
+}
+
+enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, const char *name,
+                                         uint32_t *out_number)
+{
+    uint32_t *bucket;
+
+    if (!make_room(table))
+        return ZETA_NAME_NO_MEMORY;
+    bucket = find_bucket(table, name);
+    if (*bucket != 0) {
+        *out_number = *bucket - 1;
+        return ZETA_NAME_OLD;
+    }
+    table->names[table->count] = strdup(name);
+    if (!table->names[table->count])
+        return ZETA_NAME_NO_MEMORY;
+    *out_number = table->count;
+    *bucket = ++table->count;
+    return ZETA_NAME_NEW;
+}
+
+void zeta_name_table_finish(struct zeta_name_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        free(table->names[i]);
+    free(table->names);
+    free(table->buckets);
+    *table = (struct zeta_name_table){0};
+}
 
 /* Deeper than anything that libzeta writes. */
 enum { MOST_LEVELS = 16 };
@@ -21,7 +95,7 @@ static uint64_t get_number(struct json_object *value)
                : 0;
 }
 
-/* Microseconds with decimals: from the digits, as a double does not have that many. */
+/* Microseconds with decimals: from the digits as they were read, for a double has too few. */
 static uint64_t get_ns(struct json_object *value)
 {
     const char *at;
@@ -32,7 +106,7 @@ static uint64_t get_ns(struct json_object *value)
         return get_number(value) < UINT64_MAX / 1000 ? get_number(value) * 1000 : 0;
     if (!json_object_is_type(value, json_type_double))
         return 0;
-    for (at = json_object_get_string(value); at && *at >= '0' && *at <= '9'; at++) {
+    for (at = json_object_get_userdata(value); at && *at >= '0' && *at <= '9'; at++) {
         if (ns > UINT64_MAX / 10000 - 1)
             return 0;
         ns = ns * 10 + (uint64_t)(*at - '0');
@@ -45,25 +119,83 @@ static uint64_t get_ns(struct json_object *value)
     return ns;
 }
 
-static const char *get_text(struct json_object *value)
+/*
+ * Also when it is strict, json-c takes control characters in strings, names between single quotes,
+ * NaN and Infinity.
+ */
+static bool is_strict(const char *text, size_t size)
 {
-    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+    bool is_string = false;
+
+    for (size_t i = 0; i < size; i++) {
+        if (((unsigned char)text[i] < ' ' && text[i] != '\t' && text[i] != '\r') ||
+            (!is_string && (text[i] == '\'' || text[i] == 'N' || text[i] == 'I')))
+            return false;
+        if (text[i] == '"')
+            is_string = !is_string;
+        else if (text[i] == '\\')
+            i++;
+    }
+    return true;
 }
 
-/* json-c takes line feeds and other control characters in strings, and is right to do so. */
-static bool has_control_characters(const char *text, size_t size)
+/*
+ * Copies a call as libzeta writes it, {...,"args":{...},"dur":1.500}, without the arguments, which
+ * are most of the line. Gives the bytes of the copy, 0 for any other line.
+ */
+static size_t copy_without_arguments(const char *text, size_t size, char *copy, size_t copy_bytes,
+                                     size_t *out_size)
 {
-    for (size_t i = 0; i < size; i++) {
-        if ((unsigned char)text[i] < ' ' && text[i] != '\t' && text[i] != '\r')
-            return true;
+    static const char begin[] = ",\"args\":{", end[] = "},\"dur\":", other[] = "\"ph\":";
+    const char *first = memmem(text, size, begin, sizeof(begin) - 1);
+    const char *last = memrchr(text, '}', size);
+    const char *close = last ? memrchr(text, '}', (size_t)(last - text)) : NULL;
+    size_t head, tail;
+
+    if (!first || !close || close < first || (size_t)(last - close) < sizeof(end) ||
+        memcmp(close, end, sizeof(end) - 1) != 0 ||
+        memmem(first, (size_t)(close - first), other, sizeof(other) - 1))
+        return 0;
+    head = (size_t)(first - text);
+    tail = (size_t)(last - close);
+    if (head + tail > copy_bytes)
+        return 0;
+    memcpy(copy, text, head);
+    memcpy(copy + head, close + 1, tail);
+    *out_size = (size_t)(last - text) + 1;
+    return head + tail;
+}
+
+/* The object at the start of a line; null if there is no whole one. */
+static struct json_object *parse(struct zeta_trace_line *line, const char *text, size_t size)
+{
+    char copy[512];
+    const size_t copied = line->skips_arguments
+                              ? copy_without_arguments(text, size, copy, sizeof(copy), &line->size)
+                              : 0;
+    struct json_object *object;
+
+    if (copied > 0) {
+        text = copy;
+        size = copied;
     }
-    return false;
+    json_tokener_reset(line->tokener);
+    object = json_tokener_parse_ex(line->tokener, text, (int)size);
+    if (!object)
+        return NULL;
+    size = json_tokener_get_parse_end(line->tokener);
+    if (copied == 0)
+        line->size = size;
+    if (is_strict(text, size))
+        return object;
+    (void)json_object_put(object);
+    return NULL;
 }
 
 bool zeta_trace_line_read(const char *text, size_t size, struct zeta_trace_line *line)
 {
+    static const char error[] = "\"result\":\"ZE_RESULT_ERROR_";
     const char *end = size > 0 && text[0] == '{' ? memchr(text, '\n', size) : text;
-    struct json_object *object;
     struct json_tokener *tokener = line->tokener;
 
     (void)json_object_put(line->object);
@@ -73,30 +205,41 @@ bool zeta_trace_line_read(const char *text, size_t size, struct zeta_trace_line 
             json_tokener_set_flags(tokener,
                                    JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     }
-    *line = (struct zeta_trace_line){.text = text, .category = "", .name = "", .tokener = tokener};
-    if (!tokener || end == text)
-        return false;
+    *line = (struct zeta_trace_line){.text = text,
+                                     .category = "",
+                                     .name = "",
+                                     .skips_arguments = line->skips_arguments,
+                                     .tokener = tokener};
     if (end)
         size = (size_t)(end - text);
-    if (size > INT_MAX)
+    if (!tokener || end == text || size > INT_MAX)
         return false;
-    json_tokener_reset(tokener);
-    line->object = object = json_tokener_parse_ex(tokener, text, (int)size);
-    if (!object)
+    line->object = parse(line, text, size);
+    if (!line->object)
         return false;
-    line->size = json_tokener_get_parse_end(tokener);
-    if (has_control_characters(text, line->size))
-        return false;
-    line->phase = get_text(json_object_object_get(object, "ph"))[0];
-    line->pid = get_number(json_object_object_get(object, "pid"));
-    line->tid = get_number(json_object_object_get(object, "tid"));
-    line->begin_ns = get_ns(json_object_object_get(object, "ts"));
-    line->duration_ns = get_ns(json_object_object_get(object, "dur"));
-    line->category = get_text(json_object_object_get(object, "cat"));
-    line->name = get_text(json_object_object_get(object, "name"));
-    line->arguments = json_object_object_get(object, "args");
-    if (!json_object_is_type(line->arguments, json_type_object))
-        line->arguments = NULL;
+    /* In strings quotes are escaped. NOT_READY and warnings are answers, not errors. */
+    line->has_error = memmem(text, line->size, error, sizeof(error) - 1) != NULL;
+    json_object_object_foreach(line->object, key, value)
+    {
+        const bool is_text = json_object_is_type(value, json_type_string);
+
+        if (strcmp(key, "ph") == 0)
+            line->phase = is_text ? json_object_get_string(value)[0] : '\0';
+        else if (strcmp(key, "pid") == 0)
+            line->pid = get_number(value);
+        else if (strcmp(key, "tid") == 0)
+            line->tid = get_number(value);
+        else if (strcmp(key, "ts") == 0)
+            line->begin_ns = get_ns(value);
+        else if (strcmp(key, "dur") == 0)
+            line->duration_ns = get_ns(value);
+        else if (strcmp(key, "cat") == 0 && is_text)
+            line->category = json_object_get_string(value);
+        else if (strcmp(key, "name") == 0 && is_text)
+            line->name = json_object_get_string(value);
+        else if (strcmp(key, "args") == 0 && json_object_is_type(value, json_type_object))
+            line->arguments = value;
+    }
     return true;
 }
 

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "perfetto.pb-c.h"
-#include "sdk/tools/zeta/trace/name_table.h"
-#include "sdk/tools/zeta/trace/writer.h"
+#include "sdk/tools/zeta/trace/line.h"
 
 enum { ANNOTATIONS_MAX = 1024, ANNOTATION_TEXT_BYTES = 64 * 1024 };
 

@@ -1,7 +1,222 @@
-#include "sdk/tools/zeta/trace/writer.h"
-
+/* The table of functions, merging traces, and Chrome's format. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/trace/line.h"
+
+static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_trace_line *line,
+                       bool is_error)
+{
+    struct zeta_trace_account *account;
+    uint32_t number = 0;
+    const enum zeta_name_found found = zeta_name_table_get(&accounts->names, line->name, &number);
+
+    if (found == ZETA_NAME_NO_MEMORY)
+        return false;
+    if (found == ZETA_NAME_NEW) {
+        account = realloc(accounts->accounts, (number + 1) * sizeof(*account));
+        if (!account)
+            return false;
+        accounts->accounts = account;
+        account[number] = (struct zeta_trace_account){.name = accounts->names.names[number],
+                                                      .min_ns = UINT64_MAX};
+    }
+    account = &accounts->accounts[number];
+    account->count++;
+    account->total_ns += line->duration_ns;
+    account->errors += is_error;
+    if (line->duration_ns < account->min_ns)
+        account->min_ns = line->duration_ns;
+    if (line->duration_ns > account->max_ns)
+        account->max_ns = line->duration_ns;
+    accounts->count++;
+    accounts->total_ns += line->duration_ns;
+    return true;
+}
+
+static void note_open_call(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
+{
+    if (summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX) {
+        struct zeta_trace_open_call *call = &summary->open_calls[summary->open_call_count];
+
+        (void)snprintf(call->name, sizeof(call->name), "%s", line->name);
+        zeta_text_clean(call->name, strlen(call->name));
+        call->pid = line->pid;
+        call->tid = line->tid;
+    }
+    summary->open_call_count++;
+}
+
+/* A process that runs one program after the other has a trace for each. */
+static bool count_process(struct zeta_trace_summary *summary, uint64_t pid)
+{
+    char text[24];
+    uint32_t number = 0;
+
+    (void)snprintf(text, sizeof(text), "%" PRIu64, pid);
+    return zeta_name_table_get(&summary->processes, text, &number) != ZETA_NAME_NO_MEMORY;
+}
+
+bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
+{
+    const char *lost;
+
+    switch (line->phase) {
+    case 'X':
+        if (strcmp(line->category, "device") == 0)
+            return count_line(&summary->work, line, false);
+        return count_line(&summary->calls, line, line->has_error);
+    case 'B':
+        note_open_call(summary, line);
+        return true;
+    case 'M':
+        if (strcmp(line->name, "zeta_trace") != 0)
+            return true;
+        if (!count_process(summary, line->pid))
+            return false;
+        lost = zeta_trace_line_argument(line, "lost");
+        summary->lost += lost ? strtoull(lost, NULL, 10) : 0;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- printing ------------------------------------------------------------------------------ */
+
+static int by_total(const void *a, const void *b)
+{
+    const struct zeta_trace_account *first = a;
+    const struct zeta_trace_account *second = b;
+
+    if (first->total_ns != second->total_ns)
+        return first->total_ns < second->total_ns ? 1 : -1;
+    return strcmp(first->name, second->name);
+}
+
+/* Always with three decimals, so that a column is easy to compare. */
+static void set_time(struct zeta_table *table, uint32_t row, uint32_t column, uint64_t ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (ns >= units[i].ns) {
+            zeta_table_set(table, row, column, "%.3f %-2s", (double)ns / (double)units[i].ns,
+                           units[i].name);
+            return;
+        }
+    }
+    zeta_table_set(table, row, column, "%" PRIu64 " ns", ns);
+}
+
+static void print_accounts(const struct zeta_trace_accounts *accounts, const char *count_title,
+                           const char *name_title, bool has_errors, FILE *stream)
+{
+    enum { TOTAL, SHARE, MEAN, MIN, MAX, COUNT, ERRORS, NAME, COLUMN_COUNT };
+    const struct zeta_table_column columns[COLUMN_COUNT] = {
+        [TOTAL] = {.title = "Total", .least = 11, .is_right = true},
+        [SHARE] = {.title = "%", .gap = 1, .least = 6, .is_right = true},
+        [MEAN] = {.title = "Mean", .least = 11, .is_right = true},
+        [MIN] = {.title = "Min", .least = 11, .is_right = true},
+        [MAX] = {.title = "Max", .least = 11, .is_right = true},
+        [COUNT] = {.title = count_title, .gap = 1, .least = 9, .is_right = true},
+        [ERRORS] = {.title = "Errors", .gap = 1, .least = 7, .is_right = true},
+        [NAME] = {.title = name_title, .gap = 2},
+    };
+    struct zeta_table table = {.columns = columns, .column_count = COLUMN_COUNT};
+    const uint32_t count = accounts->names.count;
+    struct zeta_trace_account *sorted = calloc(count + 1, sizeof(*sorted));
+
+    if (!sorted || count == 0) {
+        free(sorted);
+        return;
+    }
+    memcpy(sorted, accounts->accounts, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), by_total);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zeta_trace_account *account = &sorted[i];
+
+        set_time(&table, i, TOTAL, account->total_ns);
+        zeta_table_set(&table, i, SHARE, "%.1f",
+                       accounts->total_ns > 0
+                           ? 100.0 * (double)account->total_ns / (double)accounts->total_ns
+                           : 0.0);
+        set_time(&table, i, MEAN, account->total_ns / account->count);
+        set_time(&table, i, MIN, account->min_ns);
+        set_time(&table, i, MAX, account->max_ns);
+        zeta_table_set(&table, i, COUNT, "%" PRIu64, account->count);
+        if (has_errors && account->errors > 0)
+            zeta_table_set(&table, i, ERRORS, "%" PRIu64, account->errors);
+        else if (has_errors)
+            zeta_table_set(&table, i, ERRORS, "%s", "");
+        zeta_table_set(&table, i, NAME, "%s", account->name);
+    }
+    zeta_table_finish(&table, stream);
+    free(sorted);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_open_calls(const struct zeta_trace_summary *summary, FILE *stream)
+{
+    const uint64_t shown = summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX
+                               ? summary->open_call_count
+                               : ZETA_TRACE_OPEN_CALLS_MAX;
+
+    if (shown == 0)
+        return;
+    (void)fprintf(stream, "\n%" PRIu64 " call%s had not returned at the end:\n",
+                  summary->open_call_count, plural(summary->open_call_count));
+    for (uint64_t i = 0; i < shown; i++)
+        (void)fprintf(stream, "  %s (process %" PRIu64 ", thread %" PRIu64 ")\n",
+                      summary->open_calls[i].name, summary->open_calls[i].pid,
+                      summary->open_calls[i].tid);
+    if (summary->open_call_count > shown)
+        (void)fputs("  ...\n", stream);
+}
+
+void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *stream)
+{
+    (void)fprintf(stream, "\n%" PRIu64 " call%s in %" PRIu32 " process%s", summary->calls.count,
+                  plural(summary->calls.count), summary->processes.count,
+                  summary->processes.count == 1 ? "" : "es");
+    if (summary->lost > 0)
+        (void)fprintf(stream, "; %" PRIu64 " record%s LOST, in no figure below", summary->lost,
+                      plural(summary->lost));
+    (void)fputs("\n\n", stream);
+    print_accounts(&summary->calls, "Calls", "Function", true, stream);
+    if (summary->work.count > 0) {
+        (void)fputs("\nOn the devices\n\n", stream);
+        print_accounts(&summary->work, "Times", "Work", false, stream);
+    }
+    print_open_calls(summary, stream);
+    if (summary->damaged > 0)
+        (void)fprintf(stream, "\n%" PRIu64 " line%s of the trace %s cut and left out.\n",
+                      summary->damaged, plural(summary->damaged),
+                      summary->damaged == 1 ? "was" : "were");
+}
+
+static void finish_accounts(struct zeta_trace_accounts *accounts)
+{
+    zeta_name_table_finish(&accounts->names);
+    free(accounts->accounts);
+    accounts->accounts = NULL;
+}
+
+void zeta_trace_summary_finish(struct zeta_trace_summary *summary)
+{
+    finish_accounts(&summary->calls);
+    finish_accounts(&summary->work);
+    zeta_name_table_finish(&summary->processes);
+}
 
 /* What is needed of a trace to end it where its process did not. */
 struct source {
@@ -46,7 +261,7 @@ bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer
                       struct zeta_trace_summary *summary)
 {
     struct source source = {.lost_before = summary->lost};
-    struct zeta_trace_line line = {0};
+    struct zeta_trace_line line = {.skips_arguments = !writer};
     bool is_good = true;
 
     while (is_good && zeta_trace_reader_next(reader, &line)) {

@@ -4,8 +4,8 @@
  * The file is read twice, and never kept: first who and what is in it and when work ran on the
  * device, then the values, which need that.
  */
-#ifndef ZETA_TOOLS_RECORDING_DATA_H
-#define ZETA_TOOLS_RECORDING_DATA_H
+#ifndef ZETA_TOOLS_RECORDING_RECORDING_H
+#define ZETA_TOOLS_RECORDING_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,13 +15,109 @@
 #include <zeta/zeta.h>
 
 #include "sdk/tools/zeta/calc/calc.h"
-#include "sdk/tools/zeta/profile/ip_profile.h"
-#include "sdk/tools/zeta/program/run_folder.h"
-#include "sdk/tools/zeta/recording/clock.h"
-#include "sdk/tools/zeta/recording/options.h"
-#include "sdk/tools/zeta/recording/runs.h"
-#include "sdk/tools/zeta/trace/summary.h"
-#include "sdk/tools/zeta/trace/writer.h"
+#include "sdk/tools/zeta/command_line/options.h"
+#include "sdk/tools/zeta/profile/profile.h"
+#include "sdk/tools/zeta/program/program.h"
+#include "sdk/tools/zeta/trace/line.h"
+
+struct zeta_report_options {
+    const char *path;
+    bool is_per_kernel;
+    bool has_csv;
+    struct zeta_json_option json;
+    const char *html_path;
+    const char *pftrace_path;
+    bool has_range;
+    uint64_t from_ns, to_ns; /**< from the start of the recording */
+};
+
+/**
+ * Reads the arguments that follow "zeta report", arguments[0] being "report". Prints what is
+ * wrong; then gives ZETA_EXIT_USAGE.
+ */
+int zeta_report_options_init(struct zeta_report_options *options, int count, char **arguments);
+
+/**
+ * Times of a report lie between this and its negative, 73 years: recordings of strangers may hold
+ * anything, and the distance of any two, a row's length added, has to fit.
+ */
+#define ZETA_REPORT_TIME_MAX (INT64_MAX / 4)
+
+/** All zero bytes: nothing is known, and the clock of the device is taken for that of the host. */
+struct zeta_report_clock {
+    uint64_t hz;
+    uint64_t wrap_ns;   /**< time stamps start again from 0 here; 0: never */
+    bool is_known;      /**< a CLOCK chunk was seen */
+    bool is_set;        /**< the two times below are */
+    uint64_t device_ns; /**< at one instant, modulo the wrap */
+    int64_t host_ns;
+    uint64_t error_ns; /**< largest that a chunk gave */
+};
+
+/** Prepares for a timer of so many ticks per second and valid bits. */
+void zeta_report_clock_init(struct zeta_report_clock *clock, uint64_t hz, uint32_t bits);
+
+/** Takes the payload of a CLOCK chunk. False if it is none. */
+bool zeta_report_clock_take(struct zeta_report_clock *clock, const void *payload, uint64_t bytes);
+
+/**
+ * The time of the host at an instant of the device, less than half a wrap from the chunk that was
+ * taken last. Without any chunk the instant itself, followed over wraps. Cut to
+ * ZETA_REPORT_TIME_MAX.
+ */
+int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_ns);
+
+/** Runs that are kept; of more only their number is known. */
+enum { ZETA_REPORT_MAX_RUNS = 1 << 20 };
+
+/** One run of a kernel, or a copy. Times are of the host. */
+struct zeta_report_run {
+    int64_t begin_ns, end_ns;
+    uint32_t name; /**< number in the table of names */
+    uint32_t lane; /**< number in the table of lanes: the queue that it ran in */
+};
+
+/** A piece of time in which the same runs are under way. */
+struct zeta_report_segment {
+    int64_t begin_ns; /**< it ends where the next one begins */
+    uint32_t name;    /**< ZETA_REPORT_IDLE, ZETA_REPORT_SHARED or that of the only run */
+};
+
+#define ZETA_REPORT_IDLE UINT32_MAX
+#define ZETA_REPORT_SHARED (UINT32_MAX - 1)
+
+/** All zero bytes: none. */
+struct zeta_report_runs {
+    struct zeta_name_table names; /**< */
+    struct zeta_name_table lanes; /**< "process/track" */
+    char **lane_titles;           /**< of lanes; null: none was given */
+    uint32_t lane_title_count;
+    struct zeta_report_run *runs;
+    uint32_t count, room;
+    uint64_t left_out;                    /**< beyond ZETA_REPORT_MAX_RUNS */
+    struct zeta_report_segment *segments; /**< after zeta_report_runs_sort() */
+    uint32_t segment_count;
+};
+
+/** Adds a run. False without memory. A run that ends before it begins is taken as empty. */
+bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
+                          int64_t begin_ns, int64_t end_ns);
+
+/** Gives a lane a title,. False without memory. */
+bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title);
+
+/** Sorts the runs by their begin and makes the segments; nothing is added then. False without
+ * memory. */
+bool zeta_report_runs_sort(struct zeta_report_runs *runs);
+
+/**
+ * The name of the run that is alone while an interval lasts from begin to end; SHARED if several
+ * run meanwhile, or one of them for a part of it; IDLE if none does.
+ */
+uint32_t zeta_report_runs_find(const struct zeta_report_runs *runs, int64_t begin_ns,
+                               int64_t end_ns);
+
+void zeta_report_runs_finish(struct zeta_report_runs *runs);
 
 enum {
     ZETA_REPORT_MAX_KERNELS = 256, /**< whose metrics are summed up */
@@ -205,5 +301,66 @@ int zeta_report_index(struct zeta_report *report);
 int zeta_report_read(struct zeta_report *report);
 
 void zeta_report_finish(struct zeta_report *report);
+
+/** First reading: notes who the stream is and when it began. On failure prints why. */
+int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_reader *reader,
+                             const struct zeta_recording_chunk *chunk);
+
+/** Second reading: calculates or decodes a piece. On failure prints why. */
+int zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_reader *reader,
+                            const struct zeta_recording_chunk *chunk);
+
+/** Writes the first line of the rows of a stream. */
+void zeta_report_stream_write_head(const struct zeta_report_stream *stream, FILE *rows);
+
+void zeta_report_stream_finish(struct zeta_report_stream *stream);
+
+/** Counts the runs in the range, by name. False without memory. */
+bool zeta_report_kernels_init(struct zeta_report *report);
+
+/**
+ * Adds a row to the kernel that it lies inside of; others are counted as shared or idle. False
+ * without memory.
+ *
+ * @times_ns  begin and end, of the host
+ */
+bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
+                                 const int64_t times_ns[2], const struct zeta_metric_row *row);
+
+/** Calculates what is shown, once all rows are there. On failure prints why. */
+int zeta_report_kernels_settle(struct zeta_report *report);
+
+/** Kernels by their time, longest first. The caller frees the list; null without memory. */
+const struct zeta_report_kernel **zeta_report_kernels_sorted(const struct zeta_report *report);
+
+/** The name of a kernel, as people write it. */
+void zeta_report_kernel_name(const struct zeta_report *report, uint32_t name, char *text,
+                             size_t bytes);
+
+void zeta_report_kernels_finish(struct zeta_report *report);
+
+/**
+ * Adds the module of a MODULE chunk, which may be any bytes.
+ *
+ * @folder  none: one is made; zeta_run_folder_remove() removes it
+ * @number  of the module, for the name of its file
+ *
+ * On failure prints why. A chunk that describes no module is passed over.
+ */
+int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, const void *payload,
+                            uint64_t bytes);
+
+/** Writes the values of a row, from the time on that it began. False without memory. */
+bool zeta_report_counters_add_row(struct zeta_report *report,
+                                  const struct zeta_report_stream *stream, int64_t begin_ns,
+                                  const struct zeta_metric_row *row);
+
+/** Writes an event. False without memory. */
+bool zeta_report_counters_add_event(struct zeta_report *report,
+                                    const struct zeta_report_stream *stream, uint32_t tile,
+                                    int64_t time_ns, const zet_metric_entry_exp_t *entry);
+
+/** Writes the names of the tracks, once before everything else. False without memory. */
+bool zeta_report_counters_begin(struct zeta_report *report);
 
 #endif

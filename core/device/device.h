@@ -38,7 +38,7 @@ struct zeta_driver {
     struct zeta_backend **queue_backends; /**< who run queues of its devices, each once */
     uint32_t queue_backend_count;
     char *requirements_key;       /**< "ZETA.<id>", NULL without compute */
-    uint32_t device_count;        /**< what zeDeviceGet gives: root devices, or tiles (visible.h) */
+    uint32_t device_count;        /**< what zeDeviceGet gives: root devices, or tiles (init.h) */
     struct zeta_device **devices; /**< in its order */
     _Atomic(struct zeta_context *) default_context; /**< made when first asked for */
     _Atomic(struct zeta_module_links *) links;      /**< of module_link.c; NULL until used */
@@ -60,7 +60,7 @@ struct zeta_device {
     struct zeta_device **tiles;                /**< of a root, in order of their number */
     uint32_t tile_count;                       /**< 0 for a device without tiles, and for a tile */
     uint32_t tile;                             /**< number on the root, 0 for a root */
-    bool alone;   /**< a tile that this process sees as a device without a root (visible.h) */
+    bool alone;   /**< a tile that this process sees as a device without a root (init.h) */
     bool is_part; /**< a root of which this process sees some tiles only, at least two */
     struct zeta_device_fault *last_fault;          /**< the sentence of the last loss */
     _Atomic(struct zeta_device_metrics *) metrics; /**< owned by core/metric; NULL until used */
@@ -149,6 +149,9 @@ ze_result_t zeta_device_fault(struct zeta_device *device, ze_result_t result);
 
 /** Valid bits of the device's kernel timestamps. */
 uint32_t zeta_device_kernel_timestamp_bits(const struct zeta_device *device);
+
+/** Kinds of descriptors by which memory can go out and come in. */
+#define ZETA_EXTERNAL_MEMORY_TYPES ((uint32_t)ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)
 
 /** True if some queue group of the device runs cooperative kernels. */
 bool zeta_device_is_cooperative(const struct zeta_device *device);

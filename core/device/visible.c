@@ -1,4 +1,4 @@
-#include "core/device/visible.h"
+#include "core/device/init.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "core/device/device.h"
 #include "core/list/list.h"
 #include "core/list/mutations.h"
-#include "core/module/kernel.h"
 #include "core/module/module.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -31,7 +30,7 @@ static ze_result_t check_target(const struct zeta_command_list *list,
     if (ours != theirs && ours->parent != theirs && theirs->parent != ours)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "kernel \"%s\" was built for %s, the command list is for %s",
-                          zeta_kernel_name(kernel), theirs->name, ours->name);
+                          kernel->name, theirs->name, ours->name);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -57,8 +56,7 @@ ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%u x %u x %u groups of kernel \"%s\" cannot run at the same time; at "
                           "most %llu can",
-                          count[0], count[1], count[2], zeta_kernel_name(kernel),
-                          (unsigned long long)most);
+                          count[0], count[1], count[2], kernel->name, (unsigned long long)most);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -115,11 +113,11 @@ static ze_result_t append_launch(ze_command_list_handle_t hCommandList, ze_kerne
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
     struct zeta_plugin_command *command = NULL;
-    struct zeta_plugin_launch present = {.arguments = kernel->state->block};
+    struct zeta_plugin_launch present = {.arguments = kernel->block};
     struct zeta_append append;
     ze_result_t result = check_target(list, kernel, cooperative);
 
-    memcpy(present.group_size, kernel->state->group_size, sizeof(present.group_size));
+    memcpy(present.group_size, kernel->group_size, sizeof(present.group_size));
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_launch_check_counts(kernel, counts, cooperative ? &present : NULL);
     if (result == ZE_RESULT_SUCCESS)
@@ -210,7 +208,7 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelWithArguments(
         result = zeta_kernel_set_arguments(kernel, pArguments);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    memcpy(kernel->state->group_size, size, sizeof(size));
+    memcpy(kernel->group_size, size, sizeof(size));
     return append_launch(hCommandList, hKernel, &groupCounts, cooperative, &links);
 }
 

@@ -7,7 +7,7 @@
 #include "core/api/chain.h"
 #include "core/event/event.h"
 #include "core/list/graph.h"
-#include "core/module/kernel.h"
+#include "core/module/module.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
@@ -54,10 +54,8 @@ static const char *argument_type(uint32_t kind)
 static void write_arguments(FILE *file, const struct zeta_kernel *kernel,
                             const struct zeta_plugin_launch *launch)
 {
-    const struct zeta_kernel_state *state = kernel->state;
-
-    for (uint32_t i = 0; i < state->argument_count; i++) {
-        const struct zeta_kernel_argument *argument = &state->arguments[i];
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct zeta_kernel_argument *argument = &kernel->arguments[i];
         const unsigned char *bytes =
             (const unsigned char *)launch->arguments + argument->offset_bytes;
 
@@ -75,7 +73,7 @@ static void write_launch(FILE *file, const struct zeta_command_buffer *buffer,
     const struct zeta_plugin_launch *launch = &command->u.launch;
     const struct zeta_kernel *kernel = kernel_of(buffer, launch);
 
-    (void)fprintf(file, " %s", kernel ? kernel->state->name : "?");
+    (void)fprintf(file, " %s", kernel ? kernel->name : "?");
     if (!detailed)
         return;
     (void)fprintf(file, "\\ngroups %u x %u x %u of %u x %u x %u", launch->group_count[0],

@@ -7,7 +7,7 @@
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/list/list.h"
-#include "core/module/kernel.h"
+#include "core/module/module.h"
 #include "core/plugin/host.h"
 #include "core/queue/track.h"
 #include "core/util/error.h"
@@ -106,10 +106,10 @@ size_t zeta_mutations_block_bytes(const struct zeta_mutations *mutations,
 {
     const struct zeta_mutation *note =
         mutations->pending ? &mutations->notes[mutations->count - 1] : NULL;
-    uint32_t bytes = kernel->state->properties.block_bytes;
+    uint32_t bytes = kernel->properties->block_bytes;
 
     for (uint32_t i = 0; note && i < note->kernel_count; i++) {
-        uint32_t other = note->kernels[i]->state->properties.block_bytes;
+        uint32_t other = note->kernels[i]->properties->block_bytes;
 
         if (other > bytes)
             bytes = other;
@@ -314,7 +314,7 @@ static ze_result_t change_argument(const struct change *change, const void *node
     unsigned char *scratch = NULL;
     if (!change->apply) {
         /* Only the checks are wanted, so the value goes to a buffer that is not used. */
-        scratch = malloc((size_t)note->kernel->state->properties.block_bytes + 1);
+        scratch = malloc((size_t)note->kernel->properties->block_bytes + 1);
         if (!scratch)
             return zeta_error_no_memory("an argument");
         block = scratch;
@@ -450,7 +450,7 @@ static ze_result_t find_kernel(const struct zeta_command_list *list, uint64_t id
     }
     return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE,
                       "kernel \"%s\" is none of those that command %llu was asked for with",
-                      zeta_kernel_name(kernel), (unsigned long long)id);
+                      kernel->name, (unsigned long long)id);
 }
 
 /* The launch takes what the kernel has now; arguments that were not set yet are zero. */
@@ -458,13 +458,13 @@ static void become(struct zeta_command_list *list, struct zeta_mutation *note,
                    struct zeta_kernel *kernel)
 {
     struct zeta_plugin_launch *launch = &list->buffer.commands[note->command].u.launch;
-    const struct zeta_kernel_state *state = kernel->state;
 
-    if (state->properties.block_bytes > 0)
-        memcpy((void *)(uintptr_t)launch->arguments, state->block, state->properties.block_bytes);
+    if (kernel->properties->block_bytes > 0)
+        memcpy((void *)(uintptr_t)launch->arguments, kernel->block,
+               kernel->properties->block_bytes);
     launch->kernel = kernel->plugin_kernel;
-    memcpy(launch->group_size, state->group_size, sizeof(launch->group_size));
-    memcpy(launch->global_offset, state->global_offset, sizeof(launch->global_offset));
+    memcpy(launch->group_size, kernel->group_size, sizeof(launch->group_size));
+    memcpy(launch->global_offset, kernel->global_offset, sizeof(launch->global_offset));
     note->kernel = kernel;
 }
 

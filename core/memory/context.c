@@ -4,7 +4,6 @@
 #include "core/device/device.h"
 #include "core/device/init.h"
 #include "core/memory/memory.h"
-#include "core/memory/virtual.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"

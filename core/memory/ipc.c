@@ -1,6 +1,15 @@
-#include "core/memory/ipc.h"
-
+/*
+ * Memory of one process in another: handles, descriptors, and how a handle leads to its memory.
+ *
+ * A handle holds the process, the number of a descriptor in it, what file that is, the plugin's
+ * mark of the file, and which bytes of it are meant. The opening process gets the descriptor
+ * through /proc/<pid>/fd, or from his own table when it came over a socket, and everything has to
+ * match.
+ */
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +19,27 @@
 #include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/memory/memory.h"
-#include "core/memory/memory_request.h"
-#include "core/memory/virtual.h"
 #include "core/plugin/host.h"
+#include "core/util/cleanup.h"
+#include "core/util/descriptor.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static_assert(sizeof(struct zeta_ipc_handle) == sizeof(ze_ipc_mem_handle_t),
+/** What is in a ze_ipc_mem_handle_t. */
+struct handle {
+    int32_t descriptor; /**< first, because programs replace it by one that they received */
+    uint32_t check;     /**< over everything behind it: nothing but the descriptor may be changed */
+    int32_t pid;        /**< process whose descriptor it is */
+    uint32_t kind;      /**< ZETA_PLUGIN_MEMORY_* */
+    uint64_t base;      /**< address or object in that process; 0: made from a descriptor */
+    uint64_t device;
+    uint64_t inode;
+    uint64_t offset_bytes;
+    uint64_t size_bytes;
+    uint64_t token;
+};
+
+static_assert(sizeof(struct handle) == sizeof(ze_ipc_mem_handle_t),
               "a handle has the size that the API defines");
 
 /* What a handle can be made of: an allocation, or physical memory from some byte on. */
@@ -114,24 +137,6 @@ static bool share_again_locked(const struct target *target, struct zeta_memory_e
     return true;
 }
 
-/* True unless the allocation is gone. Takes the export if nobody else made it meanwhile. */
-static bool note_export(const struct target *target, struct zeta_memory_export **made,
-                        struct zeta_plugin_share *out_share)
-{
-    struct zeta_memory_table *table = target->context->memory;
-
-    zeta_memory_lock(table);
-    struct zeta_memory_export **list = exports_locked(target);
-    if (list && !share_again_locked(target, *list, out_share)) {
-        *out_share = (*made)->share;
-        (*made)->next = *list;
-        *list = *made;
-        *made = NULL;
-    }
-    zeta_memory_unlock(table);
-    return list != NULL;
-}
-
 /* Counts a handle of the target; the first one makes the descriptor that all of them name. */
 static ze_result_t share_target(const struct target *target, struct zeta_plugin_share *out_share)
 {
@@ -154,23 +159,31 @@ static ze_result_t share_target(const struct target *target, struct zeta_plugin_
         free(made);
         return result;
     }
-    bool noted = note_export(target, &made, out_share);
+    /* Another thread may have made one meanwhile, or freed the allocation. */
+    zeta_memory_lock(table);
+    list = exports_locked(target);
+    if (list && !share_again_locked(target, *list, out_share)) {
+        *out_share = made->share;
+        made->next = *list;
+        *list = ZETA_TAKE(made);
+    }
+    zeta_memory_unlock(table);
     if (made)
         zeta_memory_export_end(&made);
-    if (noted)
+    if (list)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was freed at the same time",
                       target->base);
 }
 
 /* FNV-1a over what follows the check, begun with a number for the kind of handle. */
-static uint32_t check_of(const struct zeta_ipc_handle *handle)
+static uint32_t check_of(const struct handle *handle)
 {
     unsigned char bytes[sizeof(*handle)];
     uint32_t sum = UINT32_C(0x4d49455a);
 
     memcpy(bytes, handle, sizeof(bytes));
-    for (size_t i = offsetof(struct zeta_ipc_handle, pid); i < sizeof(bytes); i++)
+    for (size_t i = offsetof(struct handle, pid); i < sizeof(bytes); i++)
         sum = (sum ^ bytes[i]) * UINT32_C(16777619);
     return sum;
 }
@@ -183,25 +196,19 @@ static ze_result_t fill_handle(const struct zeta_plugin_share *share, uint64_t b
     if (fstat(share->descriptor, &status) != 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "descriptor %d is not open",
                           (int)share->descriptor);
-    struct zeta_ipc_handle handle = {.descriptor = share->descriptor,
-                                     .pid = getpid(),
-                                     .kind = share->kind,
-                                     .base = base,
-                                     .device = (uint64_t)status.st_dev,
-                                     .inode = (uint64_t)status.st_ino,
-                                     .offset_bytes = share->offset_bytes,
-                                     .size_bytes = share->size_bytes,
-                                     .token = share->token};
+    struct handle handle = {.descriptor = share->descriptor,
+                            .pid = getpid(),
+                            .kind = share->kind,
+                            .base = base,
+                            .device = (uint64_t)status.st_dev,
+                            .inode = (uint64_t)status.st_ino,
+                            .offset_bytes = share->offset_bytes,
+                            .size_bytes = share->size_bytes,
+                            .token = share->token};
 
     handle.check = check_of(&handle);
     memcpy(out_handle, &handle, sizeof(handle));
     return ZE_RESULT_SUCCESS;
-}
-
-static uint64_t target_name(const struct target *target)
-{
-    return target->physical ? (uint64_t)(uintptr_t)target->physical
-                            : (uint64_t)(uintptr_t)target->base;
 }
 
 ze_result_t ZE_APICALL impl_zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
@@ -214,7 +221,9 @@ ze_result_t ZE_APICALL impl_zeMemGetIpcHandle(ze_context_handle_t hContext, cons
     if (result == ZE_RESULT_SUCCESS)
         result = share_target(&target, &share);
     if (result == ZE_RESULT_SUCCESS)
-        result = fill_handle(&share, target_name(&target), pIpcHandle);
+        result = fill_handle(
+            &share, (uintptr_t)(target.physical ? (const void *)target.physical : target.base),
+            pIpcHandle);
     return result;
 }
 
@@ -230,7 +239,7 @@ ze_result_t ZE_APICALL impl_zeMemGetIpcHandleWithProperties(ze_context_handle_t 
 
 /* Where the export is listed to which a handle of this process belongs; NULL: it was put back. */
 static struct zeta_memory_export **find_export_locked(struct zeta_context *context,
-                                                      const struct zeta_ipc_handle *handle)
+                                                      const struct handle *handle)
 {
     const void *base = (const void *)(uintptr_t)handle->base;
     struct target target = {.context = context, .base = base};
@@ -252,8 +261,8 @@ static struct zeta_memory_export **find_export_locked(struct zeta_context *conte
     return NULL;
 }
 
-ze_result_t zeta_ipc_handle_read(const ze_ipc_mem_handle_t *handle,
-                                 struct zeta_ipc_handle *out_handle)
+/* Fails for what is none, or is changed behind the descriptor. */
+static ze_result_t read_handle(const ze_ipc_mem_handle_t *handle, struct handle *out_handle)
 {
     memcpy(out_handle, handle, sizeof(*out_handle));
     if (out_handle->check == check_of(out_handle) && out_handle->pid > 0 &&
@@ -268,8 +277,8 @@ ze_result_t ZE_APICALL impl_zeMemPutIpcHandle(ze_context_handle_t hContext,
                                               ze_ipc_mem_handle_t handle)
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
-    struct zeta_ipc_handle read;
-    ze_result_t result = zeta_ipc_handle_read(&handle, &read);
+    struct handle read;
+    ze_result_t result = read_handle(&handle, &read);
 
     /* A handle of another process, or of a descriptor of the application, keeps nothing here. */
     if (result != ZE_RESULT_SUCCESS || read.pid != getpid() || read.base == 0)
@@ -291,8 +300,8 @@ ze_result_t ZE_APICALL impl_zeMemGetFileDescriptorFromIpcHandleExp(ze_context_ha
                                                                    uint64_t *pHandle)
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
-    struct zeta_ipc_handle read;
-    ze_result_t result = zeta_ipc_handle_read(&ipcHandle, &read);
+    struct handle read;
+    ze_result_t result = read_handle(&ipcHandle, &read);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -333,22 +342,115 @@ ze_result_t ZE_APICALL impl_zeMemGetIpcHandleFromFileDescriptorExp(ze_context_ha
     return fill_handle(&share, 0, pIpcHandle);
 }
 
-static ze_result_t fill_export(ze_external_memory_export_fd_t *node,
-                               ze_external_memory_type_flags_t types, const struct target *target)
+static ze_result_t refuse_opening(const struct handle *handle, int error)
 {
-    struct zeta_plugin_share share = {.descriptor = -1};
-    ze_result_t result = zeta_memory_check_external("ze_external_memory_export_fd_t", node->flags);
+    int pid = handle->pid;
 
+    if (error == EACCES || error == EPERM)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "this process may not read the descriptors of process %d, which made "
+                          "the handle: it belongs to another user, or is protected",
+                          pid);
+    if (error == ENOENT && kill(pid, 0) != 0 && errno == ESRCH)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "process %d, which made the handle, has ended", pid);
+    if (error == ENOENT || error == ESTALE)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "process %d has no descriptor %d of that memory any more: it gave the "
+                          "handle back, or freed the memory",
+                          pid, (int)handle->descriptor);
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "descriptor %d of process %d cannot be opened: %s", (int)handle->descriptor,
+                      pid, strerror(error));
+}
+
+/* Finds the memory of a handle. The descriptor in out_share is the caller's to close. */
+static ze_result_t find_memory(const ze_ipc_mem_handle_t *given,
+                               struct zeta_plugin_share *out_share)
+{
+    struct handle handle, bare = {0};
+    ze_result_t result;
+
+    memcpy(&handle, given, sizeof(handle));
+    *out_share = (struct zeta_plugin_share){.struct_size = sizeof(*out_share)};
+    /* Some programs pass on the descriptor of a handle and nothing else. */
+    bare.descriptor = handle.descriptor;
+    if (memcmp(&handle, &bare, sizeof(handle)) == 0) {
+        out_share->descriptor = zeta_descriptor_raise(fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 3));
+        if (out_share->descriptor >= 0)
+            return ZE_RESULT_SUCCESS;
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the handle has a descriptor and nothing else, and %d is not open",
+                          (int)handle.descriptor);
+    }
+    result = read_handle(given, &handle);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if ((types & node->flags) == 0 || (node->flags & ~types) != 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "a descriptor of type 0x%x was asked for, and the memory was allocated "
-                          "for types 0x%x (ze_external_memory_export_desc_t)",
-                          node->flags, types);
-    result = call_export(target, &share);
+    out_share->descriptor =
+        zeta_descriptor_open_of(handle.pid, handle.descriptor, handle.device, handle.inode);
+    if (out_share->descriptor < 0)
+        return refuse_opening(&handle, errno);
+    out_share->kind = handle.kind;
+    out_share->offset_bytes = handle.offset_bytes;
+    out_share->size_bytes = handle.size_bytes;
+    out_share->token = handle.token;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeMemOpenIpcHandle(ze_context_handle_t hContext,
+                                               ze_device_handle_t hDevice,
+                                               ze_ipc_mem_handle_t handle,
+                                               ze_ipc_memory_flags_t flags ZETA_UNUSED, void **pptr)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    const struct zeta_provider *who = &device->backend->providers[ZETA_GROUP_COMPUTE];
+    struct zeta_plugin_share share;
+    ze_result_t result = zeta_context_check_device(context, device);
+
+    if (result == ZE_RESULT_SUCCESS && !who->backend)
+        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "no plugin computes on %s, so it has no memory", device->name);
     if (result == ZE_RESULT_SUCCESS)
-        node->fd = share.descriptor;
+        result = find_memory(&handle, &share);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    ZETA_CLEANUP(zeta_closep) int descriptor = share.descriptor;
+    ZETA_CLEANUP(zeta_freep) struct zeta_allocation *allocation = calloc(1, sizeof(*allocation));
+    if (!allocation)
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note an allocation");
+    share.descriptor = descriptor;
+    uint32_t code = who->backend->compute.memory_import(who->backend->self, who->device, &share,
+                                                        &allocation->base);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(who->backend, code, "opening memory of another process");
+    void *base = allocation->base;
+    allocation->size_bytes = (size_t)share.size_bytes;
+    allocation->type = (ze_memory_type_t)share.kind;
+    allocation->origin = ZETA_MEMORY_OPENED;
+    allocation->device = share.kind == ZETA_PLUGIN_MEMORY_HOST ? NULL : device;
+    allocation->backend = who->backend;
+    if (!zeta_memory_insert(context->memory, allocation)) {
+        (void)who->backend->compute.memory_free(who->backend->self, base);
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note an allocation");
+    }
+    (void)ZETA_TAKE(allocation);
+    *pptr = base;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeMemCloseIpcHandle(ze_context_handle_t hContext, const void *ptr)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_context *other = zeta_memory_pin_other(context, ptr);
+    struct zeta_allocation *taken = NULL;
+    ze_result_t result = zeta_memory_take((other ? other : context)->memory, ptr, true, &taken);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_memory_release(taken);
+    if (other)
+        zeta_object_unpin(other);
     return result;
 }
 
@@ -356,21 +458,33 @@ ze_result_t zeta_memory_export_chain(const void *next, ze_external_memory_type_f
                                      const void *ptr, struct zeta_context *context)
 {
     struct zeta_chain chain = zeta_chain_begin(next);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    struct target target;
+    ze_external_memory_export_fd_t *node;
     uint32_t stype;
-    void *node;
 
-    while (result == ZE_RESULT_SUCCESS && (node = zeta_chain_next(&chain, &stype)) != NULL) {
+    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
+        struct zeta_plugin_share share = {.descriptor = -1};
+        struct target target;
+
         if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32)
             return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                               "there are no Windows handles on this system");
         if (stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD ||
-            !zeta_chain_readable(node, sizeof(ze_external_memory_export_fd_t)))
+            !zeta_chain_readable(node, sizeof(*node)))
             continue;
-        result = find_target(context, ptr, &target);
+        ze_result_t result = find_target(context, ptr, &target);
         if (result == ZE_RESULT_SUCCESS)
-            result = fill_export(node, types, &target);
+            result = zeta_memory_check_external("ze_external_memory_export_fd_t", node->flags);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if ((types & node->flags) == 0 || (node->flags & ~types) != 0)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "a descriptor of type 0x%x was asked for, and the memory was "
+                              "allocated for types 0x%x (ze_external_memory_export_desc_t)",
+                              node->flags, types);
+        result = call_export(&target, &share);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        node->fd = share.descriptor;
     }
-    return result;
+    return ZE_RESULT_SUCCESS;
 }

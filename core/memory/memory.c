@@ -1,10 +1,12 @@
-/* zeMemAlloc..., zeMemFree...: making and ending allocations. */
+/* zeMemAlloc..., zeMemFree..., zeMemGet...: making and ending allocations, and what is known of
+ * them. */
 #include "core/memory/memory.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "core/api/chain.h"
 #include "core/device/device.h"
-#include "core/memory/memory_request.h"
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
@@ -24,6 +26,110 @@ struct wanted {
     struct zeta_memory_request request;
 };
 
+/* ---- what descriptors and their chains ask for ---- */
+
+static ze_result_t check_flags(const char *name, uint32_t flags, uint32_t defined)
+{
+    if ((flags & ~defined) == 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION, "%s.flags 0x%x has bits beyond 0x%x",
+                      name, flags, defined);
+}
+
+ze_result_t zeta_memory_check_external(const char *what, uint32_t types)
+{
+    const uint32_t defined = 2 * (uint32_t)ZE_EXTERNAL_MEMORY_TYPE_FLAG_D3D12_RESOURCE - 1;
+    ze_result_t result = check_flags(what, types, defined);
+
+    if (result == ZE_RESULT_SUCCESS && (types & ~ZETA_EXTERNAL_MEMORY_TYPES) != 0)
+        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                            "%s.flags 0x%x: memory goes out and comes in as "
+                            "ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD only",
+                            what, types);
+    return result;
+}
+
+/* Hints that change nothing here, and structs that do not belong, are passed over. */
+static ze_result_t read_node(uint32_t stype, const void *node, struct zeta_memory_request *request)
+{
+    union {
+        const void *node;
+        const ze_external_memory_export_desc_t *exported;
+        const ze_external_memory_import_fd_t *imported;
+        const ze_external_memmap_sysmem_ext_desc_t *system;
+        const ze_ipc_mem_handle_type_ext_desc_t *handle;
+        const ze_relaxed_allocation_limits_ext_desc_t *relaxed;
+    } u = {node};
+
+    switch (stype) {
+    case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC:
+        if (!zeta_chain_readable(node, sizeof(*u.exported)))
+            break;
+        request->export_types = u.exported->flags;
+        return zeta_memory_check_external("ze_external_memory_export_desc_t", u.exported->flags);
+    case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD:
+        if (!zeta_chain_readable(node, sizeof(*u.imported)))
+            break;
+        request->has_import = true;
+        request->import_fd = u.imported->fd;
+        if (u.imported->flags == 0)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                              "ze_external_memory_import_fd_t.flags is 0; it names the kind of fd");
+        return zeta_memory_check_external("ze_external_memory_import_fd_t", u.imported->flags);
+    case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32:
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "a Windows handle cannot be imported on this system");
+    case ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC:
+        if (!zeta_chain_readable(node, sizeof(*u.system)))
+            break;
+        if (!u.system->pSystemMemory)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                              "ze_external_memmap_sysmem_ext_desc_t.pSystemMemory is null");
+        request->system_memory = u.system->pSystemMemory;
+        request->system_size_bytes = u.system->size;
+        break;
+    case ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC:
+        if (!zeta_chain_readable(node, sizeof(*u.handle)))
+            break;
+        if (u.handle->typeFlags & ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE)
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "no device of Zeta is on a fabric, so there are no handles of type "
+                              "FABRIC_ACCESSIBLE");
+        return check_flags("ze_ipc_mem_handle_type_ext_desc_t", u.handle->typeFlags,
+                           ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT);
+    case ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXT_DESC:
+    case ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC:
+        if (!zeta_chain_readable(node, sizeof(*u.relaxed)))
+            break;
+        request->relaxed = (u.relaxed->flags & ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE) != 0;
+        return check_flags("ze_relaxed_allocation_limits_ext_desc_t", u.relaxed->flags,
+                           ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE);
+    case ZE_STRUCTURE_TYPE_RAYTRACING_MEM_ALLOC_EXT_DESC:
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no device of Zeta traces rays, so there is no memory for it");
+    default:
+        break;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeta_memory_request_read(const void *next, struct zeta_memory_request *request)
+{
+    struct zeta_chain chain = zeta_chain_begin(next);
+    uint32_t stype;
+    void *node;
+
+    while ((node = zeta_chain_next(&chain, &stype)) != NULL) {
+        ze_result_t result = read_node(stype, node, request);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- making allocations ---- */
+
 struct zeta_device *zeta_memory_device(const struct zeta_context *context,
                                        struct zeta_device *device)
 {
@@ -34,47 +140,33 @@ struct zeta_device *zeta_memory_device(const struct zeta_context *context,
     return context->driver->device_count > 0 ? context->driver->devices[0] : NULL;
 }
 
-static ze_result_t check_alignment(const struct wanted *wanted)
+static ze_result_t check(const struct wanted *wanted)
 {
-    if (wanted->alignment & (wanted->alignment - 1))
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "alignment %zu is no power of two",
-                          wanted->alignment);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Without compute there is memory of the host alone, where queues put time stamps. */
-static ze_result_t check_host_only(const struct wanted *wanted)
-{
-    const struct zeta_driver *driver = wanted->context->driver;
+    const struct zeta_context *context = wanted->context;
+    const struct zeta_driver *driver = context->driver;
     const struct zeta_memory_request *request = &wanted->request;
+    const struct zeta_device *limits = zeta_memory_device(context, wanted->device);
+    const bool computes = driver->compute && limits;
 
-    if (driver->queue_backend_count == 0)
+    /* Without compute there is memory of the host alone, where queues put time stamps. */
+    if (!computes && driver->queue_backend_count == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "no plugin computes on the devices of driver %s, so it has no memory to "
                           "allocate",
                           driver->name);
-    if (wanted->type != ZE_MEMORY_TYPE_HOST || request->has_import || request->system_memory ||
-        request->export_types)
-        return zeta_error(
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            "no plugin computes on the devices of driver %s, so it only has memory of "
-            "the host and of this process (zeMemAllocHost), for time stamps",
-            driver->name);
-    return check_alignment(wanted);
-}
-
-static ze_result_t check(const struct wanted *wanted)
-{
-    const struct zeta_context *context = wanted->context;
-    const struct zeta_device *limits = zeta_memory_device(context, wanted->device);
-
-    if (!context->driver->compute || !limits)
-        return check_host_only(wanted);
+    if (!computes && (wanted->type != ZE_MEMORY_TYPE_HOST || request->has_import ||
+                      request->system_memory || request->export_types))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on the devices of driver %s, so it only has memory "
+                          "of the host and of this process (zeMemAllocHost), for time stamps",
+                          driver->name);
+    if (wanted->alignment & (wanted->alignment - 1))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "alignment %zu is no power of two",
+                          wanted->alignment);
+    if (!computes)
+        return ZE_RESULT_SUCCESS;
     const struct zeta_plugin_device_properties *p = &limits->backend->properties;
-    ze_result_t result = check_alignment(wanted);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (wanted->size > p->max_allocation_bytes && !wanted->request.relaxed)
+    if (wanted->size > p->max_allocation_bytes && !request->relaxed)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
                           "%zu bytes are more than the %llu that %s allocates at most",
                           wanted->size, (unsigned long long)p->max_allocation_bytes, limits->name);
@@ -82,7 +174,7 @@ static ze_result_t check(const struct wanted *wanted)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "memory ordinal %u: %s has %llu memories", wanted->ordinal,
                           wanted->device->name, (unsigned long long)p->memories.count);
-    if (wanted->request.has_import && wanted->request.system_memory)
+    if (request->has_import && request->system_memory)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "an allocation is either imported or memory of the application");
     return wanted->device ? zeta_context_check_device(context, wanted->device) : ZE_RESULT_SUCCESS;
@@ -133,29 +225,28 @@ static ze_result_t adopt(const struct wanted *wanted, struct zeta_allocation *al
     return zeta_backend_result(backend, code, "mapping memory of the application");
 }
 
-/* Where new memory lies. Shared memory of no device in particular can be forced onto one. */
-static struct zeta_plugin_device *place_of(const struct wanted *wanted)
+static ze_result_t get_bytes(const struct wanted *wanted, struct zeta_allocation *allocation)
 {
-    if (wanted->type == ZE_MEMORY_TYPE_SHARED && !wanted->device &&
+    const struct zeta_backend *backend = allocation->backend;
+    const struct zeta_device *place = wanted->device;
+
+    if (wanted->request.has_import)
+        return import(wanted, allocation);
+    if (wanted->request.system_memory)
+        return adopt(wanted, allocation);
+    if (!backend) {
+        /* Memory of ours, for queues of devices that nobody computes on. */
+        size_t alignment = wanted->alignment < CACHE_LINE ? CACHE_LINE : wanted->alignment;
+
+        if (posix_memalign(&allocation->base, alignment, wanted->size) == 0)
+            return ZE_RESULT_SUCCESS;
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                          "the host has no %zu bytes, aligned to %zu", wanted->size, alignment);
+    }
+    /* Shared memory of no device in particular can be forced onto one. */
+    if (wanted->type == ZE_MEMORY_TYPE_SHARED && !place &&
         zeta_settings_switch("ZE_SHARED_FORCE_DEVICE_ALLOC"))
-        return backend_device(zeta_memory_device(wanted->context, NULL));
-    return backend_device(wanted->device);
-}
-
-/* Memory of ours, for queues of devices that nobody computes on. */
-static ze_result_t allocate_host(const struct wanted *wanted, struct zeta_allocation *allocation)
-{
-    size_t alignment = wanted->alignment < CACHE_LINE ? CACHE_LINE : wanted->alignment;
-
-    if (posix_memalign(&allocation->base, alignment, wanted->size) == 0)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "the host has no %zu bytes, aligned to %zu", wanted->size, alignment);
-}
-
-static ze_result_t allocate_new(const struct wanted *wanted, struct zeta_allocation *allocation)
-{
-    const struct zeta_backend *backend = wanted->context->driver->compute;
+        place = zeta_memory_device(wanted->context, NULL);
     struct zeta_plugin_memory_desc desc = {.struct_size = sizeof(desc),
                                            .kind = (uint32_t)wanted->type,
                                            .ordinal = wanted->ordinal,
@@ -164,21 +255,9 @@ static ze_result_t allocate_new(const struct wanted *wanted, struct zeta_allocat
                                            .access = wanted->request.read_only
                                                          ? ZETA_PLUGIN_ACCESS_READ
                                                          : ZETA_PLUGIN_ACCESS_READ_WRITE};
-
-    return zeta_backend_result(
-        backend,
-        backend->compute.memory_allocate(backend->self, place_of(wanted), &desc, &allocation->base),
-        "allocating memory");
-}
-
-static ze_result_t get_bytes(const struct wanted *wanted, struct zeta_allocation *allocation)
-{
-    if (wanted->request.has_import)
-        return import(wanted, allocation);
-    if (wanted->request.system_memory)
-        return adopt(wanted, allocation);
-    return allocation->backend ? allocate_new(wanted, allocation)
-                               : allocate_host(wanted, allocation);
+    uint32_t code = backend->compute.memory_allocate(backend->self, backend_device(place), &desc,
+                                                     &allocation->base);
+    return zeta_backend_result(backend, code, "allocating memory");
 }
 
 static ze_result_t allocate(const struct wanted *wanted, void **out_address)
@@ -313,41 +392,38 @@ static ze_result_t free_when_unused(struct zeta_context *context, void *ptr)
     return zeta_memory_release(taken);
 }
 
-/* A kernel that uses freed memory faults if the setting asks for that; else it is harmless. */
-static ze_result_t free_by_default(struct zeta_context *context, void *ptr)
+static ze_result_t free_memory(struct zeta_context *given,
+                               ze_driver_memory_free_policy_ext_flags_t policy, void *ptr)
 {
-    return zeta_settings_bool("memory.fault_after_free", false) ? free_at_once(context, ptr)
-                                                                : free_when_unused(context, ptr);
-}
-
-static ze_result_t free_by_policy(struct zeta_context *context,
-                                  ze_driver_memory_free_policy_ext_flags_t policy, void *ptr)
-{
+    struct zeta_context *other = zeta_memory_pin_other(given, ptr);
+    struct zeta_context *context = other ? other : given;
     struct zeta_allocation found;
+    ze_result_t result;
 
     switch (policy) {
     case 0:
-        return free_by_default(context, ptr);
+        /* A kernel that uses freed memory faults if the setting asks for that; else it is harmless.
+         */
+        result = zeta_settings_bool("memory.fault_after_free", false)
+                     ? free_at_once(context, ptr)
+                     : free_when_unused(context, ptr);
+        break;
     case ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE:
         /* A kernel may reach memory by any path, so all work of the context has to end. A device
          * that is lost will not touch it any more. */
         if (zeta_memory_find(context->memory, ptr, &found))
             (void)zeta_memory_queues.drain(context, NULL);
-        return free_at_once(context, ptr);
+        result = free_at_once(context, ptr);
+        break;
     case ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE:
-        return free_when_unused(context, ptr);
+        result = free_when_unused(context, ptr);
+        break;
     default:
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          "free policy 0x%x: it is one policy, or 0 for that of zeMemFree", policy);
+        result =
+            zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                       "free policy 0x%x: it is one policy, or 0 for that of zeMemFree", policy);
+        break;
     }
-}
-
-static ze_result_t free_memory(struct zeta_context *context,
-                               ze_driver_memory_free_policy_ext_flags_t policy, void *ptr)
-{
-    struct zeta_context *other = zeta_memory_pin_other(context, ptr);
-    ze_result_t result = free_by_policy(other ? other : context, policy, ptr);
-
     if (other)
         zeta_object_unpin(other);
     return result;
@@ -362,4 +438,127 @@ ze_result_t ZE_APICALL impl_zeMemFreeExt(ze_context_handle_t hContext,
                                          const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
 {
     return free_memory((struct zeta_context *)hContext, pMemFreeDesc->freePolicy, ptr);
+}
+
+/* ---- what is known of an address ---- */
+
+/* An allocation, or what is mapped at the address in the shape of one. */
+static bool find(struct zeta_context *context, const void *ptr, struct zeta_allocation *out_found)
+{
+    struct zeta_virtual_mapping mapping;
+
+    *out_found = (struct zeta_allocation){.type = ZE_MEMORY_TYPE_UNKNOWN};
+    if (zeta_memory_find(context->memory, ptr, out_found))
+        return true;
+    if (!zeta_virtual_find(context->virtual_memory, ptr, &mapping))
+        return false;
+    *out_found = (struct zeta_allocation){.base = (void *)mapping.base,
+                                          .size_bytes = mapping.size_bytes,
+                                          .type = mapping.physical->type,
+                                          .id = mapping.physical->id,
+                                          .device = mapping.physical->device,
+                                          .export_types = mapping.physical->export_types};
+    return true;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetAllocProperties(
+    ze_context_handle_t hContext, const void *ptr,
+    ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_allocation found;
+    bool known = find(context, ptr, &found);
+    ze_memory_sub_allocations_exp_properties_t *parts =
+        zeta_chain_find(pMemAllocProperties->pNext,
+                        ZE_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES, sizeof(*parts));
+    ze_result_t result = zeta_memory_export_chain(pMemAllocProperties->pNext, found.export_types,
+                                                  known ? found.base : ptr, context);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    /* Every allocation is one piece. */
+    if (parts && zeta_chain_readable(parts->pCount, sizeof(*parts->pCount)) &&
+        zeta_count_clip(parts->pCount, found.base ? 1 : 0, parts->pSubAllocations) != 0 &&
+        zeta_chain_readable(parts->pSubAllocations, sizeof(*parts->pSubAllocations)))
+        parts->pSubAllocations[0] =
+            (ze_sub_allocation_t){.base = found.base, .size = found.size_bytes};
+    pMemAllocProperties->type = found.type;
+    pMemAllocProperties->id = found.id;
+    pMemAllocProperties->pageSize = known ? (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    if (phDevice)
+        *phDevice = (ze_device_handle_t)found.device;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
+                                                 void **pBase, size_t *pSize)
+{
+    struct zeta_allocation found;
+
+    if (!find((struct zeta_context *)hContext, ptr, &found))
+        return zeta_error(ZE_RESULT_ERROR_ADDRESS_NOT_FOUND,
+                          "%p is not inside an allocation of this context", ptr);
+    if (pBase)
+        *pBase = found.base;
+    if (pSize)
+        *pSize = found.size_bytes;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Sets, or gets, the attributes of shared memory. */
+static ze_result_t use_attributes(ze_context_handle_t hContext, const void *ptr, size_t size,
+                                  const ze_memory_atomic_attr_exp_flags_t *given,
+                                  ze_memory_atomic_attr_exp_flags_t *out_present)
+{
+    struct zeta_context *context = (struct zeta_context *)hContext;
+
+    zeta_memory_lock(context->memory);
+    struct zeta_allocation *found = zeta_memory_find_locked(context->memory, ptr);
+    const bool is_good =
+        found && found->type == ZE_MEMORY_TYPE_SHARED && size != 0 &&
+        size <= found->size_bytes - (size_t)((const char *)ptr - (const char *)found->base);
+    if (is_good && given)
+        found->atomic_attributes = *given;
+    if (is_good && out_present)
+        *out_present = found->atomic_attributes;
+    zeta_memory_unlock(context->memory);
+    if (is_good)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "%zu bytes at %p are not inside a shared allocation of this context; only "
+                      "those have attributes for atomics",
+                      size, ptr);
+}
+
+/* Every backend with shared memory does all atomics on it, so only contradictions are refused. */
+ze_result_t ZE_APICALL impl_zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hContext,
+                                                             ze_device_handle_t hDevice,
+                                                             const void *ptr, size_t size,
+                                                             ze_memory_atomic_attr_exp_flags_t attr)
+{
+    const ze_memory_atomic_attr_exp_flags_t allowed =
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_HOST_ATOMICS |
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_DEVICE_ATOMICS |
+        ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS;
+    ze_result_t result = zeta_context_check_device((const struct zeta_context *)hContext,
+                                                   (const struct zeta_device *)hDevice);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    /* "No host atomics" is the bit before "host atomics", and so on. */
+    if (((attr & allowed) >> 1 & attr) != 0 ||
+        ((attr & ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS) != 0 && (attr & allowed) != 0))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "attr 0x%x allows and forbids the same atomics", attr);
+    return use_attributes(hContext, ptr, size, &attr, NULL);
+}
+
+ze_result_t ZE_APICALL impl_zeMemGetAtomicAccessAttributeExp(
+    ze_context_handle_t hContext, ze_device_handle_t hDevice, const void *ptr, size_t size,
+    ze_memory_atomic_attr_exp_flags_t *pAttr)
+{
+    ze_result_t result = zeta_context_check_device((const struct zeta_context *)hContext,
+                                                   (const struct zeta_device *)hDevice);
+
+    return result == ZE_RESULT_SUCCESS ? use_attributes(hContext, ptr, size, NULL, pAttr) : result;
 }

@@ -7,6 +7,7 @@
 #ifndef ZETA_CORE_MEMORY_MEMORY_H
 #define ZETA_CORE_MEMORY_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,11 +15,14 @@
 #include <level_zero/ze_api.h>
 #include <zeta/plugin.h>
 
+#include "core/object/object.h"
+
 struct zeta_backend;
 struct zeta_context;
 struct zeta_device;
 struct zeta_memory_table;
 struct zeta_queue_marks;
+struct zeta_virtual_table;
 
 /** Where the bytes of an allocation come from. */
 enum zeta_memory_origin {
@@ -121,6 +125,92 @@ void zeta_memory_export_end(struct zeta_memory_export **link);
 
 /** Ends all exports of an object that goes away. */
 void zeta_memory_exports_finish(struct zeta_memory_export **list);
+
+/*
+ * Virtual memory of a context: reserved addresses, physical memory, and what is mapped where. A
+ * reservation keeps its mappings in order of their addresses. One thread at a time changes a
+ * reservation; it is marked busy meanwhile, because the backend is called without a lock.
+ */
+
+/** Memory without an address. Belongs to its context, with which it ends at the latest. */
+struct zeta_physical {
+    struct zeta_object object;
+    struct zeta_context *context; /**< not pinned */
+    struct zeta_device *device;   /**< NULL for memory of the host */
+    struct zeta_backend *backend;
+    struct zeta_plugin_physical *plugin_physical;
+    uint64_t id;
+    size_t size_bytes;
+    ze_memory_type_t type;
+    ze_external_memory_type_flags_t export_types;
+    _Atomic uint32_t mappings;          /**< pieces of it that are mapped */
+    struct zeta_memory_export *exports; /**< guarded by the lock of the context's allocations */
+    struct zeta_physical *next;         /**< of the context; guarded by the table's lock */
+    struct zeta_physical **link;        /**< where it is linked */
+};
+
+/** Physical memory at reserved addresses, or the access that was set for some with nothing there.
+ */
+struct zeta_virtual_mapping {
+    uintptr_t base;
+    size_t size_bytes;
+    struct zeta_physical *physical; /**< NULL: nothing is mapped */
+    size_t offset_bytes;
+    ze_memory_access_attribute_t access;
+};
+
+/** An empty table; NULL when memory is exhausted. */
+struct zeta_virtual_table *zeta_virtual_table_create(void);
+
+/** Frees reservations and physical memory that are left, and the table. NULL is allowed. */
+void zeta_virtual_table_destroy(struct zeta_virtual_table *table);
+
+/** Copies the mapping that holds the address; false if nothing is mapped there. Any thread. */
+bool zeta_virtual_find(struct zeta_virtual_table *table, const void *address,
+                       struct zeta_virtual_mapping *out_mapping);
+
+/** Puts physical memory into the list of its context, and takes it out. */
+void zeta_virtual_link(struct zeta_virtual_table *table, struct zeta_physical *physical);
+void zeta_virtual_unlink(struct zeta_virtual_table *table, struct zeta_physical *physical);
+
+/**
+ * Page size of a device (or of the context, NULL) for memory of a size.
+ * Errors: UNSUPPORTED_FEATURE when its backend has no virtual memory.
+ */
+ze_result_t zeta_virtual_page(const struct zeta_context *context, struct zeta_device *device,
+                              size_t size_bytes, size_t *out_page_bytes);
+
+/** What a program asks of an allocation beyond its size, in the descriptors and their chains. */
+struct zeta_memory_request {
+    bool read_only;        /**< kernels only read it */
+    bool relaxed;          /**< may be larger than the device's maxMemAllocSize */
+    bool has_import;       /**< import_fd is memory to use in place of new */
+    int import_fd;         /**< the application's */
+    uint32_t export_types; /**< ze_external_memory_type_flags_t */
+    void *system_memory;   /**< memory of the application to use, or NULL */
+    uint64_t system_size_bytes;
+};
+
+/**
+ * Reads the chain of a descriptor into a request, which the caller has zeroed.
+ * Errors, with sentences: INVALID_ENUMERATION for undefined flags; UNSUPPORTED_ENUMERATION for
+ * kinds of external memory that no backend has; UNSUPPORTED_FEATURE for ray tracing, fabrics and
+ * Windows; INVALID_NULL_POINTER for system memory that is null.
+ */
+ze_result_t zeta_memory_request_read(const void *next, struct zeta_memory_request *request);
+
+/** UNSUPPORTED_ENUMERATION, with a sentence, for external memory that no backend has. */
+ze_result_t zeta_memory_check_external(const char *what, uint32_t types);
+
+/**
+ * Serves ze_external_memory_export_fd_t in the chain of properties: a descriptor that belongs to
+ * the application. types: what the memory was allocated for; ptr: start of an allocation or of a
+ * mapping, or physical memory.
+ * Errors: INVALID_ARGUMENT when the memory was not allocated for that; UNSUPPORTED_ENUMERATION,
+ * UNSUPPORTED_FEATURE for what no backend has; those of the backend.
+ */
+ze_result_t zeta_memory_export_chain(const void *next, ze_external_memory_type_flags_t types,
+                                     const void *ptr, struct zeta_context *context);
 
 /**
  * What memory asks about the queues of a context. core/queue puts its functions in when the library

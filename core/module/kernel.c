@@ -1,9 +1,15 @@
-#include "core/module/kernel.h"
-
+/* Kernels: their arguments, launches, and what can be asked about them. */
 #include <stdlib.h>
 #include <string.h>
 
+#include <level_zero/zes_api.h>
+#include <level_zero/zet_api.h>
+
+#include "core/api/chain.h"
+#include "core/api/loader.h"
 #include "core/device/device.h"
+#include "core/memory/memory.h"
+#include "core/module/module.h"
 #include "core/plugin/host.h"
 #include "core/settings/settings.h"
 #include "core/util/cleanup.h"
@@ -18,31 +24,69 @@ static void finish_kernel(void *object)
 
     if (kernel->plugin_kernel)
         module->backend->compute.kernel_destroy(module->backend->self, kernel->plugin_kernel);
-    zeta_kernel_state_destroy(kernel->state);
+    free(kernel->properties);
+    free(kernel->name);
+    free(kernel->attributes);
+    free(kernel->arguments);
+    free(kernel->block);
     zeta_object_unpin(module);
 }
 
 ZETA_OBJECT_FINISHER(ZETA_KIND_KERNEL, finish_kernel)
 
+/* Nothing is set in the beginning; the size of a group is the required one, or 1. */
 static ze_result_t fill_kernel(struct zeta_kernel *kernel, const char *name)
 {
-    struct zeta_backend *backend = kernel->module->backend;
-    struct zeta_plugin_string text = {.data = name, .size = strlen(name)};
-    ze_result_t result = zeta_module_check_linked(kernel->module);
+    const struct zeta_module *module = kernel->module;
+    struct zeta_backend *backend = module->backend;
+    struct zeta_plugin_kernel_properties *p = calloc(1, sizeof(*p));
+    ze_result_t result = zeta_module_check_linked(module);
 
+    kernel->properties = p;
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    uint32_t code = backend->compute.kernel_create(backend->self, kernel->module->plugin_module,
-                                                   text, &kernel->plugin_kernel);
-
+    if (!p)
+        return zeta_error_no_memory("a kernel");
+    uint32_t code = backend->compute.kernel_create(
+        backend->self, module->plugin_module,
+        (struct zeta_plugin_string){.data = name, .size = strlen(name)}, &kernel->plugin_kernel);
     if (code == ZETA_PLUGIN_INVALID_KERNEL_NAME)
         return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
                           "the module has no kernel \"%s\"; it has %u, the first is \"%s\"", name,
-                          kernel->module->kernel_count,
-                          kernel->module->kernel_count ? kernel->module->kernel_names[0] : "");
+                          module->kernel_count,
+                          module->kernel_count ? module->kernel_names[0] : "");
     if (code != ZETA_PLUGIN_SUCCESS)
         return zeta_backend_result(backend, code, "creating a kernel");
-    return zeta_kernel_state_create(kernel->module, kernel->plugin_kernel, &kernel->state);
+    p->struct_size = sizeof(*p);
+    code = backend->compute.kernel_properties(backend->self, kernel->plugin_kernel, p);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "reading the properties of a kernel");
+
+    kernel->name = strndup(p->name.data ? p->name.data : "", (size_t)p->name.size);
+    kernel->attributes =
+        strndup(p->attributes.data ? p->attributes.data : "", (size_t)p->attributes.size);
+    kernel->block = calloc(1, (size_t)p->block_bytes + 1);
+    kernel->arguments = calloc((size_t)p->arguments.count + 1, sizeof(*kernel->arguments));
+    if (!kernel->name || !kernel->attributes || !kernel->block || !kernel->arguments)
+        return zeta_error_no_memory("a kernel");
+    kernel->argument_count = (uint32_t)p->arguments.count;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct zeta_plugin_argument *argument = zeta_array_at(&p->arguments, i);
+        uint64_t bytes = argument->kind == ZETA_PLUGIN_ARG_VALUE ? argument->size_bytes : 8;
+
+        if (argument->offset_bytes + bytes > p->block_bytes)
+            return zeta_error(ZE_RESULT_ERROR_UNKNOWN,
+                              "plugin \"%s\" placed argument %u of kernel \"%s\" outside its "
+                              "argument block of %u bytes",
+                              backend->id, i, kernel->name, p->block_bytes);
+        kernel->arguments[i] =
+            (struct zeta_kernel_argument){.kind = argument->kind,
+                                          .size_bytes = (uint32_t)bytes,
+                                          .offset_bytes = argument->offset_bytes};
+    }
+    for (int i = 0; i < 3; i++)
+        kernel->group_size[i] = p->required_group_size[i] ? p->required_group_size[i] : 1;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeKernelCreate(ze_module_handle_t hModule, const ze_kernel_desc_t *desc,
@@ -78,6 +122,33 @@ ze_result_t ZE_APICALL impl_zeKernelDestroy(ze_kernel_handle_t hKernel)
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zeta_kernel_check_group_size(const struct zeta_kernel *kernel, const uint32_t size[3])
+{
+    const struct zeta_plugin_device_properties *device =
+        &kernel->module->device->backend->properties;
+    const struct zeta_plugin_kernel_properties *p = kernel->properties;
+    uint32_t limit = p->max_group_size ? p->max_group_size : device->max_group_size;
+    uint64_t items = (uint64_t)size[0] * size[1];
+
+    for (int i = 0; i < 3; i++) {
+        if (size[i] == 0 || size[i] > device->max_group_size_xyz[i])
+            return zeta_error(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+                              "group size %u x %u x %u: dimension %d has to be 1 to %u", size[0],
+                              size[1], size[2], i, device->max_group_size_xyz[i]);
+        if (p->required_group_size[i] && size[i] != p->required_group_size[i])
+            return zeta_error(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+                              "kernel \"%s\" was compiled for groups of %u x %u x %u", kernel->name,
+                              p->required_group_size[0], p->required_group_size[1],
+                              p->required_group_size[2]);
+    }
+    if (items > limit || items * size[2] > limit)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
+                          "group size %u x %u x %u has more than the %u work-items that kernel "
+                          "\"%s\" can have",
+                          size[0], size[1], size[2], limit, kernel->name);
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL impl_zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t groupSizeX,
                                                  uint32_t groupSizeY, uint32_t groupSizeZ)
 {
@@ -86,7 +157,7 @@ ze_result_t ZE_APICALL impl_zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uin
     ze_result_t result = zeta_kernel_check_group_size(kernel, size);
 
     if (result == ZE_RESULT_SUCCESS)
-        memcpy(kernel->state->group_size, size, sizeof(size));
+        memcpy(kernel->group_size, size, sizeof(size));
     return result;
 }
 
@@ -110,7 +181,7 @@ ze_result_t ZE_APICALL impl_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
     const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
     const struct zeta_plugin_device_properties *device =
         &kernel->module->device->backend->properties;
-    const struct zeta_plugin_kernel_properties *p = &kernel->state->properties;
+    const struct zeta_plugin_kernel_properties *p = kernel->properties;
     const uint32_t global[3] = {globalSizeX, globalSizeY, globalSizeZ};
     uint32_t room = p->max_group_size ? p->max_group_size : device->max_group_size;
     uint32_t size[3];
@@ -136,10 +207,79 @@ ze_result_t ZE_APICALL impl_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
     return ZE_RESULT_SUCCESS;
 }
 
+static uint64_t dynamic_local_bytes(const struct zeta_kernel *kernel, const unsigned char *block)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        uint64_t bytes = 0;
+
+        if (kernel->arguments[i].kind != ZETA_PLUGIN_ARG_LOCAL)
+            continue;
+        memcpy(&bytes, block + kernel->arguments[i].offset_bytes, sizeof(bytes));
+        total += bytes;
+    }
+    return total;
+}
+
+ze_result_t zeta_kernel_launch_state(const struct zeta_kernel *kernel,
+                                     struct zeta_launch_state *out_state)
+{
+    uint32_t most = kernel->module->device->backend->properties.max_shared_local_bytes;
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        if (!kernel->arguments[i].is_set)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "argument %u of kernel \"%s\" was not set", i, kernel->name);
+    }
+    uint64_t local_bytes =
+        kernel->properties->local_bytes + dynamic_local_bytes(kernel, kernel->block);
+    if (local_bytes > most)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "kernel \"%s\" needs %llu bytes of local memory for a group, the device "
+                          "has %u",
+                          kernel->name, (unsigned long long)local_bytes, most);
+    out_state->block = kernel->block;
+    out_state->block_bytes = kernel->properties->block_bytes;
+    memcpy(out_state->group_size, kernel->group_size, sizeof(out_state->group_size));
+    memcpy(out_state->global_offset, kernel->global_offset, sizeof(out_state->global_offset));
+    out_state->local_bytes = (uint32_t)local_bytes;
+    return ZE_RESULT_SUCCESS;
+}
+
+uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uint32_t size[3],
+                                     const void *block)
+{
+    struct zeta_backend *backend = kernel->module->backend;
+    const struct zeta_plugin_device_properties *device =
+        &kernel->module->device->backend->properties;
+    uint64_t groups = 0;
+
+    if (!zeta_device_is_cooperative(kernel->module->device))
+        return 0;
+    if (backend->compute.kernel_resident_groups(backend->self, kernel->plugin_kernel, size, block,
+                                                &groups) == ZETA_PLUGIN_SUCCESS)
+        return groups;
+
+    /* The properties of the device, where the backend does not know better. A group runs inside one
+     * subslice, whose threads and local memory its groups share. */
+    uint64_t items = (uint64_t)size[0] * size[1] * size[2];
+    uint64_t lanes = device->simd_width ? device->simd_width : 1;
+    uint64_t threads = (items + lanes - 1) / lanes;
+    uint64_t local_bytes = kernel->properties->local_bytes + dynamic_local_bytes(kernel, block);
+    groups = (uint64_t)device->eus_per_subslice * device->threads_per_eu / threads;
+    if (local_bytes > 0 && device->max_shared_local_bytes / local_bytes < groups)
+        groups = device->max_shared_local_bytes / local_bytes;
+    return groups * device->slices * device->subslices_per_slice;
+}
+
 ze_result_t ZE_APICALL impl_zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t hKernel,
                                                                     uint32_t *totalGroupCount)
 {
-    *totalGroupCount = zeta_kernel_max_cooperative_groups((const struct zeta_kernel *)hKernel);
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    uint64_t groups = zeta_kernel_resident_groups(kernel, kernel->group_size, kernel->block);
+
+    *totalGroupCount = groups < UINT32_MAX ? (uint32_t)groups : UINT32_MAX;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -147,8 +287,8 @@ static ze_result_t wrong_size(const struct zeta_kernel *kernel, uint32_t index, 
                               uint32_t wanted)
 {
     return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                      "argument %u of kernel \"%s\" has %u bytes, not %zu", index,
-                      kernel->state->name, wanted, given);
+                      "argument %u of kernel \"%s\" has %u bytes, not %zu", index, kernel->name,
+                      wanted, given);
 }
 
 /*
@@ -157,7 +297,7 @@ static ze_result_t wrong_size(const struct zeta_kernel *kernel, uint32_t index, 
  */
 static bool tolerate_size(const struct zeta_kernel *kernel, uint32_t index, size_t given)
 {
-    struct zeta_kernel_argument *argument = &kernel->state->arguments[index];
+    struct zeta_kernel_argument *argument = &kernel->arguments[index];
 
     if (argument->kind != ZETA_PLUGIN_ARG_VALUE || given == 0 ||
         zeta_settings_bool("kernel.strict_arguments", false))
@@ -166,7 +306,7 @@ static bool tolerate_size(const struct zeta_kernel *kernel, uint32_t index, size
         zeta_log_once(ZETA_LOG_WARN, "kernel",
                       "argument %u of kernel \"%s\" has %u bytes and was given %zu: what fits is "
                       "used, the rest is zero (setting kernel.strict_arguments refuses it)",
-                      index, kernel->state->name, argument->size_bytes, given);
+                      index, kernel->name, argument->size_bytes, given);
     return true;
 }
 
@@ -180,12 +320,12 @@ static ze_result_t write_local(const struct zeta_kernel *kernel, unsigned char *
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "argument %u of kernel \"%s\" is local memory: it takes a size and no "
                           "value",
-                          index, kernel->state->name);
+                          index, kernel->name);
     if (size == 0 || size > most)
         return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                           "argument %u of kernel \"%s\": local memory of %zu bytes; 1 to %u are "
                           "possible",
-                          index, kernel->state->name, size, most);
+                          index, kernel->name, size, most);
     memcpy(at, &bytes, sizeof(bytes));
     return ZE_RESULT_SUCCESS;
 }
@@ -193,13 +333,11 @@ static ze_result_t write_local(const struct zeta_kernel *kernel, unsigned char *
 ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
                                        uint32_t index, size_t size, const void *value)
 {
-    const struct zeta_kernel_state *state = kernel->state;
-
-    if (index >= state->argument_count)
+    if (index >= kernel->argument_count)
         return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                          "kernel \"%s\" has %u arguments, there is no number %u", state->name,
-                          state->argument_count, index);
-    const struct zeta_kernel_argument *argument = &state->arguments[index];
+                          "kernel \"%s\" has %u arguments, there is no number %u", kernel->name,
+                          kernel->argument_count, index);
+    const struct zeta_kernel_argument *argument = &kernel->arguments[index];
     if (argument->kind == ZETA_PLUGIN_ARG_LOCAL)
         return write_local(kernel, block + argument->offset_bytes, index, size, value);
     if (size != argument->size_bytes && !tolerate_size(kernel, index, size))
@@ -214,18 +352,17 @@ ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigne
 static ze_result_t set_argument(struct zeta_kernel *kernel, uint32_t index, size_t size,
                                 const void *value)
 {
-    ze_result_t result =
-        zeta_kernel_write_argument(kernel, kernel->state->block, index, size, value);
+    ze_result_t result = zeta_kernel_write_argument(kernel, kernel->block, index, size, value);
 
     if (result == ZE_RESULT_SUCCESS)
-        kernel->state->arguments[index].is_set = true;
+        kernel->arguments[index].is_set = true;
     return result;
 }
 
 ze_result_t zeta_kernel_set_arguments(struct zeta_kernel *kernel, void **arguments)
 {
-    for (uint32_t i = 0; i < kernel->state->argument_count; i++) {
-        const struct zeta_kernel_argument *argument = &kernel->state->arguments[i];
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct zeta_kernel_argument *argument = &kernel->arguments[i];
         size_t size = argument->size_bytes;
         const void *value = arguments[i];
 
@@ -251,14 +388,14 @@ ze_result_t ZE_APICALL impl_zeKernelSetArgumentValue(ze_kernel_handle_t hKernel,
 ze_result_t ZE_APICALL impl_zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel,
                                                       ze_kernel_indirect_access_flags_t flags)
 {
-    ((struct zeta_kernel *)hKernel)->state->indirect_access = flags;
+    ((struct zeta_kernel *)hKernel)->indirect_access = flags;
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeKernelGetIndirectAccess(ze_kernel_handle_t hKernel,
                                                       ze_kernel_indirect_access_flags_t *pFlags)
 {
-    *pFlags = ((const struct zeta_kernel *)hKernel)->state->indirect_access;
+    *pFlags = ((const struct zeta_kernel *)hKernel)->indirect_access;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -279,10 +416,183 @@ ze_result_t ZE_APICALL impl_zeKernelSchedulingHintExp(
 ze_result_t ZE_APICALL impl_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t hKernel, uint32_t offsetX,
                                                        uint32_t offsetY, uint32_t offsetZ)
 {
-    struct zeta_kernel_state *state = ((struct zeta_kernel *)hKernel)->state;
+    struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
 
-    state->global_offset[0] = offsetX;
-    state->global_offset[1] = offsetY;
-    state->global_offset[2] = offsetZ;
+    kernel->global_offset[0] = offsetX;
+    kernel->global_offset[1] = offsetY;
+    kernel->global_offset[2] = offsetZ;
     return ZE_RESULT_SUCCESS;
+}
+
+/* ---- what can be asked about a kernel ---- */
+
+ze_result_t ZE_APICALL impl_zeKernelGetSourceAttributes(ze_kernel_handle_t hKernel, uint32_t *pSize,
+                                                        char **pString)
+{
+    const char *text = ((const struct zeta_kernel *)hKernel)->attributes;
+    uint32_t bytes = (uint32_t)strlen(text) + 1;
+    uint32_t room = *pSize;
+
+    *pSize = bytes;
+    if (!pString)
+        return ZE_RESULT_SUCCESS;
+    if (room < bytes || !*pString)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the source attributes have %u bytes and the buffer only %u", bytes,
+                          *pString ? room : 0);
+    memcpy(*pString, text, bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetProperties(ze_kernel_handle_t hKernel,
+                                                  ze_kernel_properties_t *pKernelProperties)
+{
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    const struct zeta_plugin_kernel_properties *p = kernel->properties;
+    ze_kernel_properties_t *out = pKernelProperties;
+
+    out->numKernelArgs = kernel->argument_count;
+    out->requiredGroupSizeX = p->required_group_size[0];
+    out->requiredGroupSizeY = p->required_group_size[1];
+    out->requiredGroupSizeZ = p->required_group_size[2];
+    out->requiredNumSubGroups = 0;
+    out->requiredSubgroupSize = 0;
+    out->maxSubgroupSize = p->max_subgroup_size ? p->max_subgroup_size : 1;
+    out->maxNumSubgroups = p->max_subgroups;
+    out->localMemSize = p->local_bytes;
+    out->privateMemSize = p->private_bytes;
+    out->spillMemSize = p->spill_bytes;
+    memcpy(out->uuid.kid, p->uuid, sizeof(out->uuid.kid));
+    memcpy(out->uuid.mid, p->module_uuid, sizeof(out->uuid.mid));
+
+    ze_kernel_preferred_group_size_properties_t *preferred = zeta_chain_find(
+        out->pNext, ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, sizeof(*preferred));
+    if (preferred)
+        preferred->preferredMultiple = out->maxSubgroupSize;
+    ze_kernel_max_group_size_properties_ext_t *most = zeta_chain_find(
+        out->pNext, ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES, sizeof(*most));
+    if (most)
+        most->maxGroupSize = p->max_group_size
+                                 ? p->max_group_size
+                                 : kernel->module->device->backend->properties.max_group_size;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetName(ze_kernel_handle_t hKernel, size_t *pSize, char *pName)
+{
+    const char *name = ((const struct zeta_kernel *)hKernel)->name;
+
+    return zeta_blob_copy("name of the kernel", name, strlen(name) + 1, pSize, pName);
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetBinaryExp(ze_kernel_handle_t hKernel, size_t *pSize,
+                                                 uint8_t *pKernelBinary)
+{
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    const struct zeta_backend *backend = kernel->module->backend;
+    struct zeta_plugin_array image = {0};
+    const uint32_t code =
+        backend->compute.kernel_image(backend->self, kernel->plugin_kernel, &image);
+
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "reading the code of a kernel");
+    return zeta_blob_copy("code", image.data, (size_t)image.count, pSize, pKernelBinary);
+}
+
+/* The allocation that argument @index points into, if it is a pointer to memory of the context. */
+static bool find_allocation(const struct zeta_kernel *kernel, uint32_t index,
+                            struct zeta_allocation *out_allocation)
+{
+    const struct zeta_kernel_argument *argument = &kernel->arguments[index];
+    const void *address = NULL;
+
+    if (argument->kind != ZETA_PLUGIN_ARG_GLOBAL || !argument->is_set)
+        return false;
+    memcpy(&address, kernel->block + argument->offset_bytes, sizeof(address));
+    return address && zeta_memory_find(kernel->module->context->memory, address, out_allocation);
+}
+
+ze_result_t ZE_APICALL impl_zeKernelGetAllocationPropertiesExp(
+    ze_kernel_handle_t hKernel, uint32_t *pCount,
+    ze_kernel_allocation_exp_properties_t *pAllocationProperties)
+{
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    struct zeta_allocation allocation;
+    uint32_t available = 0;
+    uint32_t written = 0;
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++)
+        available += find_allocation(kernel, i, &allocation);
+    uint32_t n = zeta_count_clip(pCount, available, pAllocationProperties);
+    for (uint32_t i = 0; i < kernel->argument_count && written < n; i++) {
+        if (!find_allocation(kernel, i, &allocation))
+            continue;
+        ze_kernel_allocation_exp_properties_t *out = &pAllocationProperties[written++];
+
+        out->base = (uintptr_t)allocation.base;
+        out->size = allocation.size_bytes;
+        out->type = allocation.type;
+        out->argIndex = i;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/*
+ * The flags that the module was built with. Lists of unused registers would lie behind the struct,
+ * for which a caller that does not know their number cannot have made room: there are none.
+ */
+ze_result_t ZE_APICALL impl_zetKernelGetProfileInfo(zet_kernel_handle_t hKernel,
+                                                    zet_profile_properties_t *pProfileProperties)
+{
+    pProfileProperties->flags = ((const struct zeta_kernel *)hKernel)->module->profile_flags;
+    pProfileProperties->numTokens = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+/*
+ * ---- Functions that vendors' drivers have beside the specification, where programs count on them.
+ * They are no part of any table and no symbol of the library: zeDriverGetExtensionFunctionAddress
+ * is the only way to them. ----
+ */
+
+/*
+ * The lowest address of a kernel's code on the device, whose size zeKernelGetBinaryExp gives: what
+ * instruction pointers are compared with.
+ */
+static ze_result_t ZE_APICALL kernel_base_address(ze_kernel_handle_t handle, uint64_t *address)
+{
+    static const char function[] = "zexKernelGetBaseAddress";
+    struct zeta_kernel *kernel = (struct zeta_kernel *)handle;
+    uint64_t begin = 0;
+
+    if (!zeta_object_is(handle, ZETA_KIND_KERNEL))
+        return zeta_object_explain(handle, ZETA_KIND_KERNEL, function, "hKernel");
+    if (!address)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: baseAddress is null",
+                          function);
+    struct zeta_backend *backend = kernel->module->backend;
+    uint32_t code = backend->compute.kernel_code(backend->self, kernel->plugin_kernel, &begin);
+
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "looking up the address of a kernel");
+    *address = begin;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeDriverGetExtensionFunctionAddress(
+    ze_driver_handle_t hDriver ZETA_UNUSED, const char *name, void **ppFunctionAddress)
+{
+    ze_result_t(ZE_APICALL *const function)(ze_kernel_handle_t, uint64_t *) = kernel_base_address;
+
+    if (strcmp(name, "zexKernelGetBaseAddress") != 0)
+        return zeta_function_address(name, ppFunctionAddress);
+    memcpy(ppFunctionAddress, &function, sizeof(*ppFunctionAddress));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zesDriverGetExtensionFunctionAddress(zes_driver_handle_t hDriver,
+                                                                 const char *name,
+                                                                 void **ppFunctionAddress)
+{
+    return impl_zeDriverGetExtensionFunctionAddress(hDriver, name, ppFunctionAddress);
 }

@@ -4,11 +4,18 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/module/module_log.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
+
+#define LOG_BYTES_MAX ((size_t)1 << 20)
+
+/** Text that building or linking left. */
+struct zeta_module_build_log {
+    struct zeta_object object;
+    char *text; /* terminated */
+};
 
 static void free_names(char **names, uint32_t count)
 {
@@ -73,33 +80,6 @@ static ze_result_t read_names(struct zeta_module *module)
     return copy_names(&imports, &module->imports, &module->import_count);
 }
 
-static ze_result_t check_device(const struct zeta_context *context,
-                                const struct zeta_device *device)
-{
-    ze_result_t result = zeta_context_check_device(context, device);
-
-    if (result == ZE_RESULT_SUCCESS && !device->driver->compute)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "no plugin computes on %s, so it takes no modules", device->name);
-    return result;
-}
-
-/* The plugin was asked all the same: it knows what is missing, and how to get it. */
-static ze_result_t no_compiler(const struct zeta_module *module, struct zeta_text *log)
-{
-    if (log->length > 0 && log->data[log->length - 1] != '\n')
-        zeta_text_add(log, "\n");
-    zeta_text_add(log,
-                  "SPIR-V cannot be built for this device: plugin \"%s\" has no compiler here. Or "
-                  "compile the kernel to a native image ahead of time and create the module with "
-                  "ZE_MODULE_FORMAT_NATIVE.\n",
-                  module->backend->id);
-    return zeta_error(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
-                      "%s takes native modules only: plugin \"%s\" has no SPIR-V compiler here; "
-                      "see the build log",
-                      module->device->name, module->backend->id);
-}
-
 static ze_result_t build(struct zeta_module *module, const struct zeta_module_input *input,
                          struct zeta_text *log)
 {
@@ -110,10 +90,22 @@ static ze_result_t build(struct zeta_module *module, const struct zeta_module_in
 
     if (code != ZETA_PLUGIN_SUCCESS) {
         module->plugin_module = NULL;
-        if (input->desc.format == ZETA_PLUGIN_MODULE_IL_SPIRV &&
-            module->device->backend->properties.spirv_version == 0)
-            return no_compiler(module, log);
-        return zeta_backend_result(who->backend, code, "creating a module");
+        if (input->desc.format != ZETA_PLUGIN_MODULE_IL_SPIRV ||
+            module->device->backend->properties.spirv_version != 0)
+            return zeta_backend_result(who->backend, code, "creating a module");
+        /* The plugin was asked all the same: it knows what is missing, and how to get it. */
+        if (log->length > 0 && log->data[log->length - 1] != '\n')
+            zeta_text_add(log, "\n");
+        zeta_text_add(log,
+                      "SPIR-V cannot be built for this device: plugin \"%s\" has no compiler here. "
+                      "Or compile the kernel to a native image ahead of time and create the module "
+                      "with ZE_MODULE_FORMAT_NATIVE.\n",
+                      who->backend->id);
+        return zeta_error(
+            ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
+            "%s takes native modules only: plugin \"%s\" has no SPIR-V compiler here; "
+            "see the build log",
+            module->device->name, who->backend->id);
     }
     module->profile_flags = input->profile_flags;
     return read_names(module);
@@ -125,8 +117,11 @@ static ze_result_t create_module(struct zeta_context *context, struct zeta_devic
 {
     ZETA_CLEANUP(zeta_module_input_finishp) struct zeta_module_input input = {0};
     void *object = NULL;
-    ze_result_t result = check_device(context, device);
+    ze_result_t result = zeta_context_check_device(context, device);
 
+    if (result == ZE_RESULT_SUCCESS && !device->driver->compute)
+        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "no plugin computes on %s, so it takes no modules", device->name);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_module_input_read(desc, &input);
     if (result != ZE_RESULT_SUCCESS)
@@ -140,13 +135,13 @@ static ze_result_t create_module(struct zeta_context *context, struct zeta_devic
     module->device = device;
     module->backend = device->driver->compute;
     result = build(module, &input, log);
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS) {
         zeta_object_discard(module);
-    else
-        *out_module = module;
-    if (result == ZE_RESULT_SUCCESS)
-        zeta_module_dump(module);
-    return result;
+        return result;
+    }
+    *out_module = module;
+    zeta_module_dump(module);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeModuleCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
@@ -276,4 +271,68 @@ ze_result_t ZE_APICALL impl_zeModuleGetFunctionPointer(ze_module_handle_t hModul
         return zeta_backend_result(module->backend, code, "looking up a function");
     *pfnFunction = address;
     return ZE_RESULT_SUCCESS;
+}
+
+/* ---- build logs ---- */
+
+void zeta_module_log_write(void *context, struct zeta_plugin_string piece)
+{
+    struct zeta_text *text = context;
+    size_t room = LOG_BYTES_MAX > text->length ? LOG_BYTES_MAX - text->length : 0;
+
+    zeta_text_append(text, piece.data, piece.size < room ? (size_t)piece.size : room);
+}
+
+ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_handle_t *out_log)
+{
+    void *object = NULL;
+    ze_result_t result;
+
+    zeta_text_append(text, "", 0);
+    if (!text->data)
+        return zeta_error_no_memory("a build log");
+    result = zeta_object_create(ZETA_KIND_MODULE_BUILD_LOG, sizeof(struct zeta_module_build_log),
+                                &object);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    ((struct zeta_module_build_log *)object)->text = ZETA_TAKE(text->data);
+    *text = (struct zeta_text){0};
+    *out_log = object;
+    return ZE_RESULT_SUCCESS;
+}
+
+static void finish_log(void *object)
+{
+    free(((struct zeta_module_build_log *)object)->text);
+}
+
+ZETA_OBJECT_FINISHER(ZETA_KIND_MODULE_BUILD_LOG, finish_log)
+
+ze_result_t zeta_blob_copy(const char *what, const void *data, size_t bytes, size_t *size,
+                           void *buffer)
+{
+    size_t room = *size;
+
+    *size = bytes;
+    if (!buffer)
+        return ZE_RESULT_SUCCESS;
+    if (room < bytes)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the %s has %zu bytes and the buffer only %zu", what, bytes, room);
+    memcpy(buffer, data, bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeModuleBuildLogGetString(ze_module_build_log_handle_t hModuleBuildLog,
+                                                      size_t *pSize, char *pBuildLog)
+{
+    const char *text = ((const struct zeta_module_build_log *)hModuleBuildLog)->text;
+
+    return zeta_blob_copy("build log", text, strlen(text) + 1, pSize, pBuildLog);
+}
+
+ze_result_t ZE_APICALL impl_zeModuleBuildLogDestroy(ze_module_build_log_handle_t hModuleBuildLog)
+{
+    return zeta_object_destroy(hModuleBuildLog, ZETA_KIND_MODULE_BUILD_LOG,
+                               "zeModuleBuildLogDestroy", "hModuleBuildLog");
 }

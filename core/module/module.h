@@ -14,10 +14,10 @@
 #include <zeta/plugin.h>
 
 #include "core/object/object.h"
+#include "core/util/list.h"
 
 struct zeta_context;
 struct zeta_device;
-struct zeta_kernel_state;
 struct zeta_link_group;
 
 /** Code that a backend loaded for a device. */
@@ -39,12 +39,29 @@ struct zeta_module {
     struct zeta_link_group *group; /**< modules that use each other; guarded by module_link.c */
 };
 
-/** One entry point of a module, with the state that launches capture. */
+/** One argument, as the backend described it. */
+struct zeta_kernel_argument {
+    uint32_t kind; /**< ZETA_PLUGIN_ARG_* */
+    uint32_t size_bytes;
+    uint32_t offset_bytes;
+    bool is_set;
+    atomic_bool is_logged; /**< the log has that it was given another size */
+};
+
+/** One entry point of a module, with what launches capture. */
 struct zeta_kernel {
     struct zeta_object object;
     struct zeta_module *module; /**< pinned */
     struct zeta_plugin_kernel *plugin_kernel;
-    struct zeta_kernel_state *state;
+    struct zeta_plugin_kernel_properties *properties; /**< too large for the slot of an object */
+    char *name;                                       /**< terminated */
+    char *attributes;                                 /**< terminated, blank separated */
+    uint32_t argument_count;
+    struct zeta_kernel_argument *arguments;
+    unsigned char *block; /**< values of the arguments at their places */
+    uint32_t group_size[3];
+    uint64_t global_offset[3];
+    uint32_t indirect_access; /**< ze_kernel_indirect_access_flags_t */
 };
 
 /** What a launch takes from a kernel. */
@@ -71,17 +88,21 @@ ze_result_t zeta_kernel_launch_state(const struct zeta_kernel *kernel,
 ze_result_t zeta_kernel_set_arguments(struct zeta_kernel *kernel, void **arguments);
 
 /**
- * Groups of the kernel that run at the same time on its device with the present group size; 0 when
- * no queue group of the device is cooperative.
+ * Groups of the kernel that run at the same time on its device; 0 when no queue group of the device
+ * is cooperative.
  */
-uint32_t zeta_kernel_max_cooperative_groups(const struct zeta_kernel *kernel);
-
-/** The same for any group size and block of arguments. */
 uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uint32_t size[3],
                                      const void *block);
 
-/** Name of a kernel, terminated. */
-const char *zeta_kernel_name(const struct zeta_kernel *kernel);
+/** INVALID_GROUP_SIZE_DIMENSION unless the kernel and its device can run groups of that size. */
+ze_result_t zeta_kernel_check_group_size(const struct zeta_kernel *kernel, const uint32_t size[3]);
+
+/**
+ * Writes the value of an argument into a block of arguments of the kernel, as
+ * zeKernelSetArgumentValue does into the kernel's own. Errors as there; nothing is written then.
+ */
+ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
+                                       uint32_t index, size_t size, const void *value);
 
 /** A checked module descriptor. Refers to memory of the application. */
 struct zeta_module_input {
@@ -120,5 +141,24 @@ void zeta_module_dump(struct zeta_module *module);
 
 /** Writes that the module is gone, if its image was written. */
 void zeta_module_dump_end(struct zeta_module *module);
+
+/**
+ * Appends bytes to a struct zeta_text; what does not fit 1 MiB is dropped. The write function of a
+ * plugin's log sink.
+ */
+void zeta_module_log_write(void *context, struct zeta_plugin_string piece);
+
+/**
+ * Makes a build log of the text, which is empty afterwards.
+ * Errors: OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_handle_t *out_log);
+
+/**
+ * The rule of blobs: no buffer asks for the size, and one that is too small is INVALID_SIZE and
+ * gets the size. what: name of the blob for the sentence.
+ */
+ze_result_t zeta_blob_copy(const char *what, const void *data, size_t bytes, size_t *size,
+                           void *buffer);
 
 #endif

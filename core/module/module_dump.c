@@ -144,26 +144,10 @@ static void add_name(FILE *line, const char *name)
     }
 }
 
-/* Where a kernel's code begins; kernels that cannot be made are left out. */
-static bool kernel_address(const struct zeta_module *module, const char *name,
-                           uint64_t *out_address)
-{
-    struct zeta_backend *backend = module->backend;
-    struct zeta_plugin_string text = {.data = name, .size = strlen(name)};
-    struct zeta_plugin_kernel *kernel = NULL;
-    uint32_t code =
-        backend->compute.kernel_create(backend->self, module->plugin_module, text, &kernel);
-
-    if (code != ZETA_PLUGIN_SUCCESS)
-        return false;
-    code = backend->compute.kernel_code(backend->self, kernel, out_address);
-    backend->compute.kernel_destroy(backend->self, kernel);
-    return code == ZETA_PLUGIN_SUCCESS;
-}
-
 static bool write_load(int directory, const struct zeta_module *module, uint64_t end,
                        const char *file)
 {
+    struct zeta_backend *backend = module->backend;
     char *text = NULL;
     size_t size = 0;
     FILE *line = open_memstream(&text, &size);
@@ -174,13 +158,21 @@ static bool write_load(int directory, const struct zeta_module *module, uint64_t
     (void)fprintf(line, "load\t%ld\t%" PRIx64 "\t%" PRIx64 "\t%s", (long)getpid(),
                   module->dumped_begin, end, file);
     for (uint32_t i = 0; i < module->kernel_count; i++) {
+        const struct zeta_plugin_string name = {.data = module->kernel_names[i],
+                                                .size = strlen(module->kernel_names[i])};
+        struct zeta_plugin_kernel *kernel = NULL;
         uint64_t address = 0;
 
-        if (!kernel_address(module, module->kernel_names[i], &address))
+        /* Kernels that cannot be made are left out. */
+        if (backend->compute.kernel_create(backend->self, module->plugin_module, name, &kernel) !=
+            ZETA_PLUGIN_SUCCESS)
             continue;
-        (void)fputc('\t', line);
-        add_name(line, module->kernel_names[i]);
-        (void)fprintf(line, "=%" PRIx64, address);
+        if (backend->compute.kernel_code(backend->self, kernel, &address) == ZETA_PLUGIN_SUCCESS) {
+            (void)fputc('\t', line);
+            add_name(line, module->kernel_names[i]);
+            (void)fprintf(line, "=%" PRIx64, address);
+        }
+        backend->compute.kernel_destroy(backend->self, kernel);
     }
     (void)fputc('\n', line);
     fine = fclose(line) == 0 && append_line(directory, text, size);
@@ -188,14 +180,16 @@ static bool write_load(int directory, const struct zeta_module *module, uint64_t
     return fine;
 }
 
-static void dump(int directory, struct zeta_module *module)
+void zeta_module_dump(struct zeta_module *module)
 {
     struct zeta_backend *backend = module->backend;
     struct zeta_plugin_array image = {0};
     char name[NAME_BYTES];
     uint64_t end = 0;
+    ZETA_CLEANUP(zeta_closep) int directory = open_directory();
 
-    if (backend->compute.module_code(backend->self, module->plugin_module, &module->dumped_begin,
+    if (directory < 0 ||
+        backend->compute.module_code(backend->self, module->plugin_module, &module->dumped_begin,
                                      &end) != ZETA_PLUGIN_SUCCESS ||
         backend->compute.module_native_image(backend->self, module->plugin_module, &image) !=
             ZETA_PLUGIN_SUCCESS)
@@ -206,28 +200,14 @@ static void dump(int directory, struct zeta_module *module)
         warn_once(getenv("ZETA_MODULE_DUMP"), "writing failed", errno);
 }
 
-void zeta_module_dump(struct zeta_module *module)
-{
-    const int directory = open_directory();
-
-    if (directory < 0)
-        return;
-    dump(directory, module);
-    (void)close(directory);
-}
-
 void zeta_module_dump_end(struct zeta_module *module)
 {
+    ZETA_CLEANUP(zeta_closep) int directory = module->is_dumped ? open_directory() : -1;
     char line[64];
-    int directory, size;
 
-    if (!module->is_dumped)
-        return;
-    directory = open_directory();
     if (directory < 0)
         return;
-    size = snprintf(line, sizeof(line), "unload\t%ld\t%" PRIx64 "\n", (long)getpid(),
-                    module->dumped_begin);
+    int size = snprintf(line, sizeof(line), "unload\t%ld\t%" PRIx64 "\n", (long)getpid(),
+                        module->dumped_begin);
     (void)append_line(directory, line, (size_t)size);
-    (void)close(directory);
 }

@@ -24,18 +24,6 @@ static bool separates(char c)
     return c == ',' || isspace((unsigned char)c);
 }
 
-/* The value of a word, 0 when it is no hexadecimal number. */
-static uint32_t flags_of_word(const char *word)
-{
-    char *end = NULL;
-    unsigned long long value;
-
-    if (!isxdigit((unsigned char)*word))
-        return 0;
-    value = strtoull(word, &end, 16);
-    return *end == '\0' || separates(*end) ? (uint32_t)(value & PROFILE_FLAGS) : 0;
-}
-
 /*
  * The value behind the last option in a list of build flags, as far as it is a combination of
  * zet_profile_flags_t: bits that nobody defined are left out, and no number is 0.
@@ -55,31 +43,18 @@ static uint32_t profile_option(const char *flags)
             value += *value == '=';
             while (separates(*value))
                 value++;
-            found = flags_of_word(value);
+            found = 0;
+            if (isxdigit((unsigned char)*value)) {
+                char *end = NULL;
+                const unsigned long long number = strtoull(value, &end, 16);
+
+                if (*end == '\0' || separates(*end))
+                    found = (uint32_t)(number & PROFILE_FLAGS);
+            }
         }
         at += length;
     }
     return found;
-}
-
-/* One image; where: its name, for messages. */
-static ze_result_t read_image(const uint8_t *image, size_t bytes, const char *where, uint32_t index,
-                              struct zeta_plugin_module_part *part)
-{
-    if (!image)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s (image %u) is null", where,
-                          index);
-    if (bytes == 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE, "%s (image %u) has 0 bytes", where, index);
-    part->image = image;
-    part->image_bytes = bytes;
-    return ZE_RESULT_SUCCESS;
-}
-
-static void read_flags(const char *flags, struct zeta_plugin_module_part *part)
-{
-    if (flags)
-        part->build_flags = (struct zeta_plugin_string){.data = flags, .size = strlen(flags)};
 }
 
 static ze_result_t read_constants(const ze_module_constants_t *constants, uint32_t format,
@@ -107,96 +82,75 @@ static ze_result_t read_constants(const ze_module_constants_t *constants, uint32
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t read_plain(const ze_module_desc_t *desc, uint32_t format,
-                              struct zeta_plugin_module_part *part)
+void zeta_module_input_finishp(struct zeta_module_input *input)
 {
-    ze_result_t result =
-        read_image(desc->pInputModule, desc->inputSize, "desc->pInputModule", 0, part);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    read_flags(desc->pBuildFlags, part);
-    return read_constants(desc->pConstants, format, part);
+    free(input->parts);
 }
 
-static ze_result_t read_program(const ze_module_program_exp_desc_t *program, uint32_t format,
-                                struct zeta_plugin_module_part *parts)
+ze_result_t zeta_module_input_read(const ze_module_desc_t *desc,
+                                   struct zeta_module_input *out_input)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    size_t size = desc->inputSize;
+    const uint8_t *image = desc->pInputModule;
+    const char *build_flags = desc->pBuildFlags;
+    const ze_module_constants_t *constants = desc->pConstants;
+    /* The plain descriptor is a program of one image. */
+    const ze_module_program_exp_desc_t plain = {.count = 1,
+                                                .inputSizes = &size,
+                                                .pInputModules = &image,
+                                                .pBuildFlags = &build_flags,
+                                                .pConstants = &constants};
+    const ze_module_program_exp_desc_t *chained =
+        zeta_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC, sizeof(*chained));
+    const ze_module_program_exp_desc_t *program = chained ? chained : &plain;
+    const char *where = chained ? "pInputModules of the program" : "desc->pInputModule";
+    uint32_t format = desc->format == ZE_MODULE_FORMAT_NATIVE ? ZETA_PLUGIN_MODULE_NATIVE
+                                                              : ZETA_PLUGIN_MODULE_IL_SPIRV;
+    uint32_t profile_flags = 0;
 
-    for (uint32_t i = 0; i < program->count && result == ZE_RESULT_SUCCESS; i++) {
-        result = read_image(program->pInputModules[i], program->inputSizes[i],
-                            "pInputModules of the program", i, &parts[i]);
-        if (result != ZE_RESULT_SUCCESS)
-            break;
-        parts[i].struct_size = sizeof(parts[i]);
-        if (program->pBuildFlags)
-            read_flags(program->pBuildFlags[i], &parts[i]);
-        if (program->pConstants)
-            result = read_constants(program->pConstants[i], format, &parts[i]);
-    }
-    return result;
-}
-
-static ze_result_t check_program(const ze_module_program_exp_desc_t *program)
-{
     if (program->count == 0)
         return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE, "the program has a count of 0 modules");
     if (!program->inputSizes || !program->pInputModules)
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
                           "the program has %u modules and no array %s", program->count,
                           program->inputSizes ? "pInputModules" : "inputSizes");
-    return ZE_RESULT_SUCCESS;
-}
-
-void zeta_module_input_finishp(struct zeta_module_input *input)
-{
-    free(input->parts);
-}
-
-/* Flags of any image count: the profile is one of the whole module. */
-static uint32_t profile_flags_of(const ze_module_desc_t *desc,
-                                 const ze_module_program_exp_desc_t *program)
-{
-    uint32_t flags = 0;
-
-    if (!program)
-        return profile_option(desc->pBuildFlags);
-    for (uint32_t i = 0; program->pBuildFlags && i < program->count; i++)
-        flags |= profile_option(program->pBuildFlags[i]);
-    return flags;
-}
-
-ze_result_t zeta_module_input_read(const ze_module_desc_t *desc,
-                                   struct zeta_module_input *out_input)
-{
-    const ze_module_program_exp_desc_t *program =
-        zeta_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC, sizeof(*program));
-    uint32_t format = desc->format == ZE_MODULE_FORMAT_NATIVE ? ZETA_PLUGIN_MODULE_NATIVE
-                                                              : ZETA_PLUGIN_MODULE_IL_SPIRV;
-    ze_result_t result = program ? check_program(program) : ZE_RESULT_SUCCESS;
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    uint32_t count = program ? program->count : 1;
     ZETA_CLEANUP(zeta_freep)
-    struct zeta_plugin_module_part *parts = calloc(count, sizeof(*parts));
+    struct zeta_plugin_module_part *parts = calloc(program->count, sizeof(*parts));
     if (!parts)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u images of a module",
-                          count);
-    result = program ? read_program(program, format, parts) : read_plain(desc, format, parts);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    *out_input = (struct zeta_module_input){
-        .desc = {.struct_size = sizeof(out_input->desc),
-                 .format = format,
-                 .image = parts[0].image,
-                 .image_bytes = parts[0].image_bytes,
-                 .build_flags = parts[0].build_flags,
-                 .constant_ids = parts[0].constant_ids,
-                 .constant_values = parts[0].constant_values,
-                 .parts = {.data = parts + 1, .count = count - 1, .stride = sizeof(*parts)}},
-        .parts = ZETA_TAKE(parts),
-        .profile_flags = profile_flags_of(desc, program)};
+                          program->count);
+    for (uint32_t i = 0; i < program->count; i++) {
+        struct zeta_plugin_module_part *part = &parts[i];
+        const char *flags = program->pBuildFlags ? program->pBuildFlags[i] : NULL;
+
+        part->struct_size = sizeof(*part);
+        part->image = program->pInputModules[i];
+        part->image_bytes = program->inputSizes[i];
+        if (!part->image)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s (image %u) is null", where,
+                              i);
+        if (part->image_bytes == 0)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE, "%s (image %u) has 0 bytes", where, i);
+        if (flags)
+            part->build_flags = (struct zeta_plugin_string){.data = flags, .size = strlen(flags)};
+        /* The profile is one of the whole module. */
+        profile_flags |= profile_option(flags);
+        ze_result_t result =
+            read_constants(program->pConstants ? program->pConstants[i] : NULL, format, part);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    *out_input = (struct zeta_module_input){.desc = {.struct_size = sizeof(out_input->desc),
+                                                     .format = format,
+                                                     .image = parts[0].image,
+                                                     .image_bytes = parts[0].image_bytes,
+                                                     .build_flags = parts[0].build_flags,
+                                                     .constant_ids = parts[0].constant_ids,
+                                                     .constant_values = parts[0].constant_values,
+                                                     .parts = {.data = parts + 1,
+                                                               .count = program->count - 1,
+                                                               .stride = sizeof(*parts)}},
+                                            .parts = ZETA_TAKE(parts),
+                                            .profile_flags = profile_flags};
     return ZE_RESULT_SUCCESS;
 }

@@ -12,7 +12,6 @@
 
 #include "core/device/device.h"
 #include "core/module/module.h"
-#include "core/module/module_log.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -58,7 +57,7 @@ ze_result_t zeta_module_check_linked(const struct zeta_module *module)
                       module->imports[0], module->import_count > 1 ? " and other names" : "");
 }
 
-/* ---------------------------------------------------------------- groups */
+/* ---- groups ---- */
 
 static void free_group(struct zeta_link_group *group)
 {
@@ -115,72 +114,39 @@ static struct zeta_link_group *make_group_locked(struct zeta_module *const *modu
     return NULL;
 }
 
-/* Takes a module out; gives the group to be freed when it was the last. */
-static struct zeta_link_group *leave_locked(struct zeta_module *module)
-{
-    struct zeta_link_group *group = module->group;
-
-    for (uint32_t i = 0; i < group->member_count; i++) {
-        if (group->members[i] == module) {
-            group->members[i] = group->members[--group->member_count];
-            break;
-        }
-    }
-    group->left[group->left_count++] = module->plugin_module;
-    return group->member_count == 0 ? group : NULL;
-}
-
 void zeta_module_release(struct zeta_module *module)
 {
     struct zeta_backend *backend = module->backend;
     struct zeta_module_links *links = atomic_load(&module->device->driver->links);
-    struct zeta_link_group *last = NULL;
-    bool grouped = false;
+    struct zeta_link_group *group = NULL;
+    bool is_last = false;
 
     if (!module->plugin_module)
         return;
     if (links) {
         pthread_mutex_lock(&links->lock);
-        grouped = module->group != NULL;
-        if (grouped)
-            last = leave_locked(module);
+        group = module->group;
+        if (group) {
+            uint32_t i = 0;
+
+            while (group->members[i] != module)
+                i++;
+            group->members[i] = group->members[--group->member_count];
+            group->left[group->left_count++] = module->plugin_module;
+            is_last = group->member_count == 0;
+        }
         pthread_mutex_unlock(&links->lock);
     }
-    if (!grouped)
+    if (!group) {
         backend->compute.module_destroy(backend->self, module->plugin_module);
-    for (uint32_t i = 0; last && i < last->left_count; i++)
-        backend->compute.module_destroy(backend->self, last->left[i]);
-    free_group(last);
-}
-
-/* ---------------------------------------------------------------- linking */
-
-static ze_result_t check_modules(struct zeta_module *const *modules, uint32_t count)
-{
-    for (uint32_t i = 1; i < count; i++) {
-        if (modules[i]->context != modules[0]->context)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "phModules[%u] belongs to another context than phModules[0]", i);
+    } else if (is_last) {
+        for (uint32_t i = 0; i < group->left_count; i++)
+            backend->compute.module_destroy(backend->self, group->left[i]);
+        free_group(group);
     }
-    return ZE_RESULT_SUCCESS;
 }
 
-/* The plugin's modules, each once. */
-static uint32_t list_plugin_modules(struct zeta_module *const *modules, uint32_t count,
-                                    struct zeta_plugin_module **out)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        bool seen = false;
-
-        for (uint32_t k = 0; k < n && !seen; k++)
-            seen = out[k] == modules[i]->plugin_module;
-        if (!seen)
-            out[n++] = modules[i]->plugin_module;
-    }
-    return n;
-}
+/* ---- linking ---- */
 
 static ze_result_t link_locked(struct zeta_module *const *modules, uint32_t count,
                                struct zeta_text *log)
@@ -193,9 +159,17 @@ static ze_result_t link_locked(struct zeta_module *const *modules, uint32_t coun
 
     if (!group || !list)
         return zeta_error_no_memory("links between modules");
-    const struct zeta_plugin_array array = {.data = (const void *)list,
-                                            .count = list_plugin_modules(modules, count, list),
-                                            .stride = sizeof(struct zeta_plugin_module *)};
+    struct zeta_plugin_array array = {.data = (const void *)list,
+                                      .stride = sizeof(struct zeta_plugin_module *)};
+    /* The plugin's modules, each once. */
+    for (uint32_t i = 0; i < count; i++) {
+        bool seen = false;
+
+        for (uint64_t k = 0; k < array.count && !seen; k++)
+            seen = list[k] == modules[i]->plugin_module;
+        if (!seen)
+            list[array.count++] = modules[i]->plugin_module;
+    }
     uint32_t code = backend->compute.module_link(backend->self, &array, &sink);
     if (code != ZETA_PLUGIN_SUCCESS)
         return zeta_backend_result(backend, code, "linking modules");
@@ -207,28 +181,26 @@ static ze_result_t link_locked(struct zeta_module *const *modules, uint32_t coun
     return ZE_RESULT_SUCCESS;
 }
 
-static bool need_a_link(struct zeta_module *const *modules, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (modules[i]->import_count > 0 && !atomic_load(&modules[i]->is_linked))
-            return true;
-    }
-    return false;
-}
-
 static ze_result_t link_modules(struct zeta_module *const *modules, uint32_t count,
                                 struct zeta_text *log)
 {
-    ze_result_t result = check_modules(modules, count);
+    bool is_needed = false;
 
+    for (uint32_t i = 0; i < count; i++) {
+        if (modules[i]->context != modules[0]->context)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "phModules[%u] belongs to another context than phModules[0]", i);
+        is_needed =
+            is_needed || (modules[i]->import_count > 0 && !atomic_load(&modules[i]->is_linked));
+    }
     /* Modules without open imports do not come to depend on each other. */
-    if (result != ZE_RESULT_SUCCESS || !need_a_link(modules, count))
-        return result;
+    if (!is_needed)
+        return ZE_RESULT_SUCCESS;
     struct zeta_module_links *links = links_of(modules[0]->device->driver);
     if (!links)
         return zeta_error_no_memory("links between modules");
     pthread_mutex_lock(&links->lock);
-    result = link_locked(modules, count, log);
+    ze_result_t result = link_locked(modules, count, log);
     pthread_mutex_unlock(&links->lock);
     return result;
 }
@@ -248,18 +220,7 @@ ze_result_t ZE_APICALL impl_zeModuleDynamicLink(uint32_t numModules, ze_module_h
     return result;
 }
 
-/* ---------------------------------------------------------------- inspection */
-
-static ze_result_t exports_of(const struct zeta_module *module, struct zeta_plugin_array *out_names)
-{
-    struct zeta_backend *backend = module->backend;
-    uint32_t code = backend->compute.module_symbols(backend->self, module->plugin_module,
-                                                    ZETA_PLUGIN_SYMBOL_EXPORT, out_names);
-
-    return code == ZETA_PLUGIN_SUCCESS
-               ? ZE_RESULT_SUCCESS
-               : zeta_backend_result(backend, code, "listing the exports of a module");
-}
+/* ---- inspection ---- */
 
 static bool is_exported(const char *name, struct zeta_plugin_array *const exports, uint32_t count)
 {
@@ -298,10 +259,12 @@ static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
     if (!exports)
         return zeta_error_no_memory("links between modules");
     for (uint32_t i = 0; i < count; i++) {
-        ze_result_t result = exports_of(modules[i], &exports[i]);
+        struct zeta_backend *backend = modules[i]->backend;
+        uint32_t code = backend->compute.module_symbols(backend->self, modules[i]->plugin_module,
+                                                        ZETA_PLUGIN_SYMBOL_EXPORT, &exports[i]);
 
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
+        if (code != ZETA_PLUGIN_SUCCESS)
+            return zeta_backend_result(backend, code, "listing the exports of a module");
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) {
         zeta_text_add(log, "imports:\n");

@@ -27,22 +27,6 @@ struct needs {
     uint64_t local_bytes;
 };
 
-static const struct field {
-    const char *name;
-    size_t offset;
-} fields[] = {
-    {"ip", offsetof(struct needs, ip_version)},
-    {"group", offsetof(struct needs, group_size)},
-    {"local", offsetof(struct needs, local_bytes)},
-};
-
-#define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
-
-static uint64_t *field_of(struct needs *needs, size_t index)
-{
-    return (uint64_t *)(void *)((char *)needs + fields[index].offset);
-}
-
 /* Takes in what one kernel needs; a kernel that cannot be looked at is the backend's failure. */
 static ze_result_t add_kernel(const struct zeta_module *module, const char *name,
                               struct needs *needs)
@@ -89,10 +73,10 @@ static ze_result_t find_module(const void *description, const struct zeta_module
 
 static ze_result_t check_compute(const struct zeta_device *device)
 {
-    if (device->driver->compute)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "no plugin computes on %s, so nothing is required of it", device->name);
+    return device->driver->compute
+               ? ZE_RESULT_SUCCESS
+               : zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "no plugin computes on %s, so nothing is required of it", device->name);
 }
 
 ze_result_t ZE_APICALL impl_zeDeviceGetRuntimeRequirements(ze_device_handle_t hDevice,
@@ -118,19 +102,7 @@ ze_result_t ZE_APICALL impl_zeDeviceGetRuntimeRequirements(ze_device_handle_t hD
     if (length < 0 || (size_t)length >= sizeof(text))
         return zeta_error(ZE_RESULT_ERROR_UNKNOWN, "the requirements do not fit %zu bytes",
                           sizeof(text));
-    size_t needed = (size_t)length + 1;
-    if (pRequirements && *pSize < needed) {
-        size_t given = *pSize;
-
-        *pSize = needed;
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "the requirements have %zu bytes, and pRequirements room for %zu", needed,
-                          given);
-    }
-    if (pRequirements)
-        memcpy(pRequirements, text, needed);
-    *pSize = needed;
-    return ZE_RESULT_SUCCESS;
+    return zeta_blob_copy("requirements", text, (size_t)length + 1, pSize, pRequirements);
 }
 
 ze_result_t ZE_APICALL impl_zeDeviceGetRuntimeRequirementsKey(ze_device_handle_t hDevice,
@@ -147,29 +119,32 @@ ze_result_t ZE_APICALL impl_zeDeviceGetRuntimeRequirementsKey(ze_device_handle_t
 /* Reads "name=value" words; false for anything else. The version stays in the text. */
 static bool read_needs(const char *text, struct needs *out_needs, const char **out_made)
 {
-    while (*text == ' ') {
-        size_t length = strcspn(++text, "= ");
-        bool known = false;
+    const struct {
+        const char *start;
+        uint64_t *value;
+    } fields[] = {{"ip=", &out_needs->ip_version},
+                  {"group=", &out_needs->group_size},
+                  {"local=", &out_needs->local_bytes}};
 
-        if (text[length] != '=')
-            return false;
-        if (length == 4 && memcmp(text, "made", 4) == 0) {
+    while (*text == ' ') {
+        size_t i = 0;
+        char *end = NULL;
+
+        text++;
+        if (strncmp(text, "made=", 5) == 0) {
             *out_made = text + 5;
             text += strcspn(text, " ");
             continue;
         }
-        for (size_t i = 0; i < FIELD_COUNT; i++) {
-            char *end = NULL;
-
-            if (strlen(fields[i].name) != length || memcmp(text, fields[i].name, length) != 0)
-                continue;
-            *field_of(out_needs, i) = strtoull(text + length + 1, &end, 10);
-            known = end != text + length + 1 && (*end == ' ' || *end == '\0');
-            text = end;
-            break;
-        }
-        if (!known)
+        while (i < 3 && strncmp(text, fields[i].start, strlen(fields[i].start)) != 0)
+            i++;
+        if (i == 3)
             return false;
+        text += strlen(fields[i].start);
+        *fields[i].value = strtoull(text, &end, 10);
+        if (end == text || (*end != ' ' && *end != '\0'))
+            return false;
+        text = end;
     }
     return *text == '\0';
 }

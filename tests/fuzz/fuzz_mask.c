@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/device/visible.h"
+#include "core/device/init.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,7 @@
 #include "core/event/activity.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,10 +53,11 @@ static void name_track(const struct zeta_trace_queue *queue, struct zeta_trace_s
 {
     const uint32_t generation = zeta_trace_file_generation();
     struct zeta_trace_track *track = queue->track;
+    const struct zeta_device *device = queue->device;
     char line[LINE_BYTES];
     char name[NAME_BYTES];
+    char tile[24] = "";
     struct zeta_trace_text text = {.data = line, .size_bytes = sizeof(line)};
-    struct zeta_trace_text label = {.data = name, .size_bytes = sizeof(name)};
     uint32_t none = 0;
 
     if (atomic_load(&track->generation) == generation ||
@@ -64,21 +66,13 @@ static void name_track(const struct zeta_trace_queue *queue, struct zeta_trace_s
     if (atomic_load(&track->number) == 0)
         (void)atomic_compare_exchange_strong(&track->number, &none,
                                              atomic_fetch_add(&track_count, 1) + 1);
-    zeta_trace_text_put(&label, queue->device->name);
-    if (queue->device->parent) {
-        zeta_trace_text_put(&label, " tile ");
-        zeta_trace_text_unsigned(&label, queue->device->tile);
-    }
-    zeta_trace_text_put(&label, ", queue ");
-    zeta_trace_text_unsigned(&label, atomic_load(&track->number));
-    zeta_trace_text_put(&label, " (group ");
-    zeta_trace_text_unsigned(&label, queue->ordinal);
-    zeta_trace_text_put(&label, " index ");
-    zeta_trace_text_unsigned(&label, queue->index);
-    zeta_trace_text_put(&label, ")");
+    if (device->parent)
+        (void)snprintf(tile, sizeof(tile), " tile %u", device->tile);
+    (void)snprintf(name, sizeof(name), "%s%s, queue %u (group %u index %u)", device->name, tile,
+                   atomic_load(&track->number), queue->ordinal, queue->index);
     begin_line(&text, "M", track);
     zeta_trace_text_put(&text, "0,\"cat\":\"device\",\"name\":\"thread_name\",\"args\":{\"name\":");
-    zeta_trace_text_string(&text, name, label.used_bytes);
+    zeta_trace_text_string(&text, name, strlen(name));
     zeta_trace_text_put(&text, "}},\n");
     if (!text.is_cut)
         zeta_trace_slot_write(slot, line, text.used_bytes, false);
@@ -94,41 +88,38 @@ static void add_three(struct zeta_trace_text *text, const char *name, const uint
     zeta_trace_text_put(text, "\"");
 }
 
+/* source: NULL for none. */
+static void add_memory(struct zeta_trace_text *text, const void *target, const void *source,
+                       uint64_t bytes)
+{
+    zeta_trace_text_put(text, "\"target\":");
+    zeta_trace_text_address(text, (uintptr_t)target);
+    if (source) {
+        zeta_trace_text_put(text, ",\"source\":");
+        zeta_trace_text_address(text, (uintptr_t)source);
+    }
+    zeta_trace_text_put(text, ",\"bytes\":");
+    zeta_trace_text_number(text, bytes);
+}
+
 static void add_arguments(struct zeta_trace_text *text, const struct zeta_plugin_command *command)
 {
-    const uint64_t *size = command->u.region.size;
+    const struct zeta_plugin_copy *copy = &command->u.copy;
+    const struct zeta_plugin_copy_region *region = &command->u.region;
+    const bool is_indirect = (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) != 0;
 
-    switch (command->type) {
-    case ZETA_PLUGIN_COMMAND_LAUNCH:
-        if ((command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) == 0)
+    if (command->type == ZETA_PLUGIN_COMMAND_LAUNCH) {
+        if (!is_indirect)
             add_three(text, "\"groups\":\"", command->u.launch.group_count);
         zeta_trace_text_comma(text);
         add_three(text, "\"group size\":\"", command->u.launch.group_size);
-        break;
-    case ZETA_PLUGIN_COMMAND_COPY:
-        if (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT)
-            break;
-        zeta_trace_text_put(text, "\"target\":");
-        zeta_trace_text_address(text, (uintptr_t)command->u.copy.target);
-        zeta_trace_text_put(text, ",\"source\":");
-        zeta_trace_text_address(text, (uintptr_t)command->u.copy.source);
-        zeta_trace_text_put(text, ",\"bytes\":");
-        zeta_trace_text_number(text, command->u.copy.size_bytes);
-        break;
-    case ZETA_PLUGIN_COMMAND_COPY_REGION:
-        zeta_trace_text_put(text, "\"target\":");
-        zeta_trace_text_address(text, (uintptr_t)command->u.region.target);
-        zeta_trace_text_put(text, ",\"source\":");
-        zeta_trace_text_address(text, (uintptr_t)command->u.region.source);
-        zeta_trace_text_put(text, ",\"bytes\":");
-        zeta_trace_text_number(text, size[0] * size[1] * size[2]);
-        break;
-    default:
-        zeta_trace_text_put(text, "\"target\":");
-        zeta_trace_text_address(text, (uintptr_t)command->u.fill.target);
-        zeta_trace_text_put(text, ",\"bytes\":");
-        zeta_trace_text_number(text, command->u.fill.size_bytes);
-        break;
+    } else if (command->type == ZETA_PLUGIN_COMMAND_COPY_REGION) {
+        add_memory(text, region->target, region->source,
+                   region->size[0] * region->size[1] * region->size[2]);
+    } else if (command->type == ZETA_PLUGIN_COMMAND_FILL) {
+        add_memory(text, command->u.fill.target, NULL, command->u.fill.size_bytes);
+    } else if (!is_indirect) {
+        add_memory(text, copy->target, copy->source, copy->size_bytes);
     }
 }
 

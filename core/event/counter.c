@@ -47,36 +47,27 @@ static struct zeta_counter_slot *slot_at(const struct zeta_counter *counter, uin
 
 /* ---------------------------------------------------------------- life */
 
-static struct zeta_counter_table *make_table(uint64_t count)
+/* slots: shared ones, NULL: its own. */
+static struct zeta_counter_table *make_table(uint64_t count, struct zeta_counter_slot *slots)
 {
     struct zeta_counter_table *table = calloc(1, sizeof(*table));
 
     if (!table)
         return NULL;
     table->count = count;
-    table->slots = calloc(count, sizeof(*table->slots));
+    table->slots = slots ? slots : calloc(count, sizeof(*slots));
     if (table->slots)
         return table;
     free(table);
     return NULL;
 }
 
-static struct zeta_counter_table *make_shared_table(struct zeta_counter_memory *memory)
-{
-    struct zeta_counter_table *table = calloc(1, sizeof(*table));
-
-    if (!table)
-        return NULL;
-    table->count = ZETA_COUNTER_SHARED_SLOTS;
-    table->slots = memory->slots;
-    return table;
-}
-
 ze_result_t zeta_counter_create(struct zeta_counter_memory *memory,
                                 struct zeta_counter **out_counter)
 {
     struct zeta_counter *counter = calloc(1, sizeof(*counter));
-    struct zeta_counter_table *table = memory ? make_shared_table(memory) : make_table(FIRST_SLOTS);
+    struct zeta_counter_table *table = memory ? make_table(ZETA_COUNTER_SHARED_SLOTS, memory->slots)
+                                              : make_table(FIRST_SLOTS, NULL);
 
     if (!counter || !table) {
         if (table && !memory)
@@ -111,27 +102,24 @@ void zeta_counter_destroy(struct zeta_counter *counter)
 
 /* ---------------------------------------------------------------- values */
 
-static void copy_slot(struct zeta_counter_slot *to, const struct zeta_counter_slot *from)
-{
-    atomic_store(&to->word, atomic_load(&from->word));
-    atomic_store(&to->times.begin_ticks, atomic_load(&from->times.begin_ticks));
-    atomic_store(&to->times.end_ticks, atomic_load(&from->times.end_ticks));
-    atomic_store(&to->times.host_shift, atomic_load(&from->times.host_shift));
-    atomic_store(&to->signaller, atomic_load(&from->signaller));
-}
-
 /* Twice as many slots. False without memory. */
 static bool grow_locked(struct zeta_counter *counter)
 {
     struct zeta_counter_table *old = atomic_load(&counter->table);
-    struct zeta_counter_table *table = make_table(old->count * 2);
+    struct zeta_counter_table *table = make_table(old->count * 2, NULL);
 
     if (!table)
         return false;
     for (uint64_t i = 0; i < old->count; i++) {
-        uint64_t value = value_of(atomic_load(&old->slots[i].word));
+        const struct zeta_counter_slot *from = &old->slots[i];
+        uint64_t word = atomic_load(&from->word);
+        struct zeta_counter_slot *to = &table->slots[value_of(word) & (table->count - 1)];
 
-        copy_slot(&table->slots[value & (table->count - 1)], &old->slots[i]);
+        atomic_store(&to->word, word);
+        atomic_store(&to->times.begin_ticks, atomic_load(&from->times.begin_ticks));
+        atomic_store(&to->times.end_ticks, atomic_load(&from->times.end_ticks));
+        atomic_store(&to->times.host_shift, atomic_load(&from->times.host_shift));
+        atomic_store(&to->signaller, atomic_load(&from->signaller));
     }
     table->older = old;
     atomic_store(&counter->table, table);

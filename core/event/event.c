@@ -164,11 +164,6 @@ static void lock_binding(struct zeta_event *event)
         (void)sched_yield();
 }
 
-static void unlock_binding(struct zeta_event *event)
-{
-    atomic_store(&event->binding, 0);
-}
-
 static void clear_level_locked(struct zeta_event *event)
 {
     atomic_fetch_and(&event->special, ~(uint32_t)ZETA_EVENT_BOUND);
@@ -187,7 +182,7 @@ bool zeta_event_bind(struct zeta_event *event, zeta_event_level_fn level, void *
     event->level_context = context;
     atomic_store(&event->level, level);
     atomic_fetch_or(&event->special, ZETA_EVENT_BOUND);
-    unlock_binding(event);
+    atomic_store(&event->binding, 0);
     zeta_signal_poke(signal_of(event));
     return true;
 }
@@ -197,33 +192,17 @@ void zeta_event_unbind(struct zeta_event *event, const void *context)
     lock_binding(event);
     if (atomic_load(&event->level) && event->level_context == context)
         clear_level_locked(event);
-    unlock_binding(event);
+    atomic_store(&event->binding, 0);
     zeta_signal_poke(signal_of(event));
     zeta_object_unpin(event);
 }
 
 /* ---------------------------------------------------------------- signals */
 
-/* Commands of the same driver may wait for the event. */
-static void wake_backends(const struct zeta_event *event)
-{
-    zeta_driver_wake(event->context->driver);
-}
-
 void zeta_event_notify(struct zeta_event *event)
 {
     zeta_signal_poke(signal_of(event));
-    wake_backends(event);
-}
-
-static void signal_cell(struct zeta_event *event, uint64_t begin_ticks, uint64_t end_ticks)
-{
-    struct zeta_event_cell *cell = event->cell;
-
-    zeta_work_times_set(&cell->times, begin_ticks, end_ticks);
-    if (cell != &event->own)
-        atomic_store_explicit(&cell->signaller, 0, memory_order_relaxed);
-    zeta_signal_set(&cell->signal, ZETA_SIGNAL_ON);
+    zeta_driver_wake(event->context->driver);
 }
 
 void zeta_event_signal(const struct zeta_plugin_event *signal, uint64_t begin_ticks,
@@ -243,9 +222,13 @@ void zeta_event_signal(const struct zeta_plugin_event *signal, uint64_t begin_ti
         zeta_counter_reach(event->counter, signal->value, begin_ticks, end_ticks);
         zeta_store_advance(atomic_load(&event->store), event->counter);
     } else {
-        signal_cell(event, begin_ticks, end_ticks);
+        zeta_work_times_set(&event->cell->times, begin_ticks, end_ticks);
+        if (event->cell != &event->own)
+            atomic_store_explicit(&event->cell->signaller, 0, memory_order_relaxed);
+        zeta_signal_set(&event->cell->signal, ZETA_SIGNAL_ON);
     }
-    wake_backends(event);
+    /* Commands of the same driver may wait for the event. */
+    zeta_driver_wake(event->context->driver);
 }
 
 void zeta_event_signal_now(const struct zeta_plugin_event *signal)
@@ -361,17 +344,6 @@ ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns)
     return device ? zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST) : result;
 }
 
-/* The times of a value; NULL when it has none any more. */
-static struct zeta_work_times *find_times(struct zeta_event *event, uint64_t value)
-{
-    if (!event->counter)
-        return &event->cell->times;
-    if (value == ZETA_VALUE_STORE)
-        return &event->own.times;
-    struct zeta_counter_slot *slot = zeta_counter_slot_of(event->counter, value);
-    return slot ? &slot->times : NULL;
-}
-
 ze_result_t zeta_event_work(struct zeta_event *event, uint64_t value,
                             struct zeta_work_times **out_times)
 {
@@ -392,10 +364,17 @@ ze_result_t zeta_event_work(struct zeta_event *event, uint64_t value,
                          : atomic_load(&event->cell->signal.state);
     if (state == ZETA_SIGNAL_LOST)
         return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
-    struct zeta_work_times *times = state == ZETA_SIGNAL_ON ? find_times(event, value) : NULL;
-    if (!times)
+    if (state != ZETA_SIGNAL_ON)
         return ZE_RESULT_NOT_READY;
-    *out_times = times;
+    if (!event->counter || value == ZETA_VALUE_STORE) {
+        *out_times = event->counter ? &event->own.times : &event->cell->times;
+        return ZE_RESULT_SUCCESS;
+    }
+    /* A value loses its slot to a later one. */
+    struct zeta_counter_slot *slot = zeta_counter_slot_of(event->counter, value);
+    if (!slot)
+        return ZE_RESULT_NOT_READY;
+    *out_times = &slot->times;
     return ZE_RESULT_SUCCESS;
 }
 

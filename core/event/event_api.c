@@ -1,5 +1,7 @@
-/* The event functions of the API, but for those about times (event_times.c). */
+/* The event functions of the API. */
 #include <string.h>
+
+#include <zeta/clock.h>
 
 #include "core/api/chain.h"
 #include "core/device/device.h"
@@ -9,10 +11,13 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static ze_result_t check_desc(const struct zeta_event_pool *pool, const ze_event_desc_t *desc)
+ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
+                                          const ze_event_desc_t *desc, ze_event_handle_t *phEvent)
 {
+    struct zeta_event_pool *pool = (struct zeta_event_pool *)hEventPool;
     const ze_event_sync_mode_desc_t *mode = zeta_chain_find(
         desc->pNext, ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC, sizeof(ze_event_sync_mode_desc_t));
+    void *object = NULL;
 
     if (desc->index >= pool->count)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -22,54 +27,28 @@ static ze_result_t check_desc(const struct zeta_event_pool *pool, const ze_event
     if (mode && (mode->syncModeFlags & ZE_EVENT_SYNC_MODE_FLAG_EXTERNAL_INTERRUPT_WAIT))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "event %u: there are no external interrupts to wait for", desc->index);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* The event has a pin on its pool already. */
-static void fill_from_pool(struct zeta_event *event, struct zeta_event_pool *pool,
-                           const ze_event_desc_t *desc)
-{
-    const ze_event_pool_flags_t host = ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
-
+    ze_result_t result = zeta_object_create_in(pool, ZETA_KIND_EVENT_POOL, ZETA_KIND_EVENT,
+                                               sizeof(struct zeta_event), &object);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_event *event = object;
     zeta_event_init(event, pool->context, pool, pool->device);
     event->index = desc->index;
     event->signal_scope = desc->signal;
     event->wait_scope = desc->wait;
-    event->has_host_times = (pool->flags & host) != 0;
+    event->has_host_times = (pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP) != 0;
     event->has_times = event->has_host_times || (pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     if (pool->share) {
         event->cell = zeta_share_cell(pool->share, desc->index);
         atomic_store(&event->special, ZETA_EVENT_SHARED);
     }
-}
-
-/* Drops an event that nobody has seen yet. */
-static ze_result_t drop(struct zeta_event *event, ze_result_t result)
-{
-    zeta_object_discard(event);
-    return result;
-}
-
-ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
-                                          const ze_event_desc_t *desc, ze_event_handle_t *phEvent)
-{
-    struct zeta_event_pool *pool = (struct zeta_event_pool *)hEventPool;
-    void *object = NULL;
-    ze_result_t result = check_desc(pool, desc);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = zeta_object_create_in(pool, ZETA_KIND_EVENT_POOL, ZETA_KIND_EVENT,
-                                   sizeof(struct zeta_event), &object);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    fill_from_pool(object, pool, desc);
     if (pool->is_counted)
-        result = zeta_event_make_counted(object);
-    if (result != ZE_RESULT_SUCCESS)
-        return drop(object, result);
-    *phEvent = object;
-    return ZE_RESULT_SUCCESS;
+        result = zeta_event_make_counted(event);
+    if (result == ZE_RESULT_SUCCESS)
+        *phEvent = object;
+    else
+        zeta_object_discard(event);
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeEventDestroy(ze_event_handle_t hEvent)
@@ -78,20 +57,6 @@ ze_result_t ZE_APICALL impl_zeEventDestroy(ze_event_handle_t hEvent)
 }
 
 /* ---------------------------------------------------------------- counter based events */
-
-static ze_result_t check_counted(const struct zeta_context *context,
-                                 const struct zeta_device *device,
-                                 const ze_event_counter_based_desc_t *desc)
-{
-    const ze_event_counter_based_flags_t both =
-        ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
-
-    if ((desc->flags & both) == both)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          "ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP cannot be combined with "
-                          "ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP, which includes it");
-    return zeta_context_check_device(context, device);
-}
 
 static ze_result_t new_counted(struct zeta_context *context, struct zeta_device *device,
                                struct zeta_event **out_event)
@@ -115,10 +80,11 @@ ze_result_t zeta_event_create_own(struct zeta_context *context, struct zeta_even
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = zeta_event_make_counted(event);
-    if (result != ZE_RESULT_SUCCESS)
-        return drop(event, result);
-    *out_event = event;
-    return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_SUCCESS)
+        *out_event = event;
+    else
+        zeta_object_discard(event);
+    return result;
 }
 
 static void set_counted_flags(struct zeta_event *event, ze_event_counter_based_flags_t flags)
@@ -161,18 +127,25 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedCreate(ze_context_handle_t hConte
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
     struct zeta_device *device = (struct zeta_device *)hDevice;
+    const ze_event_counter_based_flags_t both =
+        ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
     struct zeta_event *event = NULL;
-    ze_result_t result = check_counted(context, device, desc);
 
+    if ((desc->flags & both) == both)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP cannot be combined with "
+                          "ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP, which includes it");
+    ze_result_t result = zeta_context_check_device(context, device);
     if (result == ZE_RESULT_SUCCESS)
         result = new_counted(context, device, &event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = fill_counted(event, device, desc);
-    if (result != ZE_RESULT_SUCCESS)
-        return drop(event, result);
-    *phEvent = (ze_event_handle_t)event;
-    return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_SUCCESS)
+        *phEvent = (ze_event_handle_t)event;
+    else
+        zeta_object_discard(event);
+    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeEventCounterBasedGetIpcHandle(
@@ -203,8 +176,10 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedOpenIpcHandle(
     result = zeta_share_open(ZETA_SHARE_COUNTER, hIpc.data, &event->share);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_event_make_counted(event);
-    if (result != ZE_RESULT_SUCCESS)
-        return drop(event, result);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_object_discard(event);
+        return result;
+    }
     set_counted_flags(event, event->share->flags);
     *phEvent = (ze_event_handle_t)event;
     return ZE_RESULT_SUCCESS;
@@ -298,25 +273,18 @@ ze_result_t ZE_APICALL impl_zeEventQueryStatus(ze_event_handle_t hEvent)
     return zeta_event_wait((struct zeta_event *)hEvent, 0);
 }
 
-static ze_result_t refuse_captured(const struct zeta_event *event)
-{
-    if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED))
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(
-        ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-        "the event is signalled by commands that are recorded into a graph and do not "
-        "run now");
-}
-
 ze_result_t ZE_APICALL impl_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)
 {
     struct zeta_event *event = (struct zeta_event *)hEvent;
 
     if (!zeta_object_pin(event, ZETA_KIND_EVENT))
         return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventHostSynchronize", "hEvent");
-    ze_result_t result = refuse_captured(event);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_event_wait(event, timeout);
+    ze_result_t result =
+        atomic_load(&event->special) & ZETA_EVENT_CAPTURED
+            ? zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+                         "the event is signalled by commands that are recorded into a graph and do "
+                         "not run now")
+            : zeta_event_wait(event, timeout);
     zeta_object_unpin(event);
     return result;
 }
@@ -349,4 +317,112 @@ ze_result_t ZE_APICALL impl_zeEventGetCounterBasedFlags(ze_event_handle_t hEvent
 {
     *pFlags = ((const struct zeta_event *)hEvent)->counter_flags;
     return ZE_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- times */
+
+ze_result_t ZE_APICALL impl_zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
+                                                        ze_kernel_timestamp_result_t *dstptr)
+{
+    return zeta_event_times((struct zeta_event *)hEvent, ZETA_VALUE_NONE, dstptr);
+}
+
+static ze_result_t read_times(struct zeta_event *event, ze_device_handle_t device,
+                              ze_kernel_timestamp_result_t *out_times)
+{
+    ze_result_t result =
+        zeta_context_check_device(event->context, (const struct zeta_device *)device);
+
+    return result == ZE_RESULT_SUCCESS ? zeta_event_times(event, ZETA_VALUE_NONE, out_times)
+                                       : result;
+}
+
+ze_result_t ZE_APICALL impl_zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
+                                                      ze_device_handle_t hDevice, uint32_t *pCount,
+                                                      ze_kernel_timestamp_result_t *pTimestamps)
+{
+    ze_kernel_timestamp_result_t times;
+    ze_result_t result = read_times((struct zeta_event *)hEvent, hDevice, &times);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (zeta_count_clip(pCount, 1, pTimestamps) == 1)
+        *pTimestamps = times;
+    return ZE_RESULT_SUCCESS;
+}
+
+/*
+ * What turns nanoseconds of the device's clock into those of the host's raw clock at a time, by the
+ * distance from now. The two clocks drift, and reading them takes a while, so the first answer
+ * about the work of an event is kept with it: all processes give the same one.
+ */
+static ze_result_t host_shift(struct zeta_device *device, struct zeta_work_times *work,
+                              uint64_t begin_ticks, double ns_per_tick, uint64_t *out_shift)
+{
+    uint64_t known = atomic_load(&work->host_shift);
+    uint64_t ticks = 0;
+    uint64_t host_ns = 0;
+    ze_result_t result = known ? ZE_RESULT_SUCCESS : zeta_device_clock(device, &ticks, &host_ns);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!known) {
+        int64_t age_ns = (int64_t)((double)(int64_t)(ticks - begin_ticks) * ns_per_tick);
+        uint64_t shift = host_ns - (uint64_t)age_ns - (uint64_t)((double)begin_ticks * ns_per_tick);
+
+        shift = shift ? shift : 1;
+        if (atomic_compare_exchange_strong(&work->host_shift, &known, shift))
+            known = shift;
+    }
+    *out_shift = known;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t synchronized_times(struct zeta_event *event,
+                                      ze_synchronized_timestamp_result_ext_t *out)
+{
+    struct zeta_device *device = atomic_load(&event->device);
+    double ns_per_tick = (double)ZETA_NS_PER_S / (double)device->backend->properties.timer_hz;
+    struct zeta_work_times *work = NULL;
+    uint64_t shift = 0;
+    ze_result_t result = zeta_event_work(event, ZETA_VALUE_NONE, &work);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint64_t begin = atomic_load(&work->begin_ticks);
+    uint64_t end = atomic_load(&work->end_ticks);
+    result = host_shift(device, work, begin, ns_per_tick, &shift);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint64_t length_ns = (uint64_t)((double)(end - begin) * ns_per_tick);
+    out->global.kernelStart = (uint64_t)((double)begin * ns_per_tick) + shift;
+    out->global.kernelEnd = out->global.kernelStart + (length_ns > 0 ? length_ns : 1);
+    out->context = out->global;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL impl_zeEventQueryKernelTimestampsExt(
+    ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t *pCount,
+    ze_event_query_kernel_timestamps_results_ext_properties_t *pResults)
+{
+    struct zeta_event *event = (struct zeta_event *)hEvent;
+    ze_kernel_timestamp_result_t times;
+    ze_result_t result = read_times(event, hDevice, &times);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (zeta_count_clip(pCount, 1, pResults) == 0)
+        return ZE_RESULT_SUCCESS;
+    if (pResults->pSynchronizedTimestampsBuffer) {
+        if (!event->has_host_times)
+            return zeta_error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "host times need a pool that was created with "
+                "ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, or a counter based event "
+                "with ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP");
+        result = synchronized_times(event, pResults->pSynchronizedTimestampsBuffer);
+    }
+    if (result == ZE_RESULT_SUCCESS && pResults->pKernelTimestampsBuffer)
+        *pResults->pKernelTimestampsBuffer = times;
+    return result;
 }

@@ -242,41 +242,12 @@ static ze_result_t out_of_date(const struct share_handle *wanted)
         wanted->descriptor, zeta_process_id(wanted->maker));
 }
 
-/* Ours, and of a size that cannot change. */
-static ze_result_t check_file(const struct share_handle *wanted, int fd, size_t *out_bytes)
-{
-    struct stat status;
-    int seals = fcntl(fd, F_GET_SEALS);
-
-    if (fstat(fd, &status) != 0 || status.st_uid != geteuid() || seals < 0 ||
-        (seals & SEALS) != SEALS || status.st_size < (off_t)ZETA_SHARE_AT)
-        return out_of_date(wanted);
-    *out_bytes = (size_t)status.st_size;
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t check_content(struct zeta_share *share, const struct share_handle *wanted)
-{
-    const struct share_header *header = share->memory;
-    uint32_t count = header->count;
-
-    if (header->magic != MAGIC || header->kind != wanted->kind || header->maker != wanted->maker ||
-        memcmp(header->token, wanted->token, sizeof(wanted->token)) != 0 || count == 0 ||
-        count > ZETA_SHARE_MAX_EVENTS ||
-        share_bytes((enum zeta_share_kind)wanted->kind, count) != share->bytes)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the IPC handle leads to memory of process %u that holds other events",
-                          zeta_process_id(wanted->maker));
-    share->count = count;
-    share->flags = header->flags;
-    return ZE_RESULT_SUCCESS;
-}
-
 static ze_result_t open_file(struct zeta_share *share, const struct share_handle *wanted)
 {
     uint32_t pid = zeta_process_id(wanted->maker);
     ZETA_CLEANUP(zeta_closep)
     int fd = zeta_descriptor_open_of((int)pid, wanted->descriptor, wanted->device, wanted->inode);
+    struct stat status;
 
     if (fd < 0 && errno == ESTALE)
         return out_of_date(wanted);
@@ -285,10 +256,28 @@ static ze_result_t open_file(struct zeta_share *share, const struct share_handle
                           "process %u, which made the IPC handle, cannot be reached (descriptor "
                           "%d: %s); it has to run, as the same user and with the same process ids",
                           pid, wanted->descriptor, strerror(errno));
-    ze_result_t result = check_file(wanted, fd, &share->bytes);
-    if (result == ZE_RESULT_SUCCESS)
-        result = map_file(share, fd);
-    return result;
+    /* Ours, and of a size that cannot change. */
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (fstat(fd, &status) != 0 || status.st_uid != geteuid() || seals < 0 ||
+        (seals & SEALS) != SEALS || status.st_size < (off_t)ZETA_SHARE_AT)
+        return out_of_date(wanted);
+    share->bytes = (size_t)status.st_size;
+    ze_result_t result = map_file(share, fd);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+
+    const struct share_header *header = share->memory;
+    uint32_t count = header->count; /* read once: others can write it */
+    if (header->magic != MAGIC || header->kind != wanted->kind || header->maker != wanted->maker ||
+        memcmp(header->token, wanted->token, sizeof(wanted->token)) != 0 || count == 0 ||
+        count > ZETA_SHARE_MAX_EVENTS ||
+        share_bytes((enum zeta_share_kind)wanted->kind, count) != share->bytes)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the IPC handle leads to memory of process %u that holds other events",
+                          pid);
+    share->count = count;
+    share->flags = header->flags;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zeta_share_open(enum zeta_share_kind kind, const void *handle,
@@ -308,8 +297,6 @@ ze_result_t zeta_share_open(enum zeta_share_kind kind, const void *handle,
     share->is_opened = true;
     share->maker = wanted.maker;
     result = open_file(share, &wanted);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_content(share, &wanted);
     if (result == ZE_RESULT_SUCCESS)
         *out_share = share;
     else

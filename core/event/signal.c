@@ -44,13 +44,6 @@ void zeta_signal_lose(struct zeta_signal *signal)
         zeta_signal_poke(signal);
 }
 
-static uint64_t deadline_of(uint64_t timeout_ns)
-{
-    uint64_t now_ns = zeta_monotonic_ns();
-
-    return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
-}
-
 ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_poll_fn poll, void *object,
                              struct zeta_device *device, uint64_t timeout_ns)
 {
@@ -59,7 +52,7 @@ ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_poll_fn pol
     if (result != ZE_RESULT_NOT_READY || timeout_ns == 0)
         return result;
 
-    uint64_t deadline_ns = deadline_of(timeout_ns);
+    uint64_t deadline_ns = zeta_clock_deadline(timeout_ns);
     uint64_t next_poll_ns = zeta_monotonic_ns() + POLL_PERIOD_NS;
     for (;;) {
         uint32_t seen = atomic_load(&signal->changes);

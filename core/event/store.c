@@ -60,73 +60,6 @@ void zeta_store_destroy(struct zeta_event_store *store)
 
 /* ---------------------------------------------------------------- memory of the application */
 
-static ze_result_t check_device(const struct zeta_device *device)
-{
-    if (device->backend->properties.flags & ZETA_PLUGIN_DEVICE_INTEGRATED)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "%s does not share memory with the host, which would have to read a "
-                      "counter there",
-                      device->name);
-}
-
-static ze_result_t check_device_address(const struct zeta_context *context, const void *address)
-{
-    struct zeta_allocation allocation;
-
-    if ((uintptr_t)address % sizeof(uint64_t) != 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "deviceAddress %p is not aligned to the 8 bytes of a counter", address);
-    if (!address || !zeta_memory_find(context->memory, address, &allocation))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "deviceAddress %p is in no allocation of the context", address);
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t read_sync(const struct zeta_context *context,
-                             const ze_event_counter_based_external_sync_allocation_desc_t *desc,
-                             struct zeta_event_store **out_store)
-{
-    ze_result_t result = check_device_address(context, desc->deviceAddress);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (!desc->hostAddress || (uintptr_t)desc->hostAddress % sizeof(uint64_t) != 0 ||
-        !zeta_chain_readable(desc->hostAddress, sizeof(uint64_t)))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "hostAddress %p is not that of a counter of 8 aligned bytes",
-                          (void *)desc->hostAddress);
-    result = create(STORE_SYNC, context, out_store);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    (*out_store)->device_address = (_Atomic uint64_t *)desc->deviceAddress;
-    (*out_store)->host_address = (_Atomic uint64_t *)desc->hostAddress;
-    (*out_store)->completion = desc->completionValue;
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t
-read_aggregate(const struct zeta_context *context,
-               const ze_event_counter_based_external_aggregate_storage_desc_t *desc,
-               struct zeta_event_store **out_store)
-{
-    ze_result_t result = check_device_address(context, desc->deviceAddress);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (desc->incrementValue == 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "incrementValue is 0, so the event could never be completed");
-    result = create(STORE_AGGREGATE, context, out_store);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    (*out_store)->device_address = (_Atomic uint64_t *)desc->deviceAddress;
-    (*out_store)->host_address = (*out_store)->device_address;
-    (*out_store)->completion = desc->completionValue;
-    (*out_store)->increment = desc->incrementValue;
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_store_from_chain(const struct zeta_context *context,
                                   const struct zeta_device *device, const void *next,
                                   struct zeta_event_store **out_store)
@@ -136,20 +69,44 @@ ze_result_t zeta_store_from_chain(const struct zeta_context *context,
     const ze_event_counter_based_external_aggregate_storage_desc_t *aggregate =
         zeta_chain_find(next, ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_EXTERNAL_AGGREGATE_STORAGE_DESC,
                         sizeof(*aggregate));
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct zeta_allocation allocation;
 
     *out_store = NULL;
     if (sync && aggregate)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "an event has one external counter: the descriptor names a "
                           "synchronization allocation and an aggregate storage");
-    if (sync || aggregate)
-        result = check_device(device);
-    if (result == ZE_RESULT_SUCCESS && sync)
-        result = read_sync(context, sync, out_store);
-    else if (result == ZE_RESULT_SUCCESS && aggregate)
-        result = read_aggregate(context, aggregate, out_store);
-    return result;
+    if (!sync && !aggregate)
+        return ZE_RESULT_SUCCESS;
+    if ((device->backend->properties.flags & ZETA_PLUGIN_DEVICE_INTEGRATED) == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "%s does not share memory with the host, which would have to read a "
+                          "counter there",
+                          device->name);
+    void *address = sync ? (void *)sync->deviceAddress : (void *)aggregate->deviceAddress;
+    if ((uintptr_t)address % sizeof(uint64_t) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "deviceAddress %p is not aligned to the 8 bytes of a counter", address);
+    if (!address || !zeta_memory_find(context->memory, address, &allocation))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "deviceAddress %p is in no allocation of the context", address);
+    if (sync && (!sync->hostAddress || (uintptr_t)sync->hostAddress % sizeof(uint64_t) != 0 ||
+                 !zeta_chain_readable(sync->hostAddress, sizeof(uint64_t))))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "hostAddress %p is not that of a counter of 8 aligned bytes",
+                          (void *)sync->hostAddress);
+    if (aggregate && aggregate->incrementValue == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "incrementValue is 0, so the event could never be completed");
+    ze_result_t result = create(sync ? STORE_SYNC : STORE_AGGREGATE, context, out_store);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_event_store *store = *out_store;
+    store->device_address = address;
+    store->host_address = sync ? (_Atomic uint64_t *)sync->hostAddress : store->device_address;
+    store->completion = sync ? sync->completionValue : aggregate->completionValue;
+    store->increment = sync ? 0 : aggregate->incrementValue;
+    return ZE_RESULT_SUCCESS;
 }
 
 bool zeta_store_adds(const struct zeta_event_store *store)
@@ -236,17 +193,6 @@ static ze_result_t make_counter_memory(const struct zeta_context *context,
     return ZE_RESULT_SUCCESS;
 }
 
-/* The store of an event; if another thread was faster, that one's. */
-static struct zeta_event_store *publish(struct zeta_event *event, struct zeta_event_store *made)
-{
-    struct zeta_event_store *first = NULL;
-
-    if (atomic_compare_exchange_strong(&event->store, &first, made))
-        return made;
-    zeta_store_destroy(made);
-    return first;
-}
-
 ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, uint64_t *out_address)
 {
     struct zeta_event_store *store = atomic_load(&event->store);
@@ -265,11 +211,16 @@ ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, ui
                           "the counter of an event for other processes lies in memory that kernels "
                           "do not reach");
     if (!store) {
-        ze_result_t result = make_counter_memory(event->context, &store);
+        struct zeta_event_store *made = NULL;
+        ze_result_t result = make_counter_memory(event->context, &made);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
-        store = publish(event, store);
+        /* If another thread was faster, its store is the event's. */
+        if (atomic_compare_exchange_strong(&event->store, &store, made))
+            store = made;
+        else
+            zeta_store_destroy(made);
     }
     zeta_store_advance(store, event->counter);
     *out_value = zeta_counter_newest(event->counter);

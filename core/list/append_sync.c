@@ -5,7 +5,6 @@
 #include "core/event/event.h"
 #include "core/list/list.h"
 #include "core/memory/memory.h"
-#include "core/queue/times_query.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"

@@ -9,7 +9,6 @@
 #include "core/list/mutations.h"
 #include "core/plugin/host.h"
 #include "core/queue/queue.h"
-#include "core/queue/track.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"

@@ -22,7 +22,6 @@
 
 #include "core/object/object.h"
 #include "core/queue/command_buffer.h"
-#include "core/queue/use.h"
 
 struct zeta_context;
 struct zeta_device;

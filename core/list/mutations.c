@@ -9,7 +9,7 @@
 #include "core/list/list.h"
 #include "core/module/module.h"
 #include "core/plugin/host.h"
-#include "core/queue/track.h"
+#include "core/queue/queue.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 

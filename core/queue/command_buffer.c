@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "core/queue/times_query.h"
+#include "core/event/event.h"
 #include "core/util/error.h"
 
 static ze_result_t no_memory(void)
@@ -110,21 +111,12 @@ void zeta_command_buffer_end_uses(const struct zeta_command_buffer *buffer, bool
         zeta_use_end(buffer->uses[i].use, was_over);
 }
 
-static ze_result_t add_uses(struct zeta_command_buffer *buffer,
-                            const struct zeta_command_buffer *source)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    for (uint32_t i = 0; i < source->use_count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_command_buffer_use(buffer, source->uses[i].use);
-    return result;
-}
-
 ze_result_t zeta_command_buffer_add_all(struct zeta_command_buffer *buffer,
                                         const struct zeta_command_buffer *source)
 {
     size_t count = (size_t)buffer->count + source->count;
     struct zeta_plugin_command *commands = buffer->commands;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (count > UINT32_MAX)
         return no_memory();
@@ -139,7 +131,9 @@ ze_result_t zeta_command_buffer_add_all(struct zeta_command_buffer *buffer,
         memcpy(commands + buffer->count, source->commands, source->count * sizeof(*commands));
     buffer->count = (uint32_t)count;
     buffer->tracked |= source->tracked;
-    return add_uses(buffer, source);
+    for (uint32_t i = 0; i < source->use_count && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_command_buffer_use(buffer, source->uses[i].use);
+    return result;
 }
 
 /* Points what a copied command refers to into the copy. */
@@ -172,22 +166,6 @@ static void move_command(struct zeta_plugin_command *command, const struct zeta_
     }
 }
 
-static ze_result_t clone_pins(const struct zeta_command_buffer *source,
-                              struct zeta_command_buffer *copy)
-{
-    if (source->pin_count == 0)
-        return ZE_RESULT_SUCCESS;
-    copy->pins = malloc(source->pin_count * sizeof(*copy->pins));
-    if (!copy->pins)
-        return no_memory();
-    copy->pin_capacity = source->pin_count;
-    for (; copy->pin_count < source->pin_count; copy->pin_count++) {
-        copy->pins[copy->pin_count] = source->pins[copy->pin_count];
-        zeta_object_pin_more(copy->pins[copy->pin_count]);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_command_buffer_clone(const struct zeta_command_buffer *source,
                                       struct zeta_command_buffer *out_copy)
 {
@@ -198,8 +176,17 @@ ze_result_t zeta_command_buffer_clone(const struct zeta_command_buffer *source,
     result = zeta_command_buffer_add_all(out_copy, source);
     for (uint32_t i = 0; i < out_copy->count; i++)
         move_command(&out_copy->commands[i], &source->arena, &out_copy->arena);
-    if (result == ZE_RESULT_SUCCESS)
-        result = clone_pins(source, out_copy);
+    if (result == ZE_RESULT_SUCCESS && source->pin_count > 0) {
+        out_copy->pins = malloc(source->pin_count * sizeof(*out_copy->pins));
+        if (out_copy->pins)
+            out_copy->pin_capacity = source->pin_count;
+        else
+            result = no_memory();
+    }
+    for (; out_copy->pin_count < out_copy->pin_capacity; out_copy->pin_count++) {
+        out_copy->pins[out_copy->pin_count] = source->pins[out_copy->pin_count];
+        zeta_object_pin_more(out_copy->pins[out_copy->pin_count]);
+    }
     if (result != ZE_RESULT_SUCCESS)
         zeta_command_buffer_clear(out_copy);
     return result;
@@ -254,4 +241,60 @@ void zeta_command_buffer_clear(struct zeta_command_buffer *buffer)
     free(buffer->pins);
     free(buffer->uses);
     *buffer = (struct zeta_command_buffer){0};
+}
+
+bool zeta_use_wait(const struct zeta_use *use)
+{
+    const struct timespec step = {.tv_nsec = ZETA_USE_POLL_NS};
+    unsigned polls = 0;
+
+    for (;;) {
+        const uint64_t commands = atomic_load(&use->commands);
+        const bool is_over = commands / ZETA_USE_OVER == commands % ZETA_USE_OVER;
+
+        if ((uint32_t)commands == 0)
+            return true;
+        if (!is_over && polls++ >= ZETA_USE_POLLS)
+            return false;
+        (void)nanosleep(&step, NULL);
+    }
+}
+
+/* Runs on a thread of the backend, in the order of the queue. */
+static void collect_times(void *context)
+{
+    const struct zeta_times_query *query = context;
+
+    for (uint64_t i = 0; i < query->count; i++) {
+        ze_kernel_timestamp_result_t *times = &query->times[i];
+
+        *times = (ze_kernel_timestamp_result_t){0};
+        (void)zeta_event_times(query->events[i]->event, query->events[i]->value, times);
+        if (query->offsets)
+            query->copies[i] = (struct zeta_plugin_copy){
+                .target = (void *)((uintptr_t)query->target + query->offsets[i]),
+                .source = times,
+                .size_bytes = sizeof(*times)};
+    }
+}
+
+void zeta_times_query_set(struct zeta_plugin_command *command, struct zeta_times_query *query)
+{
+    command->u.call = (struct zeta_plugin_call){.function = collect_times, .context = query};
+}
+
+struct zeta_times_query *zeta_times_query_of(const struct zeta_plugin_command *command)
+{
+    if (command->type != ZETA_PLUGIN_COMMAND_CALL || command->u.call.function != collect_times)
+        return NULL;
+    return command->u.call.context;
+}
+
+void zeta_times_query_move(struct zeta_times_query *query, const struct zeta_arena *from,
+                           const struct zeta_arena *to)
+{
+    query->events = zeta_arena_moved(from, to, query->events);
+    query->times = zeta_arena_moved(from, to, query->times);
+    query->offsets = zeta_arena_moved(from, to, query->offsets);
+    query->copies = zeta_arena_moved(from, to, query->copies);
 }

@@ -5,6 +5,7 @@
 #ifndef ZETA_CORE_QUEUE_COMMAND_BUFFER_H
 #define ZETA_CORE_QUEUE_COMMAND_BUFFER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,67 @@
 #include <zeta/plugin.h>
 
 #include "core/object/object.h"
-#include "core/queue/use.h"
+
+/*
+ * Whether submitted commands still use an object. Objects that commands name (queries) hold one of
+ * these, and lists for themselves. Each submission counts as long as it has not ended; a recorded
+ * list that waits to be executed does not.
+ */
+struct zeta_use {
+    _Atomic uint64_t commands; /**< of submissions that have not ended; in the upper half, how many
+                                    of these have run and miss but the report */
+    struct zeta_use *whole;    /**< of what the object is a part of, NULL: of nothing */
+};
+
+/** One command in the upper half. */
+#define ZETA_USE_OVER (UINT64_C(1) << 32)
+
+/** Counts one command more. Any thread, lock-free, as the others. */
+static inline void zeta_use_begin(struct zeta_use *use)
+{
+    for (; use; use = use->whole)
+        atomic_fetch_add_explicit(&use->commands, 1, memory_order_relaxed);
+}
+
+/** Notes that one of the counted commands is over but for the report. */
+static inline void zeta_use_note_over(struct zeta_use *use)
+{
+    for (; use; use = use->whole)
+        atomic_fetch_add(&use->commands, ZETA_USE_OVER);
+}
+
+/** Counts one command less, in one step, so that nobody sees it run again meanwhile. */
+static inline void zeta_use_end(struct zeta_use *use, bool was_over)
+{
+    while (use) {
+        struct zeta_use *whole = use->whole;
+
+        atomic_fetch_sub_explicit(&use->commands, was_over ? ZETA_USE_OVER + 1 : 1,
+                                  memory_order_release);
+        use = whole;
+    }
+}
+
+/** True while a submission uses the object. */
+static inline bool zeta_use_is(const struct zeta_use *use)
+{
+    return (uint32_t)atomic_load_explicit(&use->commands, memory_order_acquire) > 0;
+}
+
+/**
+ * How often, and how far apart, a thread polls for the end of work that was not reported as over.
+ * Polls are counted, not time, so that a suspended host uses none of them up.
+ */
+#define ZETA_USE_POLLS 500u
+#define ZETA_USE_POLL_NS UINT64_C(1000000)
+
+/**
+ * Waits until nothing uses the object: as long as it takes for the reports of work that is over,
+ * and a little for other work. False if something still does.
+ */
+bool zeta_use_wait(const struct zeta_use *use);
+
+/* ---- Commands ---- */
 
 /** A command uses an object; taken back with the pins that came before it. */
 struct zeta_buffer_use {
@@ -95,5 +156,30 @@ void zeta_command_buffer_reuse(struct zeta_command_buffer *buffer);
 
 /** Drops all commands and pins and frees the memory; the buffer is empty afterwards. */
 void zeta_command_buffer_clear(struct zeta_command_buffer *buffer);
+
+/* ---- A command that queries the times of events, in the order of its queue ---- */
+
+/**
+ * What the command needs when it runs. Only copies touch the application's memory, so that a wild
+ * address is the device's to report: the command collects the times in memory of ours.
+ */
+struct zeta_times_query {
+    uint64_t count;
+    struct zeta_plugin_event *const *events;
+    ze_kernel_timestamp_result_t *times;
+    char *target;
+    size_t *offsets;                 /**< copied from the application just before; NULL: none */
+    struct zeta_plugin_copy *copies; /**< with offsets: one for each event */
+};
+
+/** Makes a command of type CALL such a query. */
+void zeta_times_query_set(struct zeta_plugin_command *command, struct zeta_times_query *query);
+
+/** The query of a command, NULL for another command. */
+struct zeta_times_query *zeta_times_query_of(const struct zeta_plugin_command *command);
+
+/** Points the query of a copied command into the copy. */
+void zeta_times_query_move(struct zeta_times_query *query, const struct zeta_arena *from,
+                           const struct zeta_arena *to);
 
 #endif

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include <zeta/clock.h>
+#include <zeta/thread.h>
 
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/memory/memory.h"
 #include "core/plugin/host.h"
-#include "core/queue/use.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
@@ -49,60 +49,13 @@ static ze_result_t check_desc(const struct zeta_context *context, const struct z
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t open_queue(struct zeta_queue *queue)
-{
-    const struct zeta_provider *who = zeta_device_queue_provider(queue->device);
-    struct zeta_plugin_queue_desc wanted = {.struct_size = sizeof(wanted),
-                                            .ordinal = queue->desc.ordinal,
-                                            .index = queue->desc.index,
-                                            .priority = (uint32_t)queue->desc.priority};
-    uint32_t code = who->backend->compute.queue_create(who->backend->self, who->device, &wanted,
-                                                       &queue->plugin_queue);
-
-    queue->backend = who->backend;
-    if (code == ZETA_PLUGIN_SUCCESS)
-        return ZE_RESULT_SUCCESS;
-    return zeta_backend_result(who->backend, code, "creating a queue");
-}
-
-static void init_sync(struct zeta_queue *queue)
-{
-    pthread_condattr_t attributes;
-
-    (void)pthread_mutex_init(&queue->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&queue->changed, &attributes);
-    (void)pthread_cond_init(&queue->free_to_submit, NULL);
-    (void)pthread_condattr_destroy(&attributes);
-}
-
-static void link_queue(struct zeta_queue *queue)
-{
-    struct zeta_context *context = queue->context;
-
-    (void)pthread_mutex_lock(&context->queues_lock);
-    queue->id = ++context->newest_queue;
-    queue->next = context->queues;
-    queue->link = &context->queues;
-    if (queue->next)
-        queue->next->link = &queue->next;
-    context->queues = queue;
-    (void)pthread_mutex_unlock(&context->queues_lock);
-}
-
-static void unlink_queue(struct zeta_queue *queue)
+static void free_queue(struct zeta_queue *queue)
 {
     (void)pthread_mutex_lock(&queue->context->queues_lock);
     *queue->link = queue->next;
     if (queue->next)
         queue->next->link = queue->link;
     (void)pthread_mutex_unlock(&queue->context->queues_lock);
-}
-
-static void free_queue(struct zeta_queue *queue)
-{
-    unlink_queue(queue);
     while (queue->spare) {
         struct zeta_submission *next = queue->spare->next;
 
@@ -119,6 +72,11 @@ static void free_queue(struct zeta_queue *queue)
 ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *device,
                               const ze_command_queue_desc_t *desc, struct zeta_queue **out_queue)
 {
+    const struct zeta_provider *who = zeta_device_queue_provider(device);
+    struct zeta_plugin_queue_desc wanted = {.struct_size = sizeof(wanted),
+                                            .ordinal = desc->ordinal,
+                                            .index = desc->index,
+                                            .priority = (uint32_t)desc->priority};
     ze_result_t result = check_desc(context, device, desc);
 
     if (result != ZE_RESULT_SUCCESS)
@@ -136,14 +94,28 @@ ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *
     queue->desc.pNext = NULL;
     queue->last = &queue->running;
     queue->wanted = UINT64_MAX;
-    init_sync(queue);
-    link_queue(queue);
-    result = open_queue(queue);
-    if (result != ZE_RESULT_SUCCESS)
+    queue->backend = who->backend;
+    (void)pthread_mutex_init(&queue->lock, NULL);
+    zeta_condition_init(&queue->changed);
+    (void)pthread_cond_init(&queue->free_to_submit, NULL);
+
+    (void)pthread_mutex_lock(&context->queues_lock);
+    queue->id = ++context->newest_queue;
+    queue->next = context->queues;
+    queue->link = &context->queues;
+    if (queue->next)
+        queue->next->link = &queue->next;
+    context->queues = queue;
+    (void)pthread_mutex_unlock(&context->queues_lock);
+
+    uint32_t code = who->backend->compute.queue_create(who->backend->self, who->device, &wanted,
+                                                       &queue->plugin_queue);
+    if (code != ZETA_PLUGIN_SUCCESS) {
         free_queue(queue);
-    else
-        *out_queue = queue;
-    return result;
+        return zeta_backend_result(who->backend, code, "creating a queue");
+    }
+    *out_queue = queue;
+    return ZE_RESULT_SUCCESS;
 }
 
 void zeta_queue_destroy(struct zeta_queue *queue)
@@ -183,40 +155,28 @@ static bool is_stuck_locked(const struct zeta_queue *queue)
     return false;
 }
 
-/* Sleeps until something ends, the deadline, or the time to poll for lost events again. */
-static void sleep_locked(struct zeta_queue *queue, uint64_t deadline_ns)
-{
-    uint64_t poll_ns = zeta_monotonic_ns() + POLL_PERIOD_NS;
-    struct timespec until = zeta_clock_timespec(deadline_ns < poll_ns ? deadline_ns : poll_ns);
-
-    (void)pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
-}
-
 /* Waits until nothing up to the number runs. NOT_READY at the deadline, DEVICE_LOST if stuck. */
 static ze_result_t wait_locked(struct zeta_queue *queue, uint64_t number, uint64_t deadline_ns)
 {
     while (queue->running && queue->running->number <= number) {
         if (is_stuck_locked(queue))
             return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
-        if (zeta_monotonic_ns() >= deadline_ns)
+        uint64_t now_ns = zeta_monotonic_ns();
+        if (now_ns >= deadline_ns)
             return ZE_RESULT_NOT_READY;
         if (number < queue->wanted)
             queue->wanted = number;
-        sleep_locked(queue, deadline_ns);
+        /* Until something ends, the deadline, or the time to poll for lost events again. */
+        struct timespec until = zeta_clock_timespec(
+            deadline_ns - now_ns < POLL_PERIOD_NS ? deadline_ns : now_ns + POLL_PERIOD_NS);
+        (void)pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
     }
     return ZE_RESULT_SUCCESS;
 }
 
-static uint64_t deadline_of(uint64_t timeout_ns)
-{
-    uint64_t now_ns = zeta_monotonic_ns();
-
-    return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
-}
-
 ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns)
 {
-    uint64_t deadline_ns = deadline_of(timeout_ns);
+    uint64_t deadline_ns = zeta_clock_deadline(timeout_ns);
 
     (void)pthread_mutex_lock(&queue->lock);
     ze_result_t result = wait_locked(queue, queue->submitted, deadline_ns);
@@ -250,7 +210,7 @@ ze_result_t zeta_queue_check_idle(struct zeta_queue *queue)
     (void)pthread_mutex_lock(&queue->lock);
     while (result == ZE_RESULT_NOT_READY && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST &&
            (is_over_locked(queue) || polls++ < ZETA_USE_POLLS))
-        result = wait_locked(queue, queue->submitted, deadline_of(ZETA_USE_POLL_NS));
+        result = wait_locked(queue, queue->submitted, zeta_clock_deadline(ZETA_USE_POLL_NS));
     if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST)
         result = ZE_RESULT_SUCCESS;
     (void)pthread_mutex_unlock(&queue->lock);
@@ -353,34 +313,21 @@ static bool runs(struct zeta_queue *queue, uint64_t number)
     return result;
 }
 
-static uint64_t newest(struct zeta_queue *queue)
-{
-    (void)pthread_mutex_lock(&queue->lock);
-    uint64_t number = queue->submitted;
-    (void)pthread_mutex_unlock(&queue->lock);
-    return number;
-}
-
-/* Room for a mark of each queue; NULL without memory. */
-static struct zeta_queue_marks *make_locked(struct zeta_context *context)
+static ze_result_t mark_queues(struct zeta_context *context, struct zeta_queue_marks **out_marks)
 {
     struct zeta_queue_marks *marks;
     uint32_t count = 0;
 
+    (void)pthread_mutex_lock(&context->queues_lock);
     for (const struct zeta_queue *queue = context->queues; queue; queue = queue->next)
         count++;
     marks = malloc(sizeof(*marks) + count * sizeof(marks->marks[0]));
     if (marks)
         *marks = (struct zeta_queue_marks){.context = context};
-    return marks;
-}
-
-static ze_result_t mark_queues(struct zeta_context *context, struct zeta_queue_marks **out_marks)
-{
-    (void)pthread_mutex_lock(&context->queues_lock);
-    struct zeta_queue_marks *marks = make_locked(context);
     for (struct zeta_queue *queue = context->queues; marks && queue; queue = queue->next) {
-        uint64_t number = newest(queue);
+        (void)pthread_mutex_lock(&queue->lock);
+        uint64_t number = queue->submitted;
+        (void)pthread_mutex_unlock(&queue->lock);
 
         if (runs(queue, number))
             marks->marks[marks->count++] = (struct mark){queue->id, number};

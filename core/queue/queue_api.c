@@ -38,25 +38,16 @@ ze_result_t ZE_APICALL impl_zeCommandQueueCreate(ze_context_handle_t hContext,
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t destroy_queue(struct zeta_command_queue *owner)
-{
-    ze_result_t result = zeta_queue_check_idle(owner->queue);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return zeta_object_destroy(owner, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
-                               "hCommandQueue");
-}
-
 ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
 {
-    ze_result_t result;
-
     /* As in zeCommandListDestroy. */
     if (!zeta_object_pin(hCommandQueue, ZETA_KIND_COMMAND_QUEUE))
         return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
                                    "hCommandQueue");
-    result = destroy_queue((struct zeta_command_queue *)hCommandQueue);
+    ze_result_t result = zeta_queue_check_idle(((struct zeta_command_queue *)hCommandQueue)->queue);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_object_destroy(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
+                                     "zeCommandQueueDestroy", "hCommandQueue");
     zeta_object_unpin(hCommandQueue);
     return result;
 }

@@ -8,7 +8,6 @@
 #include "core/memory/memory.h"
 #include "core/plugin/host.h"
 #include "core/queue/queue.h"
-#include "core/queue/track.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 
@@ -86,50 +85,31 @@ void zeta_queue_release_finished(struct zeta_queue *queue)
     zeta_memory_defer(queue->context->memory, NULL);
 }
 
-/* What is decided about events at submission goes into commands of the submission's own. */
-static ze_result_t track(struct zeta_submission *submission,
-                         const struct zeta_command_buffer *source)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    if (!source->tracked)
-        return ZE_RESULT_SUCCESS;
-    if (source != &submission->buffer)
-        result = zeta_command_buffer_add_all(&submission->buffer, source);
-    return result == ZE_RESULT_SUCCESS ? zeta_track(&submission->buffer) : result;
-}
-
-/* The backend gets at least one command, so that a submission of nothing keeps its place. */
+/*
+ * What is decided about events at submission goes into commands of the submission's own. The
+ * backend gets at least one command, so that a submission of nothing keeps its place.
+ */
 static ze_result_t prepare(struct zeta_submission *submission)
 {
-    const struct zeta_command_buffer *source =
-        submission->owner ? submission->source : &submission->buffer;
-    ze_result_t result = track(submission, source);
+    struct zeta_command_buffer *own = &submission->buffer;
+    const struct zeta_command_buffer *source = submission->owner ? submission->source : own;
+    struct zeta_plugin_command *barrier = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (result == ZE_RESULT_SUCCESS && source->count == 0) {
-        struct zeta_plugin_command *barrier = NULL;
-
-        result =
-            zeta_command_buffer_add(&submission->buffer, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
-    }
+    if (source->tracked && source != own)
+        result = zeta_command_buffer_add_all(own, source);
+    if (source->tracked && result == ZE_RESULT_SUCCESS)
+        result = zeta_track(own);
+    if (source->count == 0 && result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_add(own, ZETA_PLUGIN_COMMAND_BARRIER, &barrier);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (submission->buffer.count > 0)
-        source = &submission->buffer;
+    if (own->count > 0)
+        source = own;
     submission->used = source;
     submission->commands = (struct zeta_plugin_array){
         .data = source->commands, .count = source->count, .stride = sizeof(*source->commands)};
     return ZE_RESULT_SUCCESS;
-}
-
-static void enqueue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
-{
-    *queue->last = submission;
-    queue->last = &submission->next;
-    submission->next = NULL;
-    submission->queue = queue;
-    submission->number = ++queue->submitted;
-    zeta_use_begin(submission->owner_use);
 }
 
 static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *submission)
@@ -160,7 +140,12 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
         return zeta_device_fault(queue->device, ZE_RESULT_ERROR_DEVICE_LOST);
     }
     queue->submitting = true;
-    enqueue_locked(queue, submission);
+    *queue->last = submission;
+    queue->last = &submission->next;
+    submission->next = NULL;
+    submission->queue = queue;
+    submission->number = ++queue->submitted;
+    zeta_use_begin(submission->owner_use);
     (void)pthread_mutex_unlock(&queue->lock);
 
     uint32_t code = ZETA_PLUGIN_UNSUPPORTED_FEATURE;
@@ -183,17 +168,6 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     return ZE_RESULT_SUCCESS;
 }
 
-/* A trace shows when each command ran. */
-static void watch(struct zeta_queue *queue, struct zeta_submission *submission)
-{
-    const struct zeta_trace_queue who = {.device = queue->device,
-                                         .track = &queue->track,
-                                         .ordinal = queue->desc.ordinal,
-                                         .index = queue->desc.index};
-
-    zeta_trace_activity_watch(&who, &submission->commands, &submission->activity);
-}
-
 ze_result_t zeta_queue_submitted(struct zeta_queue *queue)
 {
     if (queue->desc.mode != ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
@@ -203,12 +177,18 @@ ze_result_t zeta_queue_submitted(struct zeta_queue *queue)
 
 static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *submission, bool here)
 {
+    const struct zeta_trace_queue who = {.device = queue->device,
+                                         .track = &queue->track,
+                                         .ordinal = queue->desc.ordinal,
+                                         .index = queue->desc.index};
+
     zeta_queue_release_finished(queue);
     ze_result_t result = prepare(submission);
     if (result == ZE_RESULT_SUCCESS) {
         const struct zeta_command_buffer *used = submission->used;
 
-        watch(queue, submission);
+        /* A trace shows when each command ran. */
+        zeta_trace_activity_watch(&who, &submission->commands, &submission->activity);
         zeta_command_buffer_begin_uses(used);
         result = hand_over(queue, submission, here);
         if (result != ZE_RESULT_SUCCESS) {

@@ -1,9 +1,8 @@
-#include "core/queue/track.h"
+#include "core/queue/queue.h"
 
 #include <string.h>
 
 #include "core/event/event.h"
-#include "core/queue/times_query.h"
 
 bool zeta_track_needed(const struct zeta_event *event)
 {
@@ -24,23 +23,7 @@ static ze_result_t make(struct zeta_command_buffer *buffer, struct zeta_event *e
     return ZE_RESULT_SUCCESS;
 }
 
-/* The newest work that was to signal the event. */
-static uint64_t newest(const struct zeta_event *event)
-{
-    if (atomic_load(&event->special) & ZETA_EVENT_STORED)
-        return ZETA_VALUE_STORE;
-    return zeta_counter_newest(event->counter);
-}
-
-static ze_result_t track_wait(struct zeta_command_buffer *buffer, struct zeta_plugin_event **wait)
-{
-    struct zeta_event *event = (*wait)->event;
-
-    if (!event->counter || (*wait)->value != ZETA_VALUE_NONE)
-        return ZE_RESULT_SUCCESS;
-    return make(buffer, event, newest(event), wait);
-}
-
+/* Waits are for the newest work that was to signal their events. */
 static ze_result_t track_list(struct zeta_command_buffer *buffer, uint64_t count,
                               struct zeta_plugin_event *const **events)
 {
@@ -51,8 +34,16 @@ static ze_result_t track_list(struct zeta_command_buffer *buffer, uint64_t count
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct zeta_plugin_event **copy = (struct zeta_plugin_event **)(uintptr_t)memory;
-    for (uint64_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        result = track_wait(buffer, &copy[i]);
+    for (uint64_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_event *event = copy[i]->event;
+
+        if (event->counter && copy[i]->value == ZETA_VALUE_NONE)
+            result = make(buffer, event,
+                          atomic_load(&event->special) & ZETA_EVENT_STORED
+                              ? ZETA_VALUE_STORE
+                              : zeta_counter_newest(event->counter),
+                          &copy[i]);
+    }
     *events = copy;
     return result;
 }
@@ -94,30 +85,25 @@ static ze_result_t track_signal(struct zeta_command_buffer *buffer,
     return result;
 }
 
-/* A query gets a copy of itself, whose events have values. */
-static ze_result_t track_times(struct zeta_command_buffer *buffer,
-                               struct zeta_plugin_command *command)
-{
-    struct zeta_times_query query = *zeta_times_query_of(command);
-    const void *copy = NULL;
-    ze_result_t result = track_list(buffer, query.count, &query.events);
-
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_command_buffer_copy(buffer, &query, sizeof(query), &copy);
-    if (result == ZE_RESULT_SUCCESS)
-        command->u.call.context = (void *)(uintptr_t)copy;
-    return result;
-}
-
 static ze_result_t track_command(struct zeta_command_buffer *buffer,
                                  struct zeta_plugin_command *command)
 {
+    const struct zeta_times_query *times = zeta_times_query_of(command);
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (any_counted(command))
         result = track_list(buffer, command->wait_count, &command->wait_events);
-    if (result == ZE_RESULT_SUCCESS && zeta_times_query_of(command))
-        result = track_times(buffer, command);
+    /* A query gets a copy of itself, whose events have values. */
+    if (result == ZE_RESULT_SUCCESS && times) {
+        struct zeta_times_query query = *times;
+        const void *copy = NULL;
+
+        result = track_list(buffer, query.count, &query.events);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zeta_command_buffer_copy(buffer, &query, sizeof(query), &copy);
+        if (result == ZE_RESULT_SUCCESS)
+            command->u.call.context = (void *)(uintptr_t)copy;
+    }
     if (result == ZE_RESULT_SUCCESS && command->signal_event &&
         command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
         result = track_signal(buffer, command);

@@ -10,7 +10,7 @@
 #include "core/metric/group/group.h"
 #include "core/object/object.h"
 #include "core/plugin/host.h"
-#include "core/queue/use.h"
+#include "core/queue/command_buffer.h"
 #include "core/util/error.h"
 
 /** How often, and how far apart, a pool is polled whose submissions are expected to end. */

@@ -18,7 +18,7 @@
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
 #include "core/plugin/host.h"
-#include "core/queue/use.h"
+#include "core/queue/command_buffer.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta/query_record.h"

@@ -34,6 +34,14 @@ static inline uint64_t zeta_clock_raw_ns(void)
     return zeta_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
+/** zeta_monotonic_ns() when a timeout ends that begins now; UINT64_MAX: never. */
+static inline uint64_t zeta_clock_deadline(uint64_t timeout_ns)
+{
+    const uint64_t now_ns = zeta_monotonic_ns();
+
+    return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
+}
+
 /** A count of nanoseconds as struct timespec. */
 static inline struct timespec zeta_clock_timespec(uint64_t ns)
 {

@@ -4,7 +4,6 @@
 #include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/list/list.h"
-#include "core/list/mutations.h"
 #include "core/module/module.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"

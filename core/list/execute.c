@@ -2,7 +2,6 @@
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/list/list.h"
-#include "core/list/mutations.h"
 #include "core/queue/queue.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"

@@ -6,7 +6,6 @@
 #include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/event/event.h"
-#include "core/list/mutations.h"
 #include "core/plugin/host.h"
 #include "core/queue/queue.h"
 #include "core/util/cleanup.h"

@@ -1,5 +1,4 @@
-#include "core/list/mutations.h"
-
+/* Mutable command lists: the notes of commands, and the API that changes them. */
 #include <stdlib.h>
 #include <string.h>
 

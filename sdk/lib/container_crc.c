@@ -1,8 +1,10 @@
-#include <pthread.h>
-#include <zeta/container.h>
+#include "container_priv.h"
 
-#include "container_bytes.h"
-#include "container_crc.h"
+#include <pthread.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#endif
 
 /** The polynomial 0x1EDC6F41 with its bits in reverse order. */
 #define POLYNOMIAL UINT32_C(0x82f63b78)
@@ -47,13 +49,33 @@ uint32_t zeta_crc32c_tables(uint32_t state, const unsigned char *bytes, size_t c
     return state;
 }
 
+#if defined(__x86_64__)
+/* The same with the instruction. */
+__attribute__((target("sse4.2"))) static uint32_t
+with_sse42(uint32_t state, const unsigned char *bytes, size_t count)
+{
+    uint64_t wide = state;
+
+    for (; count >= 8; count -= 8, bytes += 8) {
+        uint64_t word;
+
+        memcpy(&word, bytes, sizeof(word));
+        wide = _mm_crc32_u64(wide, word);
+    }
+    state = (uint32_t)wide;
+    for (; count > 0; count--, bytes++)
+        state = _mm_crc32_u8(state, *bytes);
+    return state;
+}
+#endif
+
 uint32_t zeta_crc32c(uint32_t crc, const void *data, size_t bytes)
 {
     if (bytes == 0)
         return crc;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("sse4.2"))
-        return ~zeta_crc32c_sse42(~crc, data, bytes);
+        return ~with_sse42(~crc, data, bytes);
 #endif
     return ~zeta_crc32c_tables(~crc, data, bytes);
 }

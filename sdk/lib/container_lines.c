@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zeta/container.h>
 
-#include "container_bytes.h"
+#include "container_priv.h"
 
 /** Makes room for more bytes and a terminator. */
 static bool reserve(struct zeta_lines *lines, size_t more)

@@ -1,14 +1,11 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zeta/c_locale.h>
-#include <zeta/container.h>
 
-#include "container_bytes.h"
+#include "container_priv.h"
 
 struct zeta_container_reader {
     int descriptor;             /**< -1: memory */
@@ -28,9 +25,6 @@ struct zeta_container_reader {
     size_t buffer_bytes;
     struct zeta_container_problem problem;
 };
-
-#define SAY(reader, ...)                                                                           \
-    ((void)zeta_c_snprintf((reader)->problem.text, sizeof((reader)->problem.text), __VA_ARGS__))
 
 /** Copies bytes of the container; less than wanted at its end. */
 static enum zeta_container_result fetch(struct zeta_container_reader *reader, uint64_t offset,
@@ -52,26 +46,16 @@ static enum zeta_container_result fetch(struct zeta_container_reader *reader, ui
 
         if (count < 0 && errno == EINTR)
             continue;
-        if (count < 0) {
-            SAY(reader, "the file cannot be read at byte %llu: %s",
-                (unsigned long long)(offset + done), strerror(errno));
-            return ZETA_CONTAINER_IO;
-        }
+        if (count < 0)
+            return zeta_container_fail(&reader->problem, ZETA_CONTAINER_IO,
+                                       "the file cannot be read at byte %llu: %s",
+                                       (unsigned long long)(offset + done), strerror(errno));
         if (count == 0)
             break;
         done += (size_t)count;
     }
     *out_bytes = done;
     return ZETA_CONTAINER_OK;
-}
-
-/** Looks how long the file is by now: it may be growing. */
-static void look_at_size(struct zeta_container_reader *reader)
-{
-    struct stat status;
-
-    if (reader->descriptor >= 0 && fstat(reader->descriptor, &status) == 0)
-        reader->size = (uint64_t)status.st_size;
 }
 
 static enum zeta_container_result check_header(struct zeta_container_reader *reader)
@@ -83,34 +67,29 @@ static enum zeta_container_result check_header(struct zeta_container_reader *rea
     if (result != ZETA_CONTAINER_OK)
         return result;
     if (bytes < CONTAINER_MAGIC_BYTES ||
-        memcmp(header, zeta_container_magic, CONTAINER_MAGIC_BYTES) != 0) {
-        SAY(reader,
+        memcmp(header, zeta_container_magic, CONTAINER_MAGIC_BYTES) != 0)
+        return zeta_container_fail(
+            &reader->problem, ZETA_CONTAINER_FOREIGN,
             "these %llu bytes are neither exported metric data nor a recording: they do not "
             "begin with the mark of such a file",
             (unsigned long long)reader->size);
-        return ZETA_CONTAINER_FOREIGN;
-    }
-    if (bytes < sizeof(header)) {
-        SAY(reader, "the data ends within its header, after %zu of %zu bytes", bytes,
-            sizeof(header));
-        return ZETA_CONTAINER_DAMAGED;
-    }
-    if (get_u32(header + 60) != zeta_crc32c(0, header, 60)) {
-        SAY(reader, "the header is damaged: its checksum is wrong");
-        return ZETA_CONTAINER_DAMAGED;
-    }
-    if (get_u16(header + 8) != ZETA_CONTAINER_MAJOR) {
-        SAY(reader,
+    if (bytes < sizeof(header))
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                   "the data ends within its header, after %zu of %zu bytes", bytes,
+                                   sizeof(header));
+    if (get_u32(header + 60) != zeta_crc32c(0, header, 60))
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                   "the header is damaged: its checksum is wrong");
+    if (get_u16(header + 8) != ZETA_CONTAINER_MAJOR)
+        return zeta_container_fail(
+            &reader->problem, ZETA_CONTAINER_NEWER,
             "the data has version %u.%u of the format and this library reads version %u; "
             "use a version of Zeta that is as new as the one that wrote it",
             get_u16(header + 8), get_u16(header + 10), ZETA_CONTAINER_MAJOR);
-        return ZETA_CONTAINER_NEWER;
-    }
-    if (get_u32(header + 12) != sizeof(header) || get_u32(header + 20) != ZETA_CHUNK_HEADER_BYTES) {
-        SAY(reader, "the header is damaged: sizes of headers are %u and %u", get_u32(header + 12),
-            get_u32(header + 20));
-        return ZETA_CONTAINER_DAMAGED;
-    }
+    if (get_u32(header + 12) != sizeof(header) || get_u32(header + 20) != ZETA_CHUNK_HEADER_BYTES)
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                   "the header is damaged: sizes of headers are %u and %u",
+                                   get_u32(header + 12), get_u32(header + 20));
     reader->minor = get_u16(header + 10);
     reader->kind = get_u32(header + 16);
     return ZETA_CONTAINER_OK;
@@ -141,7 +120,7 @@ static struct zeta_container_reader *new_reader(struct zeta_container_problem *o
     if (reader)
         reader->descriptor = -1;
     else
-        (void)snprintf(out_problem->text, sizeof(out_problem->text), "memory is exhausted");
+        (void)zeta_container_fail(out_problem, ZETA_CONTAINER_NO_MEMORY, "memory is exhausted");
     return reader;
 }
 
@@ -157,16 +136,15 @@ enum zeta_container_result zeta_container_open_file(const char *path,
     /* O_NONBLOCK: opening a pipe must not wait for somebody who writes to it. */
     reader->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (reader->descriptor < 0 || fstat(reader->descriptor, &status) != 0) {
-        (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be opened: %s",
-                       path, strerror(errno));
+        (void)zeta_container_fail(out_problem, ZETA_CONTAINER_IO, "%s cannot be opened: %s", path,
+                                  strerror(errno));
         zeta_container_reader_destroy(reader);
         return ZETA_CONTAINER_IO;
     }
     if (!S_ISREG(status.st_mode)) {
-        (void)snprintf(out_problem->text, sizeof(out_problem->text),
-                       "%s is no regular file; save what it gives in one", path);
         zeta_container_reader_destroy(reader);
-        return ZETA_CONTAINER_IO;
+        return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
+                                   "%s is no regular file; save what it gives in one", path);
     }
     reader->size = (uint64_t)status.st_size;
     return open_reader(reader, out_problem, out_reader);
@@ -202,27 +180,25 @@ static enum zeta_container_result check_end(struct zeta_container_reader *reader
     const unsigned char *totals;
     enum zeta_container_result result;
 
-    if (reader->chunk.payload_bytes < END_PAYLOAD_BYTES) {
-        SAY(reader, "the end chunk at byte %llu is too short",
-            (unsigned long long)reader->chunk.offset);
-        return ZETA_CONTAINER_DAMAGED;
-    }
+    if (reader->chunk.payload_bytes < END_PAYLOAD_BYTES)
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                   "the end chunk at byte %llu is too short",
+                                   (unsigned long long)reader->chunk.offset);
     result = zeta_container_payload(reader, &payload);
     if (result != ZETA_CONTAINER_OK)
         return result;
     totals = payload;
     if (get_u64(totals) != reader->chunks || get_u64(totals + 8) != reader->chunk.offset ||
-        get_u32(totals + 16) != reader->headers_crc) {
-        SAY(reader, "the end chunk counts %llu chunks in %llu bytes, and there are %llu in %llu",
+        get_u32(totals + 16) != reader->headers_crc)
+        return zeta_container_fail(
+            &reader->problem, ZETA_CONTAINER_DAMAGED,
+            "the end chunk counts %llu chunks in %llu bytes, and there are %llu in %llu",
             (unsigned long long)get_u64(totals), (unsigned long long)get_u64(totals + 8),
             (unsigned long long)reader->chunks, (unsigned long long)reader->chunk.offset);
-        return ZETA_CONTAINER_DAMAGED;
-    }
-    if (reader->size > reader->next_offset) {
-        SAY(reader, "%llu bytes follow the end chunk",
-            (unsigned long long)(reader->size - reader->next_offset));
-        return ZETA_CONTAINER_DAMAGED;
-    }
+    if (reader->size > reader->next_offset)
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                   "%llu bytes follow the end chunk",
+                                   (unsigned long long)(reader->size - reader->next_offset));
     reader->ended = true;
     return ZETA_CONTAINER_AT_END;
 }
@@ -232,6 +208,7 @@ static enum zeta_container_result read_header(struct zeta_container_reader *read
                                               unsigned char *header)
 {
     const uint64_t offset = reader->next_offset;
+    struct stat status;
     size_t bytes = 0;
     enum zeta_container_result result =
         fetch(reader, offset, header, ZETA_CHUNK_HEADER_BYTES, &bytes);
@@ -239,26 +216,26 @@ static enum zeta_container_result read_header(struct zeta_container_reader *read
 
     if (result != ZETA_CONTAINER_OK)
         return result;
-    look_at_size(reader);
-    if (bytes < ZETA_CHUNK_HEADER_BYTES) {
-        SAY(reader, "the data is cut at byte %llu: it has no end chunk",
-            (unsigned long long)reader->size);
-        return ZETA_CONTAINER_AT_CUT;
-    }
-    if (get_u32(header) != CHUNK_MARK || get_u32(header + 28) != zeta_crc32c(0, header, 28)) {
-        SAY(reader, "the data is damaged at byte %llu: no chunk begins there",
-            (unsigned long long)offset);
-        return ZETA_CONTAINER_DAMAGED;
-    }
+    /* The file may be growing. */
+    if (reader->descriptor >= 0 && fstat(reader->descriptor, &status) == 0)
+        reader->size = (uint64_t)status.st_size;
+    if (bytes < ZETA_CHUNK_HEADER_BYTES)
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_AT_CUT,
+                                   "the data is cut at byte %llu: it has no end chunk",
+                                   (unsigned long long)reader->size);
+    if (get_u32(header) != CHUNK_MARK || get_u32(header + 28) != zeta_crc32c(0, header, 28))
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                   "the data is damaged at byte %llu: no chunk begins there",
+                                   (unsigned long long)offset);
     left = reader->size > offset + ZETA_CHUNK_HEADER_BYTES
                ? reader->size - offset - ZETA_CHUNK_HEADER_BYTES
                : 0;
     if (get_u64(header + 16) > left ||
-        left - get_u64(header + 16) < padding_of(get_u64(header + 16))) {
-        SAY(reader, "the data is cut at byte %llu, within the chunk that begins at byte %llu",
+        left - get_u64(header + 16) < padding_of(get_u64(header + 16)))
+        return zeta_container_fail(
+            &reader->problem, ZETA_CONTAINER_AT_CUT,
+            "the data is cut at byte %llu, within the chunk that begins at byte %llu",
             (unsigned long long)reader->size, (unsigned long long)offset);
-        return ZETA_CONTAINER_AT_CUT;
-    }
     return ZETA_CONTAINER_OK;
 }
 
@@ -289,54 +266,43 @@ enum zeta_container_result zeta_container_next(struct zeta_container_reader *rea
     return ZETA_CONTAINER_OK;
 }
 
-/** Reads the payload of a file into the buffer. */
-static enum zeta_container_result load(struct zeta_container_reader *reader)
-{
-    const uint64_t bytes = reader->chunk.payload_bytes;
-    enum zeta_container_result result;
-    size_t done = 0;
-
-    if (bytes > reader->buffer_bytes) {
-        unsigned char *buffer = bytes <= SIZE_MAX ? malloc((size_t)bytes) : NULL;
-
-        if (!buffer) {
-            SAY(reader, "there is no memory for the %llu bytes of the chunk at byte %llu",
-                (unsigned long long)bytes, (unsigned long long)reader->chunk.offset);
-            return ZETA_CONTAINER_NO_MEMORY;
-        }
-        free(reader->buffer);
-        reader->buffer = buffer;
-        reader->buffer_bytes = (size_t)bytes;
-    }
-    result = fetch(reader, reader->chunk.offset + ZETA_CHUNK_HEADER_BYTES, reader->buffer,
-                   (size_t)bytes, &done);
-    if (result == ZETA_CONTAINER_OK && done < bytes) {
-        SAY(reader, "the file became shorter while it was read");
-        result = ZETA_CONTAINER_DAMAGED;
-    }
-    return result;
-}
-
 enum zeta_container_result zeta_container_payload(struct zeta_container_reader *reader,
                                                   const void **out_payload)
 {
     const struct zeta_container_chunk *chunk = &reader->chunk;
-    const unsigned char *payload;
-    enum zeta_container_result result = ZETA_CONTAINER_OK;
+    const uint64_t bytes = chunk->payload_bytes;
+    const uint64_t offset = chunk->offset + ZETA_CHUNK_HEADER_BYTES;
+    const unsigned char *payload = reader->buffer;
+    size_t done = 0;
 
-    if (reader->descriptor >= 0) {
-        result = load(reader);
-        payload = reader->buffer;
+    if (reader->descriptor < 0) {
+        payload = reader->bytes + offset;
     } else {
-        payload = reader->bytes + chunk->offset + ZETA_CHUNK_HEADER_BYTES;
+        enum zeta_container_result result;
+
+        if (bytes > reader->buffer_bytes) {
+            unsigned char *buffer = bytes <= SIZE_MAX ? malloc((size_t)bytes) : NULL;
+
+            if (!buffer)
+                return zeta_container_fail(
+                    &reader->problem, ZETA_CONTAINER_NO_MEMORY,
+                    "there is no memory for the %llu bytes of the chunk at byte %llu",
+                    (unsigned long long)bytes, (unsigned long long)chunk->offset);
+            free(reader->buffer);
+            payload = reader->buffer = buffer;
+            reader->buffer_bytes = (size_t)bytes;
+        }
+        result = fetch(reader, offset, reader->buffer, (size_t)bytes, &done);
+        if (result != ZETA_CONTAINER_OK)
+            return result;
+        if (done < bytes)
+            return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                       "the file became shorter while it was read");
     }
-    if (result != ZETA_CONTAINER_OK)
-        return result;
-    if (zeta_crc32c(0, payload, (size_t)chunk->payload_bytes) != reader->payload_crc) {
-        SAY(reader, "the chunk at byte %llu is damaged: its checksum is wrong",
-            (unsigned long long)chunk->offset);
-        return ZETA_CONTAINER_DAMAGED;
-    }
+    if (zeta_crc32c(0, payload, (size_t)bytes) != reader->payload_crc)
+        return zeta_container_fail(&reader->problem, ZETA_CONTAINER_DAMAGED,
+                                   "the chunk at byte %llu is damaged: its checksum is wrong",
+                                   (unsigned long long)chunk->offset);
     *out_payload = payload;
     return ZETA_CONTAINER_OK;
 }

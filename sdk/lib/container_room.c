@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zeta/container.h>
 
-#include "container_writer.h"
+#include "container_priv.h"
 
 /** Bytes of a CUT chunk. */
 #define CUT_BYTES (ZETA_CHUNK_HEADER_BYTES + ZETA_CHUNK_NUMBERS_BYTES)
@@ -95,20 +94,6 @@ static enum zeta_container_result copy_rest(struct zeta_container_reader *reader
     return result == ZETA_CONTAINER_OK ? zeta_container_flush(target) : result;
 }
 
-/** The writer goes on with the new file; the target keeps nothing of its own but its memory. */
-static void take_over(struct zeta_container_writer *writer, struct zeta_container_writer *target,
-                      const struct plan *plan)
-{
-    int descriptor = writer->descriptor;
-
-    writer->descriptor = target->descriptor;
-    target->descriptor = descriptor;
-    writer->size = target->size;
-    writer->chunks = target->chunks;
-    writer->headers_crc = target->headers_crc;
-    writer->cut = plan->cut;
-}
-
 static enum zeta_container_result rewrite(struct zeta_container_writer *writer, uint64_t needed,
                                           struct zeta_container_reader *reader,
                                           struct zeta_container_writer *target)
@@ -123,19 +108,23 @@ static enum zeta_container_result rewrite(struct zeta_container_writer *writer, 
     if (result == ZETA_CONTAINER_OK)
         result = copy_rest(reader, &plan, target);
     if (result != ZETA_CONTAINER_OK) {
-        (void)snprintf(writer->problem.text, sizeof(writer->problem.text),
-                       "%.120s cannot be made smaller: %.160s", writer->path,
-                       target->failed ? target->problem.text
-                                      : zeta_container_reader_problem(reader));
-        return result;
+        return zeta_container_fail(
+            &writer->problem, result, "%.120s cannot be made smaller: %.160s", writer->path,
+            target->failed ? target->problem.text : zeta_container_reader_problem(reader));
     }
     if (rename(target->path, writer->path) != 0) {
-        (void)snprintf(writer->problem.text, sizeof(writer->problem.text),
-                       "%.120s cannot be replaced by %.120s: %s", writer->path, target->path,
-                       strerror(errno));
-        return ZETA_CONTAINER_IO;
+        return zeta_container_fail(&writer->problem, ZETA_CONTAINER_IO,
+                                   "%.120s cannot be replaced by %.120s: %s", writer->path,
+                                   target->path, strerror(errno));
     }
-    take_over(writer, target, &plan);
+    /* The writer goes on with the new file; the target keeps nothing of its own but its memory. */
+    int descriptor = writer->descriptor;
+    writer->descriptor = target->descriptor;
+    target->descriptor = descriptor;
+    writer->size = target->size;
+    writer->chunks = target->chunks;
+    writer->headers_crc = target->headers_crc;
+    writer->cut = plan.cut;
     return ZETA_CONTAINER_OK;
 }
 
@@ -149,11 +138,10 @@ static enum zeta_container_result make_target(struct zeta_container_writer *writ
 
     (void)snprintf(path, path_bytes, "%s.XXXXXX", writer->path);
     descriptor = mkostemp(path, O_CLOEXEC);
-    if (descriptor < 0) {
-        (void)snprintf(writer->problem.text, sizeof(writer->problem.text),
-                       "no file can be made beside %s: %s", writer->path, strerror(errno));
-        return ZETA_CONTAINER_IO;
-    }
+    if (descriptor < 0)
+        return zeta_container_fail(&writer->problem, ZETA_CONTAINER_IO,
+                                   "no file can be made beside %s: %s", writer->path,
+                                   strerror(errno));
     result = zeta_container_writer_new(descriptor, path, writer->kind, out_target);
     if (result != ZETA_CONTAINER_OK) {
         (void)close(descriptor);

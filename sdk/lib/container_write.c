@@ -1,16 +1,14 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zeta/c_locale.h>
-#include <zeta/container.h>
 
-#include "container_bytes.h"
-#include "container_writer.h"
+#include "container_priv.h"
 
 /** Bytes that are collected before they are handed to the system. */
 #define BUFFER_BYTES (256u * 1024u)
@@ -22,8 +20,17 @@
 const unsigned char zeta_container_magic[CONTAINER_MAGIC_BYTES] = {0x89, 'Z',  'E',  'T',
                                                                    'A',  '\r', '\n', 0x1a};
 
-#define SAY(writer, ...)                                                                           \
-    ((void)zeta_c_snprintf((writer)->problem.text, sizeof((writer)->problem.text), __VA_ARGS__))
+enum zeta_container_result zeta_container_fail(struct zeta_container_problem *out_problem,
+                                               enum zeta_container_result result,
+                                               const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)zeta_c_vsnprintf(out_problem->text, sizeof(out_problem->text), format, arguments);
+    va_end(arguments);
+    return result;
+}
 
 /** Hands bytes to the system. */
 static enum zeta_container_result write_out(struct zeta_container_writer *writer, const void *data,
@@ -37,9 +44,9 @@ static enum zeta_container_result write_out(struct zeta_container_writer *writer
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0) {
-            SAY(writer, "%s cannot be written: %s", writer->path, strerror(errno));
             writer->failed = true;
-            return ZETA_CONTAINER_IO;
+            return zeta_container_fail(&writer->problem, ZETA_CONTAINER_IO,
+                                       "%s cannot be written: %s", writer->path, strerror(errno));
         }
         at += done;
         bytes -= (size_t)done;
@@ -143,14 +150,14 @@ static enum zeta_container_result find_room(struct zeta_container_writer *writer
     result = zeta_container_flush(writer);
     if (result == ZETA_CONTAINER_OK)
         result = zeta_container_make_room(writer, needed + RESERVED_BYTES);
-    if (result == ZETA_CONTAINER_FULL) {
-        SAY(writer,
-            "%s: a chunk of %llu bytes has no room in the %llu bytes that the file may have; allow "
-            "a larger file",
-            writer->path, (unsigned long long)chunk->payload_bytes,
-            (unsigned long long)writer->limit_bytes);
-    }
-    return result;
+    if (result != ZETA_CONTAINER_FULL)
+        return result;
+    return zeta_container_fail(
+        &writer->problem, result,
+        "%s: a chunk of %llu bytes has no room in the %llu bytes that the file may have; allow a "
+        "larger file",
+        writer->path, (unsigned long long)chunk->payload_bytes,
+        (unsigned long long)writer->limit_bytes);
 }
 
 enum zeta_container_result zeta_container_append(struct zeta_container_writer *writer,
@@ -213,21 +220,21 @@ enum zeta_container_result zeta_container_writer_new(int descriptor, const char 
 }
 
 /** Why no file of that name was made. */
-static void explain_name(const char *path, int error, struct zeta_container_problem *out_problem)
+static enum zeta_container_result explain_name(const char *path, int error,
+                                               struct zeta_container_problem *out_problem)
 {
     struct stat status;
 
     if (error != EEXIST)
-        (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s cannot be created: %s",
-                       path, strerror(error));
-    else if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        (void)snprintf(
-            out_problem->text, sizeof(out_problem->text),
+        return zeta_container_fail(out_problem, ZETA_CONTAINER_IO, "%s cannot be created: %s", path,
+                                   strerror(error));
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return zeta_container_fail(
+            out_problem, ZETA_CONTAINER_IO,
             "%s exists already and is no regular file, or a link; choose the name of a new file",
             path);
-    else
-        (void)snprintf(out_problem->text, sizeof(out_problem->text),
-                       "%s exists already; remove it or choose another name", path);
+    return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
+                               "%s exists already; remove it or choose another name", path);
 }
 
 /** A new file, or an empty one of this user that nobody else begins to write; -1 with errno. */
@@ -263,23 +270,19 @@ enum zeta_container_result zeta_container_create_file(const char *path,
     int descriptor;
 
     if (limit_bytes != 0 && limit_bytes < LIMIT_MIN_BYTES) {
-        (void)snprintf(out_problem->text, sizeof(out_problem->text),
-                       "%s may not be bounded to %llu bytes; the smallest bound is %u bytes", path,
-                       (unsigned long long)limit_bytes, LIMIT_MIN_BYTES);
-        return ZETA_CONTAINER_FULL;
+        return zeta_container_fail(
+            out_problem, ZETA_CONTAINER_FULL,
+            "%s may not be bounded to %llu bytes; the smallest bound is %u bytes", path,
+            (unsigned long long)limit_bytes, LIMIT_MIN_BYTES);
     }
     descriptor = create(path);
-    if (descriptor < 0) {
-        explain_name(path, errno, out_problem);
-        return ZETA_CONTAINER_IO;
-    }
+    if (descriptor < 0)
+        return explain_name(path, errno, out_problem);
     result = zeta_container_writer_new(descriptor, path, kind, &writer);
     if (result != ZETA_CONTAINER_OK) {
-        (void)snprintf(out_problem->text, sizeof(out_problem->text), "%s: memory is exhausted",
-                       path);
         (void)close(descriptor);
         (void)unlink(path);
-        return result;
+        return zeta_container_fail(out_problem, result, "%s: memory is exhausted", path);
     }
     writer->limit_bytes = limit_bytes;
     /* From now on it is not empty. */

@@ -99,8 +99,8 @@ static bool events_ready(const struct zeta_softqueue *queue,
     return true;
 }
 
-/* How long to sleep before looking again although nobody called wake(); UINT64_MAX: no limit. */
-static uint64_t look_ns(const struct zeta_softqueue_pool *pool,
+/* How long to sleep before the next poll although nobody called wake(); UINT64_MAX: no limit. */
+static uint64_t poll_ns(const struct zeta_softqueue_pool *pool,
                         const struct zeta_plugin_command *command)
 {
     uint64_t shortest = UINT64_MAX;
@@ -128,9 +128,8 @@ static void sleep_locked(struct zeta_softqueue_pool *pool, uint64_t first_ns, ui
     if (until > LONGEST_POLL_NS)
         until = LONGEST_POLL_NS;
     until = now + (until > first_ns ? until : first_ns);
-    pthread_cond_timedwait(&pool->changed, &pool->lock,
-                           &(struct timespec){.tv_sec = (time_t)(until / 1000000000u),
-                                              .tv_nsec = (long)(until % 1000000000u)});
+    const struct timespec end = zeta_clock_timespec(until);
+    pthread_cond_timedwait(&pool->changed, &pool->lock, &end);
 }
 
 /* False when the queue is being destroyed. */
@@ -142,7 +141,7 @@ static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plug
     if (command->wait_count == 0 || events_ready(queue, command))
         return !atomic_load(&queue->stopping);
 
-    first_ns = look_ns(pool, command);
+    first_ns = poll_ns(pool, command);
     begin_ns = zeta_monotonic_ns();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
@@ -178,13 +177,6 @@ static uint32_t dispatch(struct zeta_softqueue *queue, const struct zeta_plugin_
     }
 }
 
-/* The command was the last of its submission. */
-static void tell_over(const struct zeta_softqueue_pool *pool, void *cookie)
-{
-    if (ZETA_PLUGIN_HAS(pool->ops, submission_over) && pool->ops->submission_over)
-        pool->ops->submission_over(pool->host, cookie);
-}
-
 /* cookie: of the submission that ends with this command, with is_last. */
 static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plugin_command *command,
                             bool is_last, void *cookie)
@@ -208,8 +200,8 @@ static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plug
     if (times.end_ticks <= times.begin_ticks)
         times.end_ticks = times.begin_ticks + 1;
     queue->last_end_ticks = times.end_ticks;
-    if (is_last)
-        tell_over(pool, cookie);
+    if (is_last && ZETA_PLUGIN_HAS(pool->ops, submission_over) && pool->ops->submission_over)
+        pool->ops->submission_over(pool->host, cookie);
     if (command->signal_event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
         pool->ops->event_signal(pool->host, command->signal_event, &times);
     return ZETA_PLUGIN_SUCCESS;
@@ -327,34 +319,6 @@ void zeta_softqueue_destroy(struct zeta_softqueue *queue)
     free(queue);
 }
 
-/* 0, or an errno value. */
-static int start_thread_locked(struct zeta_softqueue *queue)
-{
-    int error;
-
-    if (queue->started)
-        return 0;
-    error = zeta_thread_start(&queue->thread, queue_main, queue, queue->name);
-    queue->started = error == 0;
-    return error;
-}
-
-/* Leaves the reason with the host. */
-static uint32_t refuse_without_thread(const struct zeta_softqueue *queue, int error)
-{
-    const struct zeta_softqueue_pool *pool = queue->pool;
-    char text[256];
-    struct zeta_plugin_string string = {text, 0};
-
-    snprintf(text, sizeof(text),
-             "the thread %s of a queue cannot be started: %s; raise the limit of processes (ulimit "
-             "-u) or free memory",
-             queue->name, strerror(error));
-    string.size = strlen(text);
-    pool->ops->fail(pool->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, string);
-    return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-}
-
 static bool can_block(const struct zeta_softqueue *queue, const struct zeta_plugin_array *commands)
 {
     const char *at = commands->data;
@@ -410,7 +374,8 @@ uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
                                const struct zeta_plugin_array *commands, void *cookie)
 {
     struct submission *submission;
-    int error;
+    char text[256];
+    int error = 0;
 
     if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
         return ZETA_PLUGIN_INVALID_ARGUMENT;
@@ -424,8 +389,10 @@ uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
     submission->cookie = cookie;
 
     pthread_mutex_lock(&queue->lock);
-    error = start_thread_locked(queue);
+    if (!queue->started)
+        error = zeta_thread_start(&queue->thread, queue_main, queue, queue->name);
     if (error == 0) {
+        queue->started = true;
         *queue->last = submission;
         queue->last = &submission->next;
         pthread_cond_signal(&queue->work);
@@ -434,7 +401,13 @@ uint32_t zeta_softqueue_submit(struct zeta_softqueue *queue,
     if (error == 0)
         return ZETA_PLUGIN_SUCCESS;
     free(submission);
-    return refuse_without_thread(queue, error);
+    snprintf(text, sizeof(text),
+             "the thread %s of a queue cannot be started: %s; raise the limit of processes (ulimit "
+             "-u) or free memory",
+             queue->name, strerror(error));
+    queue->pool->ops->fail(queue->pool->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                           (struct zeta_plugin_string){text, strlen(text)});
+    return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }
 
 uint32_t zeta_softqueue_status(const struct zeta_softqueue *queue)

@@ -69,6 +69,10 @@ static bool fail(struct zeta_yaml_error *error, uint32_t line, uint32_t column, 
     return false;
 }
 
+/** The same at a mark of the parser. */
+#define FAIL_AT(builder, mark, ...)                                                                \
+    fail((builder)->error, line_of(mark), column_of(mark), __VA_ARGS__)
+
 static bool fail_memory(struct zeta_yaml_error *error)
 {
     *error = (struct zeta_yaml_error){.no_memory = true};
@@ -116,8 +120,7 @@ static struct zeta_yaml_node *new_node(struct builder *builder, enum zeta_yaml_k
     struct zeta_yaml_node *node;
 
     if (++builder->node_count > builder->limits.max_nodes) {
-        (void)fail(builder->error, line_of(mark), column_of(mark),
-                   "more than %u values in one file", builder->limits.max_nodes);
+        (void)FAIL_AT(builder, mark, "more than %u values in one file", builder->limits.max_nodes);
         return NULL;
     }
     node = zeta_arena_alloc(&builder->document->arena, sizeof(*node));
@@ -148,11 +151,9 @@ static bool on_scalar(struct builder *builder, const yaml_event_t *event)
     char *copy;
 
     if (event->data.scalar.anchor || event->data.scalar.tag)
-        return fail(builder->error, line_of(mark), column_of(mark),
-                    "anchors and tags are not allowed");
+        return FAIL_AT(builder, mark, "anchors and tags are not allowed");
     if (memchr(text, 0, length))
-        return fail(builder->error, line_of(mark), column_of(mark),
-                    "text with a zero byte is not allowed");
+        return FAIL_AT(builder, mark, "text with a zero byte is not allowed");
     copy = zeta_arena_copy(&builder->document->arena, text, length);
     if (!copy)
         return fail_memory(builder->error);
@@ -161,7 +162,7 @@ static bool on_scalar(struct builder *builder, const yaml_event_t *event)
         struct open_node *top = &builder->open[builder->depth - 1];
 
         if (length == 0)
-            return fail(builder->error, line_of(mark), column_of(mark), "a key must not be empty");
+            return FAIL_AT(builder, mark, "a key must not be empty");
         top->key = copy;
         top->key_line = line_of(mark);
         top->key_column = column_of(mark);
@@ -184,14 +185,12 @@ static bool on_start(struct builder *builder, enum zeta_yaml_kind kind, bool dec
     struct zeta_yaml_node *node;
 
     if (decorated)
-        return fail(builder->error, line_of(mark), column_of(mark),
-                    "anchors and tags are not allowed");
+        return FAIL_AT(builder, mark, "anchors and tags are not allowed");
     if (wants_key(builder))
-        return fail(builder->error, line_of(mark), column_of(mark),
-                    "a key must be plain text, not %s", zeta_yaml_kind_name(kind));
+        return FAIL_AT(builder, mark, "a key must be plain text, not %s",
+                       zeta_yaml_kind_name(kind));
     if (builder->depth >= builder->limits.max_depth)
-        return fail(builder->error, line_of(mark), column_of(mark), "nested deeper than %u levels",
-                    builder->limits.max_depth);
+        return FAIL_AT(builder, mark, "nested deeper than %u levels", builder->limits.max_depth);
     node = new_node(builder, kind, mark);
     if (!node)
         return false;
@@ -266,11 +265,10 @@ static bool on_event(struct builder *builder, const yaml_event_t *event)
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (++builder->document_count > 1)
-            return fail(builder->error, line_of(mark), column_of(mark),
-                        "a second document starts here; one per file is allowed");
+            return FAIL_AT(builder, mark, "a second document starts here; one per file is allowed");
         return true;
     case YAML_ALIAS_EVENT:
-        return fail(builder->error, line_of(mark), column_of(mark), "aliases are not allowed");
+        return FAIL_AT(builder, mark, "aliases are not allowed");
     case YAML_SCALAR_EVENT:
         return on_scalar(builder, event);
     case YAML_SEQUENCE_START_EVENT:

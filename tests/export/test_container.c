@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sdk/lib/container_crc.h"
+#include "sdk/lib/container_priv.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "zeta/container.h"

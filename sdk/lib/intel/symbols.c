@@ -59,20 +59,6 @@ __attribute__((format(printf, 3, 4))) static void add(struct list *list, uint64_
     };
 }
 
-static void add_platform(struct list *list, const struct zeta_intel_platform *platform)
-{
-    for (uint32_t i = 0; i < platform->symbol_count; i++)
-        add(list, platform->symbols[i].value, "%s", platform->symbols[i].name);
-    list->chosen = list->count;
-}
-
-static void add_clocks(struct list *list, const struct zeta_intel_facts *facts)
-{
-    add(list, facts->timestamp_hz, "GpuTimestampFrequency");
-    add(list, facts->min_hz, "GpuMinFrequency");
-    add(list, facts->max_hz, "GpuMaxFrequency");
-}
-
 struct zeta_intel_rates zeta_intel_rates(const struct zeta_intel_topology *topology,
                                          uint64_t fastest_hz, uint64_t fastest_media_hz)
 {
@@ -88,49 +74,24 @@ struct zeta_intel_rates zeta_intel_rates(const struct zeta_intel_topology *topol
     };
 }
 
-static void add_rates(struct list *list, const struct zeta_intel_facts *facts)
+/* Adds a value under each of its names, which blanks separate. */
+static void add_names(struct list *list, uint64_t value, const char *names)
 {
-    const struct zeta_intel_rates rates =
-        zeta_intel_rates(facts->topology, facts->fastest_hz, facts->fastest_media_hz);
-
-    add(list, rates.clock, "ClockRateLimit");
-    add(list, rates.subslices, "SubsliceRateLimit");
-    add(list, rates.eus, "EuRateLimit");
-    add(list, rates.media, "MediaRateLimit");
-}
-
-static void add_counts(struct list *list, const struct zeta_intel_platform *platform,
-                       const struct zeta_intel_topology *topology)
-{
-    static const char *const eus[] = {"EuCoresTotalCount", "VectorEngineTotalCount"};
-    static const char *const slices[] = {"EuSlicesTotalCount", "SliceTotalCount"};
-    static const char *const threads[] = {"EuThreadsCount", "VectorEngineThreadsCount"};
-    static const char *const subslices[] = {"EuSubslicesTotalCount", "EuDualSubslicesTotalCount",
-                                            "XeCoreTotalCount"};
-
-    for (size_t i = 0; i < 2; i++) {
-        add(list, topology->eus, "%s", eus[i]);
-        add(list, topology->slices, "%s", slices[i]);
-        add(list, platform->threads_per_eu, "%s", threads[i]);
-    }
-    for (size_t i = 0; i < 3; i++)
-        add(list, topology->subslices, "%s", subslices[i]);
+    for (; *names; names += strcspn(names, " "), names += *names == ' ')
+        add(list, value, "%.*s", (int)strcspn(names, " "), names);
 }
 
 static void add_masks(struct list *list, const struct zeta_intel_platform *platform,
                       const struct zeta_intel_topology *topology)
 {
-    static const char *const names[] = {"SubsliceMask", "DualSubsliceMask", "GtDualSubsliceMask",
-                                        "XeCoreMask", "GtXeCoreMask"};
     const uint64_t slices = zeta_intel_topology_slice_mask(topology);
     const uint32_t bits =
         platform->subslice_bits > 0 ? platform->subslice_bits : topology->max_subslices;
     const uint64_t subslices = zeta_intel_topology_subslice_mask(topology, bits);
 
-    add(list, slices, "SliceMask");
-    add(list, slices, "GtSliceMask");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        add(list, subslices, "%s", names[i]);
+    add_names(list, slices, "SliceMask GtSliceMask");
+    add_names(list, subslices,
+              "SubsliceMask DualSubsliceMask GtDualSubsliceMask XeCoreMask GtXeCoreMask");
     for (uint32_t s = 0; s < NAMED_SLICES; s++) {
         add(list, slices >> s & 1, "GtSlice%u", s);
         for (uint32_t ss = 0; ss < NAMED_SUBSLICES; ss++) {
@@ -144,54 +105,48 @@ static void add_masks(struct list *list, const struct zeta_intel_platform *platf
         add(list, subslices >> core & 1, "GtXeCore%u", core);
 }
 
-/* Nodes of the third cache, and the queues to memory, of which there is one for each node. */
-static void add_caches(struct list *list, const struct zeta_intel_platform *platform,
-                       const struct zeta_intel_topology *topology)
-{
-    const uint32_t per_node = platform->l3_banks_per_node;
-    const uint32_t nodes = per_node == 0 ? 0 : (topology->l3_banks + per_node - 1) / per_node;
-
-    add(list, topology->l3_banks, "L3BankTotalCount");
-    add(list, nodes, "L3NodeTotalCount");
-    add(list, nodes, "SqidiTotalCount");
-}
-
-/* Fixed-function pipes: one for geometry and two for pixels in a slice, unless it is a small one.
- */
-static void add_pipes(struct list *list, const struct zeta_intel_topology *topology)
-{
-    const uint32_t pixel_pipes = topology->max_subslices <= 2 ? 1 : topology->slices * 2;
-
-    add(list, topology->slices, "GeometryPipeTotalCount");
-    add(list, pixel_pipes, "ColorPipeTotalCount");
-    add(list, pixel_pipes, "DepthPipeTotalCount");
-}
-
-static void add_rest(struct list *list, const struct zeta_intel_facts *facts)
-{
-    add(list, facts->revision, "SkuRevisionId");
-    add(list, 0, "QueryMode"); /* queries count the whole GPU, as streams do */
-    add(list, facts->topology->engines[4], "ComputeEngineTotalCount");
-    add(list, facts->topology->engines[1], "CopyEngineTotalCount");
-    add(list, facts->media_units, "OamUnits");
-    add(list, facts->stall_units, "EuStallUnits");
-}
-
 bool zeta_intel_symbols_list(const struct zeta_intel_facts *facts,
                              struct zeta_plugin_symbol **out_symbols, uint32_t *out_count)
 {
+    const struct zeta_intel_platform *platform = facts->platform;
+    const struct zeta_intel_topology *topology = facts->topology;
+    const struct zeta_intel_rates rates =
+        zeta_intel_rates(topology, facts->fastest_hz, facts->fastest_media_hz);
+    /* Nodes of the third cache, and the queues to memory, of which there is one for each node. */
+    const uint32_t per_node = platform->l3_banks_per_node;
+    const uint32_t nodes = per_node == 0 ? 0 : (topology->l3_banks + per_node - 1) / per_node;
+    /* Fixed-function pipes: one for geometry and two for pixels in a slice, unless it is small. */
+    const uint32_t pixel_pipes = topology->max_subslices <= 2 ? 1 : topology->slices * 2;
     struct list *list = calloc(1, sizeof(*list));
 
     if (!list)
         return false;
-    add_platform(list, facts->platform);
-    add_clocks(list, facts);
-    add_rates(list, facts);
-    add_counts(list, facts->platform, facts->topology);
-    add_masks(list, facts->platform, facts->topology);
-    add_caches(list, facts->platform, facts->topology);
-    add_pipes(list, facts->topology);
-    add_rest(list, facts);
+    for (uint32_t i = 0; i < platform->symbol_count; i++)
+        add(list, platform->symbols[i].value, "%s", platform->symbols[i].name);
+    list->chosen = list->count;
+    add(list, facts->timestamp_hz, "GpuTimestampFrequency");
+    add(list, facts->min_hz, "GpuMinFrequency");
+    add(list, facts->max_hz, "GpuMaxFrequency");
+    add(list, rates.clock, "ClockRateLimit");
+    add(list, rates.subslices, "SubsliceRateLimit");
+    add(list, rates.eus, "EuRateLimit");
+    add(list, rates.media, "MediaRateLimit");
+    add_names(list, topology->eus, "EuCoresTotalCount VectorEngineTotalCount");
+    add_names(list, topology->slices, "EuSlicesTotalCount SliceTotalCount");
+    add_names(list, platform->threads_per_eu, "EuThreadsCount VectorEngineThreadsCount");
+    add_names(list, topology->subslices,
+              "EuSubslicesTotalCount EuDualSubslicesTotalCount XeCoreTotalCount");
+    add_masks(list, platform, topology);
+    add(list, topology->l3_banks, "L3BankTotalCount");
+    add_names(list, nodes, "L3NodeTotalCount SqidiTotalCount");
+    add(list, topology->slices, "GeometryPipeTotalCount");
+    add_names(list, pixel_pipes, "ColorPipeTotalCount DepthPipeTotalCount");
+    add(list, facts->revision, "SkuRevisionId");
+    add(list, 0, "QueryMode"); /* queries count the whole GPU, as streams do */
+    add(list, topology->engines[4], "ComputeEngineTotalCount");
+    add(list, topology->engines[1], "CopyEngineTotalCount");
+    add(list, facts->media_units, "OamUnits");
+    add(list, facts->stall_units, "EuStallUnits");
     *out_symbols = list->symbols;
     *out_count = list->count;
     return true;

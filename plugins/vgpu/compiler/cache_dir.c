@@ -55,25 +55,11 @@ static void name_of(const uint8_t key[ZETA_VGPU_KEY_BYTES], char out_name[NAME_B
         (void)snprintf(out_name + 2 * (size_t)i, 3, "%02x", key[i]);
 }
 
-static void make_folders(const char *path)
-{
-    char part[ZETA_VGPU_CACHE_PATH_BYTES];
-
-    (void)snprintf(part, sizeof(part), "%s", path);
-    for (char *at = part + 1; *at; at++) {
-        if (*at != '/')
-            continue;
-        *at = '\0';
-        (void)mkdir(part, 0700);
-        *at = '/';
-    }
-    (void)mkdir(part, 0700);
-}
-
-/* The folder, if it is ours and nobody else can put files into it; else -1. */
+/* The folder, if it is ours and no other user can put files into it; else -1. */
 static int open_folder(const struct zeta_vgpu_cache_dir *cache, bool create)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    char part[ZETA_VGPU_CACHE_PATH_BYTES];
     struct stat status;
     int folder;
 
@@ -81,7 +67,12 @@ static int open_folder(const struct zeta_vgpu_cache_dir *cache, bool create)
         return -1;
     folder = open(cache->path, flags);
     if (folder < 0 && errno == ENOENT && create) {
-        make_folders(cache->path);
+        for (size_t i = 1; cache->path[i - 1] != '\0'; i++) {
+            if (cache->path[i] != '/' && cache->path[i] != '\0')
+                continue;
+            (void)snprintf(part, i + 1, "%s", cache->path);
+            (void)mkdir(part, 0700);
+        }
         folder = open(cache->path, flags);
     }
     folder = zeta_descriptor_raise(folder);
@@ -189,41 +180,17 @@ bool zeta_vgpu_cache_dir_load(const struct zeta_vgpu_cache_dir *cache,
     return bytes != NULL;
 }
 
-/* A name that no other thread or process uses. */
-static void temporary_name(char *out_name, size_t size)
-{
-    static atomic_uint counter;
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    (void)snprintf(out_name, size, TEMPORARY_PREFIX "%ld-%u-%lld", (long)getpid(),
-                   atomic_fetch_add(&counter, 1), (long long)now.tv_nsec);
-}
-
-static bool write_file(int folder, const char *name, const struct header *header, const void *bytes,
-                       size_t size)
-{
-    int file = zeta_descriptor_raise(
-        openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    bool written;
-
-    if (file < 0)
-        return false;
-    written = write_all(file, header, sizeof(*header)) && write_all(file, bytes, size);
-    written &= close(file) == 0;
-    return written;
-}
-
 /*
  * Writing beyond a limit of the process sends it a signal that ends programs which do not expect
  * it. It is for the thread that writes, which holds it back and takes it away.
  */
-static bool write_file_quietly(int folder, const char *name, const struct header *header,
-                               const void *bytes, size_t size)
+static bool write_file(int folder, const char *name, const struct header *header, const void *bytes,
+                       size_t size)
 {
     const struct timespec now = {0};
     sigset_t too_large, pending, before;
     bool was_pending, written;
+    int file;
 
     sigemptyset(&too_large);
     sigaddset(&too_large, SIGXFSZ);
@@ -232,7 +199,11 @@ static bool write_file_quietly(int folder, const char *name, const struct header
         return false;
     sigpending(&pending);
     was_pending = sigismember(&pending, SIGXFSZ) == 1;
-    written = write_file(folder, name, header, bytes, size);
+    file = zeta_descriptor_raise(
+        openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    written = file >= 0 && write_all(file, header, sizeof(*header)) && write_all(file, bytes, size);
+    if (file >= 0)
+        written &= close(file) == 0;
     if (!written && !was_pending) {
         while (sigtimedwait(&too_large, NULL, &now) < 0 && errno == EINTR)
             continue;
@@ -265,31 +236,11 @@ static int by_use(const void *left, const void *right)
     return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-/* @name has the length of a name of the cache. */
-static bool add_entry(struct listing *listing, const char *name, const struct stat *status)
-{
-    struct entry *entry;
-
-    if (listing->count == listing->room) {
-        size_t room = listing->room ? listing->room * 2 : 64;
-        struct entry *grown = realloc(listing->entries, room * sizeof(*grown));
-
-        if (!grown)
-            return false;
-        listing->entries = grown;
-        listing->room = room;
-    }
-    entry = &listing->entries[listing->count++];
-    memcpy(entry->name, name, sizeof(entry->name));
-    entry->bytes = (uint64_t)status->st_size;
-    entry->used = status->st_mtim;
-    return true;
-}
-
-/* Scans one file of the folder; what a crash left behind is removed. */
+/* Lists one file of the folder; what a crash left behind is removed. */
 static void list_file(struct listing *listing, int folder, const char *name)
 {
     struct stat status;
+    struct entry *grown;
 
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return;
@@ -303,8 +254,19 @@ static void list_file(struct listing *listing, int folder, const char *name)
     /* Files of others in this folder are none of ours, and do not count. */
     if (strlen(name) != NAME_BYTES - 1 || strspn(name, "0123456789abcdef") != NAME_BYTES - 1)
         return;
-    if (add_entry(listing, name, &status))
-        listing->bytes += (uint64_t)status.st_size;
+    if (listing->count == listing->room) {
+        listing->room = listing->room ? listing->room * 2 : 64;
+        grown = realloc(listing->entries, listing->room * sizeof(*grown));
+        if (!grown) {
+            listing->room = listing->count;
+            return;
+        }
+        listing->entries = grown;
+    }
+    listing->entries[listing->count] =
+        (struct entry){.bytes = (uint64_t)status.st_size, .used = status.st_mtim};
+    memcpy(listing->entries[listing->count++].name, name, NAME_BYTES);
+    listing->bytes += (uint64_t)status.st_size;
 }
 
 static void keep_limit(int folder, uint64_t limit_bytes)
@@ -335,8 +297,10 @@ void zeta_vgpu_cache_dir_store(const struct zeta_vgpu_cache_dir *cache,
                                const uint8_t key[ZETA_VGPU_KEY_BYTES], const void *bytes,
                                size_t size)
 {
-    struct header header;
+    static atomic_uint counter;
     char name[NAME_BYTES], temporary[64];
+    struct header header;
+    struct timespec now;
     int folder;
 
     if (cache->limit_bytes < sizeof(header) || size > cache->limit_bytes - sizeof(header))
@@ -348,8 +312,11 @@ void zeta_vgpu_cache_dir_store(const struct zeta_vgpu_cache_dir *cache,
     memcpy(header.key, key, sizeof(header.key));
     digest_of(bytes, size, header.digest);
     name_of(key, name);
-    temporary_name(temporary, sizeof(temporary));
-    if (!write_file_quietly(folder, temporary, &header, bytes, size) ||
+    /* A name that no other thread or process uses. */
+    clock_gettime(CLOCK_REALTIME, &now);
+    (void)snprintf(temporary, sizeof(temporary), TEMPORARY_PREFIX "%ld-%u-%lld", (long)getpid(),
+                   atomic_fetch_add(&counter, 1), (long long)now.tv_nsec);
+    if (!write_file(folder, temporary, &header, bytes, size) ||
         renameat(folder, temporary, folder, name) != 0)
         (void)unlinkat(folder, temporary, 0);
     keep_limit(folder, cache->limit_bytes);

@@ -84,36 +84,13 @@ static uint32_t bad_path(const struct zeta_plugin *self, const char *name, const
                           self->host.id, name, path, also);
 }
 
-/* Null when it is not there: users without a home have a name for none, and root could make it. */
-static const char *find_home(void)
-{
-    const char *home = getenv("HOME");
-
-    return home && access(home, F_OK) == 0 ? home : NULL;
-}
-
-static uint32_t read_cache(const struct zeta_plugin *self, struct zeta_vgpu_cache_dir *out_cache)
-{
-    const bool secure = getauxval(AT_SECURE) != 0;
-    char path[ZETA_VGPU_CACHE_PATH_BYTES];
-
-    out_cache->limit_bytes = DEFAULT_CACHE_BYTES;
-    zeta_vgpu_cache_dir_default(secure, getenv("XDG_CACHE_HOME"), find_home(), out_cache->path);
-    if (zeta_host_setting(&self->host, "cache_dir", path, sizeof(path))) {
-        if (strcmp(path, "off") == 0)
-            path[0] = '\0';
-        else if (path[0] != '/')
-            return bad_path(self, "cache_dir", path, " or 'off'");
-        memcpy(out_cache->path, path, sizeof(path));
-    }
-    if (secure)
-        out_cache->path[0] = '\0';
-    return read_number(self, "cache_size_bytes", 0, UINT64_MAX / 2, &out_cache->limit_bytes);
-}
-
 uint32_t zeta_vgpu_compiler_configure(const struct zeta_plugin *self,
                                       struct zeta_vgpu_compiler_config *out_config)
 {
+    struct zeta_vgpu_cache_dir *cache = &out_config->cache;
+    const bool secure = getauxval(AT_SECURE) != 0;
+    const char *home = getenv("HOME");
+    char path[ZETA_VGPU_CACHE_PATH_BYTES];
     uint64_t patience_s = DEFAULT_PATIENCE_S;
     uint32_t result;
 
@@ -122,7 +99,21 @@ uint32_t zeta_vgpu_compiler_configure(const struct zeta_plugin *self,
     if (zeta_host_setting(&self->host, "compiler", out_config->path, sizeof(out_config->path)) &&
         out_config->path[0] != '/')
         return bad_path(self, "compiler", out_config->path, "");
-    result = read_cache(self, &out_config->cache);
+    /* A home that does not exist: users without one have a name for none, and root could make it.
+     */
+    if (home && access(home, F_OK) != 0)
+        home = NULL;
+    zeta_vgpu_cache_dir_default(secure, getenv("XDG_CACHE_HOME"), home, cache->path);
+    if (zeta_host_setting(&self->host, "cache_dir", path, sizeof(path))) {
+        if (strcmp(path, "off") == 0)
+            path[0] = '\0';
+        else if (path[0] != '/')
+            return bad_path(self, "cache_dir", path, " or 'off'");
+        if (!secure)
+            memcpy(cache->path, path, sizeof(path));
+    }
+    cache->limit_bytes = DEFAULT_CACHE_BYTES;
+    result = read_number(self, "cache_size_bytes", 0, UINT64_MAX / 2, &cache->limit_bytes);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = read_number(self, "compiler_timeout_s", 1, 86400, &patience_s);
     out_config->patience_s = (uint32_t)patience_s;
@@ -173,18 +164,14 @@ bool zeta_vgpu_compiler_present(const struct zeta_vgpu_compiler *compiler)
 /* Which file this is, and that nobody has written to it since. */
 static void add_file(SHA2_CTX *digest, const char *path)
 {
-    struct stat status;
-    uint64_t facts[7] = {0};
+    struct stat status = {0};
 
-    if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-        facts[0] = (uint64_t)status.st_dev;
-        facts[1] = (uint64_t)status.st_ino;
-        facts[2] = (uint64_t)status.st_size;
-        facts[3] = (uint64_t)status.st_mtim.tv_sec;
-        facts[4] = (uint64_t)status.st_mtim.tv_nsec;
-        facts[5] = (uint64_t)status.st_ctim.tv_sec;
-        facts[6] = (uint64_t)status.st_ctim.tv_nsec;
-    }
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        memset(&status, 0, sizeof(status));
+    const uint64_t facts[] = {(uint64_t)status.st_dev,          (uint64_t)status.st_ino,
+                              (uint64_t)status.st_size,         (uint64_t)status.st_mtim.tv_sec,
+                              (uint64_t)status.st_mtim.tv_nsec, (uint64_t)status.st_ctim.tv_sec,
+                              (uint64_t)status.st_ctim.tv_nsec};
     SHA256Update(digest, (const uint8_t *)path, strlen(path) + 1);
     SHA256Update(digest, (const uint8_t *)facts, sizeof(facts));
 }
@@ -221,31 +208,8 @@ static void set_log(struct zeta_vgpu_compiled *out, char *text)
     out->log_bytes = strlen(out->log);
 }
 
-static void report_missing(const struct zeta_vgpu_compiler *compiler,
-                           struct zeta_vgpu_compiled *out)
-{
-    char *text = NULL;
-
-    if (asprintf(&text,
-                 "SPIR-V has to be compiled by zeta-vgpu-cc, and there is no program %s. Install "
-                 "the package zeta-vgpu-cc; where Zeta is built from source, zeta-vgpu-cc is built "
-                 "with it when the packages llvm-15-dev, clang-15, lld-15 and llvm-spirv-15 are "
-                 "installed.\n",
-                 compiler->config.path) < 0)
-        text = NULL;
-    set_log(out, text);
-}
-
-static bool is_success(const struct zeta_vgpu_bytes *answer)
-{
-    struct vgpu_compile_answer head;
-
-    memcpy(&head, answer->data, sizeof(head));
-    return head.status == VGPU_COMPILE_OK && head.image_bytes > 0;
-}
-
-/* A whole answer becomes the result. */
-static void take_answer(struct zeta_vgpu_bytes *answer, struct zeta_vgpu_compiled *out)
+/* A whole answer becomes the result; true if it has an image. */
+static bool take_answer(const struct zeta_vgpu_bytes *answer, struct zeta_vgpu_compiled *out)
 {
     struct vgpu_compile_answer head;
 
@@ -253,10 +217,11 @@ static void take_answer(struct zeta_vgpu_bytes *answer, struct zeta_vgpu_compile
     out->answer = answer->data;
     out->log = (const char *)answer->data + sizeof(head);
     out->log_bytes = (size_t)head.log_bytes;
-    if (is_success(answer)) {
-        out->image = answer->data + sizeof(head) + head.log_bytes;
-        out->image_bytes = (size_t)head.image_bytes;
-    }
+    if (head.status != VGPU_COMPILE_OK || head.image_bytes == 0)
+        return false;
+    out->image = answer->data + sizeof(head) + head.log_bytes;
+    out->image_bytes = (size_t)head.image_bytes;
+    return true;
 }
 
 /* What was made before; checked like an answer that has just come. */
@@ -270,53 +235,35 @@ static bool take_kept(const struct zeta_vgpu_compiler *compiler,
     if (!zeta_vgpu_cache_dir_load(&compiler->config.cache, key, &bytes, &answer.size))
         return false;
     answer.data = bytes;
-    if (zeta_vgpu_compiler_answer(answer.data, answer.size, &why) != ZETA_VGPU_ANSWER_WHOLE ||
-        !is_success(&answer)) {
-        free(bytes);
-        return false;
-    }
-    take_answer(&answer, out);
-    return true;
-}
-
-static void make(struct zeta_vgpu_compiler *compiler, const uint8_t key[ZETA_VGPU_KEY_BYTES],
-                 const struct zeta_vgpu_bytes *request, struct zeta_vgpu_compiled *out)
-{
-    const struct zeta_vgpu_compiler_config *config = &compiler->config;
-    struct zeta_vgpu_bytes answer;
-    char *log = NULL;
-    bool answered;
-
-    pthread_mutex_lock(&compiler->lock);
-    while (compiler->running >= compiler->most)
-        pthread_cond_wait(&compiler->ended, &compiler->lock);
-    compiler->running++;
-    pthread_mutex_unlock(&compiler->lock);
-    answered = zeta_vgpu_compiler_run(config->path, request, config->patience_s, &answer, &log);
-    pthread_mutex_lock(&compiler->lock);
-    compiler->running--;
-    pthread_cond_signal(&compiler->ended);
-    pthread_mutex_unlock(&compiler->lock);
-    if (!answered) {
-        set_log(out, log);
-        return;
-    }
-    if (is_success(&answer))
-        zeta_vgpu_cache_dir_store(&config->cache, key, answer.data, answer.size);
-    take_answer(&answer, out);
+    if (zeta_vgpu_compiler_answer(answer.data, answer.size, &why) == ZETA_VGPU_ANSWER_WHOLE &&
+        take_answer(&answer, out))
+        return true;
+    free(bytes);
+    *out = (struct zeta_vgpu_compiled){.log = ""};
+    return false;
 }
 
 void zeta_vgpu_compile(struct zeta_vgpu_compiler *compiler,
                        const struct zeta_plugin_module_desc *desc,
                        struct zeta_vgpu_compiled *out_compiled)
 {
-    struct zeta_vgpu_bytes request = {0};
+    const struct zeta_vgpu_compiler_config *config = &compiler->config;
+    struct zeta_vgpu_bytes request = {0}, answer;
     struct zeta_vgpu_message message;
     uint8_t key[ZETA_VGPU_KEY_BYTES];
+    char *log = NULL;
+    bool answered;
 
     *out_compiled = (struct zeta_vgpu_compiled){.log = ""};
     if (!zeta_vgpu_compiler_present(compiler)) {
-        report_missing(compiler, out_compiled);
+        if (asprintf(&log,
+                     "SPIR-V has to be compiled by zeta-vgpu-cc, and there is no program %s. "
+                     "Install the package zeta-vgpu-cc; where Zeta is built from source, "
+                     "zeta-vgpu-cc is built with it when the packages llvm-15-dev, clang-15, "
+                     "lld-15 and llvm-spirv-15 are installed.\n",
+                     config->path) < 0)
+            log = NULL;
+        set_log(out_compiled, log);
         return;
     }
     if (!zeta_vgpu_compiler_request(desc, &request, &message)) {
@@ -325,8 +272,23 @@ void zeta_vgpu_compile(struct zeta_vgpu_compiler *compiler,
         return;
     }
     key_of(compiler, &request, key);
-    if (!take_kept(compiler, key, out_compiled))
-        make(compiler, key, &request, out_compiled);
+    if (!take_kept(compiler, key, out_compiled)) {
+        pthread_mutex_lock(&compiler->lock);
+        while (compiler->running >= compiler->most)
+            pthread_cond_wait(&compiler->ended, &compiler->lock);
+        compiler->running++;
+        pthread_mutex_unlock(&compiler->lock);
+        answered =
+            zeta_vgpu_compiler_run(config->path, &request, config->patience_s, &answer, &log);
+        pthread_mutex_lock(&compiler->lock);
+        compiler->running--;
+        pthread_cond_signal(&compiler->ended);
+        pthread_mutex_unlock(&compiler->lock);
+        if (!answered)
+            set_log(out_compiled, log);
+        else if (take_answer(&answer, out_compiled))
+            zeta_vgpu_cache_dir_store(&config->cache, key, answer.data, answer.size);
+    }
     free(request.data);
 }
 

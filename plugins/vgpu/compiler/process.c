@@ -20,7 +20,6 @@
 
 #include <zeta/c_locale.h>
 #include <zeta/descriptor.h>
-
 #include <zeta/thread.h>
 
 #include "compiler_priv.h"
@@ -31,11 +30,12 @@ enum {
     END_WAIT_MS = 2000     /* for a program to end after its answer */
 };
 
+/* The channels; they are the standard streams of the program. */
+enum { REQUEST, ANSWER, NOISE, CHANNELS };
+
 struct process {
     pid_t pid;
-    int request; /* our ends; -1: closed */
-    int answer;
-    int noise;
+    int ends[CHANNELS]; /* ours; -1: closed */
     int64_t deadline_ms;
     const struct zeta_vgpu_bytes *to_send;
     size_t sent;
@@ -62,75 +62,35 @@ static void close_end(int *end)
 
 /* ---------------------------------------------------------------- start */
 
-/* The other ends, which the program gets as its standard streams. */
-struct ends {
-    int request, answer, noise;
-};
-
-static bool raise_pair(int ends[2], bool made)
+/*
+ * Opens the channels, and gives the ends of the program. The request goes through a socket: writing
+ * to one whose reader is gone can do without SIGPIPE.
+ */
+static bool open_ends(int ours[CHANNELS], int theirs[CHANNELS])
 {
-    if (!made) {
-        ends[0] = ends[1] = -1;
-        return false;
+    bool fine = true;
+
+    for (int i = 0; i < CHANNELS; i++) {
+        int pair[2] = {-1, -1};
+
+        if (i == REQUEST)
+            fine &= socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0;
+        else
+            fine &= pipe2(pair, O_CLOEXEC) == 0;
+        pair[0] = zeta_descriptor_raise(pair[0]);
+        pair[1] = zeta_descriptor_raise(pair[1]);
+        ours[i] = pair[i == REQUEST];
+        theirs[i] = pair[i != REQUEST];
+        fine = fine && pair[0] >= 0 && pair[1] >= 0 && fcntl(ours[i], F_SETFL, O_NONBLOCK) == 0;
     }
-    ends[0] = zeta_descriptor_raise(ends[0]);
-    ends[1] = zeta_descriptor_raise(ends[1]);
-    return ends[0] >= 0 && ends[1] >= 0;
+    return fine;
 }
 
-/* The request goes through a socket: writing to one whose reader is gone can do without SIGPIPE. */
-static bool open_ends(struct process *process, struct ends *theirs)
-{
-    int request[2], answer[2], noise[2];
-    bool fine =
-        raise_pair(request, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, request) == 0);
-
-    fine &= raise_pair(answer, pipe2(answer, O_CLOEXEC) == 0);
-    fine &= raise_pair(noise, pipe2(noise, O_CLOEXEC) == 0);
-    *theirs = (struct ends){request[0], answer[1], noise[1]};
-    process->request = request[1];
-    process->answer = answer[0];
-    process->noise = noise[0];
-    return fine && fcntl(process->request, F_SETFL, O_NONBLOCK) == 0 &&
-           fcntl(process->answer, F_SETFL, O_NONBLOCK) == 0 &&
-           fcntl(process->noise, F_SETFL, O_NONBLOCK) == 0;
-}
-
-static int set_actions(posix_spawn_file_actions_t *actions, const struct ends *theirs)
-{
-    int error = posix_spawn_file_actions_adddup2(actions, theirs->request, 0);
-
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, theirs->answer, 1);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(actions, theirs->noise, 2);
-    if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
-    if (error == 0)
-        error = posix_spawn_file_actions_addchdir_np(actions, "/");
-    return error;
-}
-
-/* Default signals, none blocked, and a group of its own, so that keys do not reach it. */
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    int error;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setsigdefault(attributes, &all);
-    if (error == 0)
-        error = posix_spawnattr_setpgroup(attributes, 0);
-    if (error == 0)
-        error = posix_spawnattr_setflags(
-            attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    return error;
-}
-
-static int spawn(const char *path, const struct ends *theirs, pid_t *out_pid)
+/*
+ * Starts the program with its ends and no other descriptors, default signals, none blocked, and in
+ * a group of its own, so that keys do not reach it. Gives an errno.
+ */
+static int spawn(const char *path, const int theirs[CHANNELS], pid_t *out_pid)
 {
     char serve[] = "--serve", search[] = "PATH=/usr/local/bin:/usr/bin:/bin", locale[] = "LC_ALL=C";
     char temporary[1024] = "TMPDIR=/tmp";
@@ -139,22 +99,31 @@ static int spawn(const char *path, const struct ends *theirs, pid_t *out_pid)
     const char *wanted = secure_getenv("TMPDIR");
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    int error;
+    sigset_t none, all;
+    int error = ENOMEM; /* all that can happen to such arguments */
 
     if (wanted && wanted[0] == '/' && strlen(wanted) < sizeof(temporary) - 8)
         (void)snprintf(temporary, sizeof(temporary), "TMPDIR=%s", wanted);
-    error = posix_spawn_file_actions_init(&actions);
-    if (error != 0)
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (posix_spawn_file_actions_init(&actions) != 0)
         return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        error = set_actions(&actions, theirs);
-        if (error == 0)
-            error = set_attributes(&attributes);
-        if (error == 0)
-            error = posix_spawn(out_pid, path, &actions, &attributes, arguments, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
+    if (posix_spawnattr_init(&attributes) != 0)
+        goto destroy_actions;
+    if (posix_spawn_file_actions_adddup2(&actions, theirs[REQUEST], 0) == 0 &&
+        posix_spawn_file_actions_adddup2(&actions, theirs[ANSWER], 1) == 0 &&
+        posix_spawn_file_actions_adddup2(&actions, theirs[NOISE], 2) == 0 &&
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3) == 0 &&
+        posix_spawn_file_actions_addchdir_np(&actions, "/") == 0 &&
+        posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
+        posix_spawnattr_setsigdefault(&attributes, &all) == 0 &&
+        posix_spawnattr_setpgroup(&attributes, 0) == 0 &&
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                  POSIX_SPAWN_SETPGROUP) == 0)
+        error = posix_spawn(out_pid, path, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+
+destroy_actions:
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -164,7 +133,7 @@ static int spawn(const char *path, const struct ends *theirs, pid_t *out_pid)
 static void send_some(struct process *process)
 {
     while (process->sent < process->to_send->size) {
-        ssize_t put = send(process->request, process->to_send->data + process->sent,
+        ssize_t put = send(process->ends[REQUEST], process->to_send->data + process->sent,
                            process->to_send->size - process->sent, MSG_NOSIGNAL);
 
         if (put < 0 && errno == EINTR)
@@ -175,7 +144,7 @@ static void send_some(struct process *process)
             break; /* it does not listen; its answer has the reason */
         process->sent += (size_t)put;
     }
-    close_end(&process->request);
+    close_end(&process->ends[REQUEST]);
 }
 
 /* What is there of the answer; closes the end when there is no more. False without memory. */
@@ -192,34 +161,35 @@ static bool read_some(struct process *process)
         process->received.data = grown;
         process->room = room;
     }
-    got = read(process->answer, process->received.data + process->received.size,
+    got = read(process->ends[ANSWER], process->received.data + process->received.size,
                process->room - process->received.size);
     if (got > 0)
         process->received.size += (size_t)got;
     else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-        close_end(&process->answer);
+        close_end(&process->ends[ANSWER]);
     return true;
 }
 
-static void discard_output(struct process *process)
+/* What is there of the standard error; only its begin is kept. */
+static void read_noise(struct process *process)
 {
     char rest[1024];
     size_t room = NOISE_BYTES - process->text_bytes;
-    ssize_t got = room > 0 ? read(process->noise, process->text + process->text_bytes, room)
-                           : read(process->noise, rest, sizeof(rest));
+    ssize_t got = room > 0 ? read(process->ends[NOISE], process->text + process->text_bytes, room)
+                           : read(process->ends[NOISE], rest, sizeof(rest));
 
     if (got > 0 && room > 0)
         process->text_bytes += (size_t)got;
     else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        close_end(&process->noise);
+        close_end(&process->ends[NOISE]);
 }
 
 /* Waits until something can be sent or read. False after the time-out. */
 static bool wait_for_news(struct process *process)
 {
-    struct pollfd ends[3] = {{.fd = process->answer, .events = POLLIN},
-                             {.fd = process->request, .events = POLLOUT},
-                             {.fd = process->noise, .events = POLLIN}};
+    struct pollfd ends[3] = {{.fd = process->ends[ANSWER], .events = POLLIN},
+                             {.fd = process->ends[REQUEST], .events = POLLOUT},
+                             {.fd = process->ends[NOISE], .events = POLLIN}};
     int64_t left = process->deadline_ms - now_ms();
 
     if (left <= 0)
@@ -229,7 +199,7 @@ static bool wait_for_news(struct process *process)
     if (ends[1].revents)
         send_some(process);
     if (ends[2].revents)
-        discard_output(process);
+        read_noise(process);
     return true;
 }
 
@@ -250,14 +220,23 @@ static bool is_running(struct process *process)
     return !process->ended;
 }
 
-/* Ends the process and what it started. Its number is not used when somebody has collected it. */
+/* A process whose number somebody else has collected is no more ours to signal. */
+static void kill_process(struct process *process)
+{
+    if (!is_running(process))
+        return;
+    (void)kill(-process->pid, SIGKILL);
+    (void)kill(process->pid, SIGKILL);
+}
+
+/* Waits for the end of the process, and enforces it and that of what it started. */
 static void end_process(struct process *process)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     const int64_t limit_ms = now_ms() + END_WAIT_MS;
 
-    while (process->answer >= 0 && now_ms() < limit_ms) {
-        struct pollfd end = {.fd = process->answer, .events = POLLIN};
+    while (process->ends[ANSWER] >= 0 && now_ms() < limit_ms) {
+        struct pollfd end = {.fd = process->ends[ANSWER], .events = POLLIN};
 
         /* The end of its output is the end of the process, or nearly so. */
         if (poll(&end, 1, 20) > 0 || !is_running(process))
@@ -265,23 +244,10 @@ static void end_process(struct process *process)
     }
     while (is_running(process) && now_ms() < limit_ms)
         nanosleep(&pause, NULL);
-    if (!is_running(process))
-        return;
-    (void)kill(-process->pid, SIGKILL);
-    (void)kill(process->pid, SIGKILL);
+    kill_process(process);
     /* A process that not even this ends at once is left to the system. */
     for (int i = 0; i < END_WAIT_MS && is_running(process); i++)
         nanosleep(&pause, NULL);
-}
-
-static void kill_process(struct process *process)
-{
-    close_end(&process->answer);
-    if (is_running(process)) {
-        (void)kill(-process->pid, SIGKILL);
-        (void)kill(process->pid, SIGKILL);
-    }
-    end_process(process);
 }
 
 /* ---------------------------------------------------------------- messages */
@@ -338,7 +304,7 @@ static const char *converse(struct process *process)
                 continue;
             }
         }
-        if (process->answer < 0 || gone)
+        if (process->ends[ANSWER] < 0 || gone)
             return process->received.size > 0 ? "it stopped in the middle of its answer"
                                               : "it ended without an answer";
         gone = !is_running(process);
@@ -347,58 +313,49 @@ static const char *converse(struct process *process)
     }
 }
 
-static bool run(struct process *process, const char *path, struct zeta_vgpu_bytes *out_answer,
-                char **out_log)
-{
-    const char *wrong = converse(process);
-
-    close_end(&process->request);
-    if (!wrong) {
-        end_process(process);
-        *out_answer = process->received;
-        return true;
-    }
-    if (process->answer < 0)
-        end_process(process);
-    else
-        kill_process(process);
-    while (process->noise >= 0 && process->text_bytes < NOISE_BYTES) {
-        size_t before = process->text_bytes;
-
-        discard_output(process);
-        if (process->text_bytes == before)
-            break;
-    }
-    *out_log = failure(process, path, wrong);
-    free(process->received.data);
-    return false;
-}
-
 bool zeta_vgpu_compiler_run(const char *path, const struct zeta_vgpu_bytes *request,
                             uint32_t patience_s, struct zeta_vgpu_bytes *out_answer, char **out_log)
 {
     struct process *process = calloc(1, sizeof(*process));
-    struct ends theirs;
-    bool answered = false;
+    const char *wrong = NULL;
+    int theirs[CHANNELS];
+    size_t before;
     int error;
 
     *out_log = NULL;
     if (!process)
         return false;
     process->to_send = request;
-    error = open_ends(process, &theirs) ? spawn(path, &theirs, &process->pid) : errno;
-    close_end(&theirs.request);
-    close_end(&theirs.answer);
-    close_end(&theirs.noise);
-    if (error == 0) {
-        process->deadline_ms = now_ms() + (int64_t)patience_s * 1000;
-        answered = run(process, path, out_answer, out_log);
-    } else {
+    error = open_ends(process->ends, theirs) ? spawn(path, theirs, &process->pid) : errno;
+    for (int i = 0; i < CHANNELS; i++)
+        close_end(&theirs[i]);
+    if (error != 0) {
         *out_log = format_text("the compiler %s cannot be started: %s.\n", path, strerror(error));
+        goto out;
     }
-    close_end(&process->request);
-    close_end(&process->answer);
-    close_end(&process->noise);
+    process->deadline_ms = now_ms() + (int64_t)patience_s * 1000;
+    wrong = converse(process);
+    close_end(&process->ends[REQUEST]);
+    if (wrong && process->ends[ANSWER] >= 0) {
+        close_end(&process->ends[ANSWER]);
+        kill_process(process);
+    }
+    end_process(process);
+    if (!wrong) {
+        *out_answer = process->received;
+        goto out;
+    }
+    do {
+        before = process->text_bytes;
+        if (process->ends[NOISE] >= 0 && before < NOISE_BYTES)
+            read_noise(process);
+    } while (process->text_bytes > before);
+    *out_log = failure(process, path, wrong);
+    free(process->received.data);
+
+out:
+    for (int i = 0; i < CHANNELS; i++)
+        close_end(&process->ends[i]);
     free(process);
-    return answered;
+    return error == 0 && !wrong;
 }

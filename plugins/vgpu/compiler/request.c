@@ -46,59 +46,9 @@ static void put(struct writer *writer, const void *bytes, size_t size)
     writer->out.size += size;
 }
 
-static struct image image_at(const struct zeta_plugin_module_desc *desc, uint64_t index)
-{
-    const struct zeta_plugin_module_part *part;
-
-    if (index == 0)
-        return (struct image){desc->image, desc->image_bytes, desc->build_flags, desc->constant_ids,
-                              desc->constant_values};
-    part = (const void *)((const char *)desc->parts.data + (index - 1) * desc->parts.stride);
-    return (struct image){part->image, part->image_bytes, part->build_flags, part->constant_ids,
-                          part->constant_values};
-}
-
-static uint64_t image_count(const struct zeta_plugin_module_desc *desc)
-{
-    return ZETA_PLUGIN_HAS(desc, parts) ? desc->parts.count + 1 : 1;
-}
-
 static const void *element(const struct zeta_plugin_array *array, uint64_t index)
 {
     return (const char *)array->data + index * array->stride;
-}
-
-/* The sentence about an id that the module does not have; it names some that it has. */
-static bool unknown_constant(uint32_t id, const struct vgpu_spirv_constant *known, uint32_t count,
-                             struct zeta_vgpu_message *message)
-{
-    size_t used =
-        (size_t)snprintf(message->text, sizeof(message->text),
-                         "the module has no specialization constant %" PRIu32 "; it has", id);
-
-    for (uint32_t i = 0; i < count && used < sizeof(message->text) - 16; i++)
-        used += (size_t)snprintf(message->text + used, sizeof(message->text) - used, " %" PRIu32,
-                                 known[i].id);
-    if (count == 0)
-        (void)snprintf(message->text + used, sizeof(message->text) - used, " none");
-    return false;
-}
-
-static bool put_constant(struct writer *writer, uint32_t id, const void *value,
-                         const struct vgpu_spirv_constant *known, uint32_t count,
-                         struct zeta_vgpu_message *message)
-{
-    struct vgpu_compile_constant constant = {.id = id};
-
-    for (uint32_t i = 0; i < count && constant.size_bytes == 0; i++) {
-        if (known[i].id == id)
-            constant.size_bytes = known[i].size_bytes;
-    }
-    if (constant.size_bytes == 0)
-        return unknown_constant(id, known, count, message);
-    memcpy(constant.value, value, constant.size_bytes);
-    put(writer, &constant, sizeof(constant));
-    return true;
 }
 
 /* Values come without their sizes; the module knows the types of its constants. */
@@ -106,7 +56,7 @@ static bool put_constants(struct writer *writer, const struct image *image,
                           struct zeta_vgpu_message *message)
 {
     struct vgpu_spirv_constant *known = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, k;
     bool fine = true;
 
     if (image->ids.count == 0)
@@ -115,27 +65,31 @@ static bool put_constants(struct writer *writer, const struct image *image,
                               sizeof(message->text)))
         return false;
     for (uint64_t i = 0; i < image->ids.count && fine; i++) {
+        struct vgpu_compile_constant constant = {0};
         const void *value;
-        uint32_t id;
 
-        memcpy(&id, element(&image->ids, i), sizeof(id));
+        memcpy(&constant.id, element(&image->ids, i), sizeof(constant.id));
         memcpy(&value, element(&image->values, i), sizeof(value));
-        fine = put_constant(writer, id, value, known, count, message);
+        for (k = 0; k < count && known[k].id != constant.id; k++)
+            continue;
+        fine = k < count;
+        if (fine) {
+            constant.size_bytes = known[k].size_bytes;
+            memcpy(constant.value, value, constant.size_bytes);
+            put(writer, &constant, sizeof(constant));
+        } else {
+            size_t used =
+                (size_t)snprintf(message->text, sizeof(message->text),
+                                 "the module has no specialization constant %" PRIu32 "; it has%s",
+                                 constant.id, count == 0 ? " none" : "");
+
+            for (k = 0; k < count && used < sizeof(message->text) - 16; k++)
+                used += (size_t)snprintf(message->text + used, sizeof(message->text) - used,
+                                         " %" PRIu32, known[k].id);
+        }
     }
     free(known);
     return fine;
-}
-
-/* The compiler separates options by blanks; the specification speaks of commas as well. */
-static void put_options(struct writer *writer, const struct zeta_plugin_string *options)
-{
-    size_t begin = writer->out.size;
-
-    put(writer, options->data, (size_t)options->size);
-    for (size_t i = begin; !writer->failed && i + 1 < writer->out.size; i++) {
-        if (writer->out.data[i] == ',' && writer->out.data[i + 1] == '-')
-            writer->out.data[i] = ' ';
-    }
 }
 
 static bool put_image(struct writer *writer, const struct image *image,
@@ -144,6 +98,7 @@ static bool put_image(struct writer *writer, const struct image *image,
     const struct vgpu_compile_image head = {.image_bytes = image->size,
                                             .options_bytes = (uint32_t)image->options.size,
                                             .constant_count = (uint32_t)image->ids.count};
+    size_t options;
 
     if (image->size > VGPU_COMPILE_MAX_IMAGE_BYTES)
         return zeta_vgpu_reject(message,
@@ -157,7 +112,13 @@ static bool put_image(struct writer *writer, const struct image *image,
     if (!vgpu_spirv_check(image->bytes, (size_t)image->size, message->text, sizeof(message->text)))
         return false;
     put(writer, &head, sizeof(head));
-    put_options(writer, &image->options);
+    /* The compiler separates options by blanks; the specification speaks of commas as well. */
+    options = writer->out.size;
+    put(writer, image->options.data, (size_t)image->options.size);
+    for (; !writer->failed && options + 1 < writer->out.size; options++) {
+        if (writer->out.data[options] == ',' && writer->out.data[options + 1] == '-')
+            writer->out.data[options] = ' ';
+    }
     if (!put_constants(writer, image, message))
         return false;
     put(writer, image->bytes, (size_t)image->size);
@@ -168,7 +129,7 @@ bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
                                 struct zeta_vgpu_bytes *out_request,
                                 struct zeta_vgpu_message *out_message)
 {
-    const uint64_t count = image_count(desc);
+    const uint64_t count = ZETA_PLUGIN_HAS(desc, parts) ? desc->parts.count + 1 : 1;
     const struct vgpu_compile_request head = {.magic = VGPU_COMPILE_REQUEST_MAGIC,
                                               .version = VGPU_COMPILE_VERSION,
                                               .format = VGPU_COMPILE_SPIRV,
@@ -181,8 +142,15 @@ bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
                          "the program consists of more images than the compiler takes (256)");
     put(&writer, &head, sizeof(head));
     for (uint64_t i = 0; i < count && fine; i++) {
-        const struct image image = image_at(desc, i);
+        struct image image = {desc->image, desc->image_bytes, desc->build_flags, desc->constant_ids,
+                              desc->constant_values};
 
+        if (i > 0) {
+            const struct zeta_plugin_module_part *part = element(&desc->parts, i - 1);
+
+            image = (struct image){part->image, part->image_bytes, part->build_flags,
+                                   part->constant_ids, part->constant_values};
+        }
         fine = put_image(&writer, &image, out_message);
     }
     if (fine && writer.failed)

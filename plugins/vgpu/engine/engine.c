@@ -49,43 +49,43 @@ uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topolog
     return topology->eus_per_subslice * topology->threads_per_eu;
 }
 
-static bool check_range(const char *name, uint64_t value, uint64_t low, uint64_t high,
-                        struct zeta_vgpu_message *message)
-{
-    if (value >= low && value <= high)
-        return true;
-    return zeta_vgpu_reject(message, "%s is %" PRIu64 ", it must be from %" PRIu64 " to %" PRIu64,
-                            name, value, low, high);
-}
-
-static bool check_power(const char *name, uint32_t value, struct zeta_vgpu_message *message)
-{
-    if ((value & (value - 1)) == 0)
-        return true;
-    return zeta_vgpu_reject(message, "%s is %u, it must be a power of two", name, value);
-}
-
 static bool check_topology(const struct zeta_vgpu_topology *t, struct zeta_vgpu_message *message)
 {
-    if (!check_range("tile", t->tile, 0, 63, message) ||
-        !check_range("slices", t->slices, 1, 64, message) ||
-        !check_range("subslices per slice", t->subslices_per_slice, 1, 64, message) ||
-        !check_range("EUs per subslice", t->eus_per_subslice, 1, ZETA_VGPU_MAX_EUS, message) ||
-        !check_range("threads per EU", t->threads_per_eu, 1, 64, message) ||
-        !check_range("shared local memory in bytes", t->slm_bytes, 1, 16 << 20, message) ||
-        !check_range("private memory in bytes", t->stack_bytes, 4096, 1 << 20, message) ||
-        !check_range("L1 cache in bytes", t->l1_bytes, 1 << 10, 1 << 20, message) ||
-        !check_range("L3 cache in bytes", t->l3_bytes, 16 << 10, 256 << 20, message))
-        return false;
+    const struct {
+        const char *name;
+        uint64_t value, low, high;
+        bool power; /* of two */
+    } limits[] = {
+        {"tile", t->tile, 0, 63, false},
+        {"slices", t->slices, 1, 64, false},
+        {"subslices per slice", t->subslices_per_slice, 1, 64, false},
+        {"EUs per subslice", t->eus_per_subslice, 1, ZETA_VGPU_MAX_EUS, false},
+        {"threads per EU", t->threads_per_eu, 1, 64, false},
+        {"shared local memory in bytes", t->slm_bytes, 1, 16 << 20, false},
+        {"private memory in bytes", t->stack_bytes, 4096, 1 << 20, false},
+        {"L1 cache in bytes", t->l1_bytes, 1 << 10, 1 << 20, true},
+        {"L3 cache in bytes", t->l3_bytes, 16 << 10, 256 << 20, true},
+        {"number of subslices", (uint64_t)t->slices * t->subslices_per_slice, 1,
+         ZETA_VGPU_MAX_SUBSLICES, false},
+        {"threads of a subslice", (uint64_t)t->eus_per_subslice * t->threads_per_eu, 1,
+         MAX_GROUP_THREADS, false},
+    };
+
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        const uint64_t value = limits[i].value;
+
+        if (value < limits[i].low || value > limits[i].high)
+            return zeta_vgpu_reject(message,
+                                    "%s is %" PRIu64 ", it must be from %" PRIu64 " to %" PRIu64,
+                                    limits[i].name, value, limits[i].low, limits[i].high);
+        if (limits[i].power && (value & (value - 1)) != 0)
+            return zeta_vgpu_reject(message, "%s is %" PRIu64 ", it must be a power of two",
+                                    limits[i].name, value);
+    }
     if (t->stack_bytes % 4096 != 0)
         return zeta_vgpu_reject(message, "private memory of %u bytes is not whole pages",
                                 t->stack_bytes);
-    return check_range("number of subslices", zeta_vgpu_topology_subslices(t), 1,
-                       ZETA_VGPU_MAX_SUBSLICES, message) &&
-           check_range("threads of a subslice", zeta_vgpu_topology_group_limit(t), 1,
-                       MAX_GROUP_THREADS, message) &&
-           check_power("L1 cache in bytes", t->l1_bytes, message) &&
-           check_power("L3 cache in bytes", t->l3_bytes, message);
+    return true;
 }
 
 static void *map_pages(size_t bytes)
@@ -116,76 +116,64 @@ static bool make_hardware(struct zeta_vgpu_engine *engine)
                                ZETA_VGPU_ACCESS_READ);
 }
 
-static bool make_workers(struct zeta_vgpu_engine *engine, struct zeta_vgpu_message *message)
-{
-    engine->workers = calloc(engine->config.workers, sizeof(*engine->workers));
-    if (!engine->workers)
-        return zeta_vgpu_reject(message, "no memory for %u workers", engine->config.workers);
-    for (uint32_t i = 0; i < engine->config.workers; i++) {
-        struct worker *worker = &engine->workers[i];
-
-        worker->engine = engine;
-        worker->index = i;
-        worker->has_reader = zeta_vgpu_space_reader_add(engine->space, &worker->reader);
-        if (!worker->has_reader)
-            return zeta_vgpu_reject(message, "more than %u workers use one memory",
-                                    ZETA_VGPU_SPACE_READERS);
-        for (uint32_t s = i; s < engine->subslice_count; s += engine->config.workers)
-            engine->subslices[s].reader = worker->reader;
-    }
-    return true;
-}
-
-static void set_defaults(struct zeta_vgpu_engine_config *config)
-{
-    uint32_t subslices = zeta_vgpu_topology_subslices(&config->topology);
-
-    if (config->workers == 0) {
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-        config->workers = cpus > 0 ? (uint32_t)cpus : 1;
-    }
-    if (config->workers > subslices)
-        config->workers = subslices;
-    if (config->slice == 0)
-        config->slice = DEFAULT_SLICE;
-    if (config->slice > ZETA_RV64_SLICE_LIMIT)
-        config->slice = ZETA_RV64_SLICE_LIMIT;
-}
-
 enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_config *config,
                                               struct zeta_vgpu_space *space,
                                               struct zeta_vgpu_message *out_message,
                                               struct zeta_vgpu_engine **out_engine)
 {
+    const uint32_t subslices = zeta_vgpu_topology_subslices(&config->topology);
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     struct zeta_vgpu_engine *engine;
-    bool fine;
+    uint32_t workers = config->workers;
 
     if (!check_topology(&config->topology, out_message))
         return ZETA_VGPU_INVALID_ARGUMENT;
     engine = calloc(1, sizeof(*engine));
     if (!engine)
         return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an engine");
+    if (workers == 0)
+        workers = cpus > 0 ? (uint32_t)cpus : 1;
+    if (workers > subslices)
+        workers = subslices;
     engine->config = *config;
-    set_defaults(&engine->config);
+    engine->config.workers = workers;
+    if (config->slice == 0)
+        engine->config.slice = DEFAULT_SLICE;
+    if (config->slice > ZETA_RV64_SLICE_LIMIT)
+        engine->config.slice = ZETA_RV64_SLICE_LIMIT;
     engine->space = space;
-    engine->subslice_count = zeta_vgpu_topology_subslices(&config->topology);
+    engine->subslice_count = subslices;
     pthread_mutex_init(&engine->lock, NULL);
     pthread_mutex_init(&engine->print_lock, NULL);
     pthread_cond_init(&engine->released, NULL);
     pthread_cond_init(&engine->start, NULL);
     pthread_cond_init(&engine->done, NULL);
-    fine = zeta_vgpu_model_init(&engine->model, &config->topology);
-    if (!fine || !make_hardware(engine)) {
+    engine->workers = calloc(workers, sizeof(*engine->workers));
+    if (!zeta_vgpu_model_init(&engine->model, &config->topology) || !engine->workers ||
+        !make_hardware(engine)) {
         (void)zeta_vgpu_reject(out_message, "no memory for the simulated hardware");
-        fine = false;
+        goto destroy;
     }
-    if (!fine || !make_workers(engine, out_message)) {
-        zeta_vgpu_engine_destroy(engine);
-        return ZETA_VGPU_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < workers; i++) {
+        struct worker *worker = &engine->workers[i];
+
+        worker->engine = engine;
+        worker->index = i;
+        worker->has_reader = zeta_vgpu_space_reader_add(space, &worker->reader);
+        if (!worker->has_reader) {
+            (void)zeta_vgpu_reject(out_message, "more than %u workers use one memory",
+                                   ZETA_VGPU_SPACE_READERS);
+            goto destroy;
+        }
+        for (uint32_t s = i; s < subslices; s += workers)
+            engine->subslices[s].reader = worker->reader;
     }
     *out_engine = engine;
     return ZETA_VGPU_OK;
+
+destroy:
+    zeta_vgpu_engine_destroy(engine);
+    return ZETA_VGPU_OUT_OF_MEMORY;
 }
 
 void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine)
@@ -225,6 +213,42 @@ void zeta_vgpu_engine_counters(const struct zeta_vgpu_engine *engine, uint32_t s
                                uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
 {
     zeta_vgpu_counters_sum(engine, subslice, engine->subslices[subslice].counters, out_counters);
+}
+
+bool zeta_vgpu_counter_has_eus(enum zeta_vgpu_counter counter)
+{
+    switch (counter) {
+    case ZETA_VGPU_GPU_CORE_CLOCKS:
+    case ZETA_VGPU_BUSY_CLOCKS:
+    case ZETA_VGPU_L3_HITS:
+    case ZETA_VGPU_L3_MISSES:
+    case ZETA_VGPU_GPU_MEMORY_READ_BYTES:
+    case ZETA_VGPU_GPU_MEMORY_WRITE_BYTES:
+    case ZETA_VGPU_COPY_BYTES:
+    case ZETA_VGPU_GROUPS_DISPATCHED:
+    case ZETA_VGPU_KERNELS_LAUNCHED:
+    case ZETA_VGPU_DEBUG_HALT_CYCLES:
+        return false;
+    default:
+        return counter < ZETA_VGPU_COUNTER_COUNT;
+    }
+}
+
+void zeta_vgpu_engine_count_eus(struct zeta_vgpu_engine *engine, bool on)
+{
+    if (on)
+        atomic_fetch_add(&engine->eu_users, 1);
+    else
+        atomic_fetch_sub(&engine->eu_users, 1);
+}
+
+uint64_t zeta_vgpu_engine_eu_counter(const struct zeta_vgpu_engine *engine, uint32_t eu,
+                                     enum zeta_vgpu_counter counter)
+{
+    const uint32_t eus = engine->config.topology.eus_per_subslice;
+
+    return atomic_load_explicit(&engine->subslices[eu / eus].eu_counters[eu % eus][counter],
+                                memory_order_relaxed);
 }
 
 /* Waits while an epoch lasts. */
@@ -293,52 +317,6 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Starts what the launch lacks of worker threads. They leave signals to the application's own. */
-static bool start_workers_locked(struct zeta_vgpu_engine *engine)
-{
-    while (engine->started_workers + 1 < engine->active_workers) {
-        struct worker *worker = &engine->workers[engine->started_workers + 1];
-
-        /* The launch may be given up for lack of the next thread, and this one must not begin it.
-         */
-        worker->seen_launch = engine->launch_number;
-        if (zeta_thread_start(&worker->thread, worker_main, worker, "vgpu-worker") != 0)
-            return false;
-        engine->started_workers++;
-    }
-    return true;
-}
-
-static bool check_group(const struct zeta_vgpu_engine *engine,
-                        const struct zeta_vgpu_launch *launch, struct zeta_vgpu_message *message)
-{
-    const uint32_t *size = launch->group_size;
-    const uint32_t *required = launch->kernel->required_group_size;
-    uint32_t limit = zeta_vgpu_topology_group_limit(&engine->config.topology);
-    uint64_t groups = (uint64_t)launch->group_count[0] * launch->group_count[1];
-
-    if (size[0] == 0 || size[1] == 0 || size[2] == 0 || size[0] > limit || size[1] > limit ||
-        size[2] > limit || (uint64_t)size[0] * size[1] * size[2] > limit)
-        return zeta_vgpu_reject(
-            message,
-            "kernel %s: a group of %u x %u x %u work-items, at least 1 and at most %u "
-            "are possible",
-            launch->kernel->name, size[0], size[1], size[2], limit);
-    for (uint32_t d = 0; d < 3; d++) {
-        if (required[d] != 0 && required[d] != size[d])
-            return zeta_vgpu_reject(message,
-                                    "kernel %s requires groups of %u x %u x %u, not %u x %u x %u",
-                                    launch->kernel->name, required[0], required[1], required[2],
-                                    size[0], size[1], size[2]);
-    }
-    if (launch->group_count[2] != 0 && groups > INT64_MAX / launch->group_count[2])
-        return zeta_vgpu_reject(message,
-                                "kernel %s: %u x %u x %u groups are too many to be counted",
-                                launch->kernel->name, launch->group_count[0],
-                                launch->group_count[1], launch->group_count[2]);
-    return true;
-}
-
 static uint64_t round_up(uint64_t value)
 {
     return (value + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
@@ -366,36 +344,39 @@ uint64_t zeta_vgpu_topology_resident_groups(const struct zeta_vgpu_topology *top
     return groups * zeta_vgpu_topology_subslices(topology);
 }
 
-/* Groups go to the subslices in turn, so as many as fit in all are resident at once. */
-static bool check_resident(const struct zeta_vgpu_engine *engine,
-                           const struct zeta_vgpu_launch *launch, uint64_t groups, uint64_t items,
-                           struct zeta_vgpu_message *message)
+/* Checks a launch and sets up everything the workers read; false with the reason. */
+static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_launch *launch,
+                    struct zeta_vgpu_fault *fault)
 {
-    uint64_t most = zeta_vgpu_topology_resident_groups(&engine->config.topology, items,
-                                                       engine->group_slm_bytes);
-
-    if (!launch->cooperative || groups <= most)
-        return true;
-    return zeta_vgpu_reject(message,
-                            "kernel %s: %" PRIu64
-                            " groups of a cooperative launch cannot run at the same "
-                            "time, at most %" PRIu64 " can",
-                            launch->kernel->name, groups, most);
-}
-
-/*
- * Copies the arguments to where kernels read them, and gives each local pointer its part of the
- * window, behind the static variables.
- */
-static bool place_arguments(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_launch *launch,
-                            struct zeta_vgpu_message *message)
-{
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+    const uint32_t limit = zeta_vgpu_topology_group_limit(topology);
     const struct zeta_vgpu_kernel *kernel = launch->kernel;
-    uint64_t used = round_up(kernel->slm_bytes);
+    const uint32_t *count = launch->group_count, *size = launch->group_size;
+    const uint32_t *required = kernel->required_group_size;
+    struct zeta_vgpu_message *message = &fault->message;
+    uint64_t used = round_up(kernel->slm_bytes), most;
 
+    if (size[0] == 0 || size[1] == 0 || size[2] == 0 || size[0] > limit || size[1] > limit ||
+        size[2] > limit || (uint64_t)size[0] * size[1] * size[2] > limit)
+        return zeta_vgpu_reject(message,
+                                "kernel %s: a group of %u x %u x %u work-items, at least 1 and at "
+                                "most %u are possible",
+                                kernel->name, size[0], size[1], size[2], limit);
+    for (uint32_t d = 0; d < 3; d++) {
+        if (required[d] != 0 && required[d] != size[d])
+            return zeta_vgpu_reject(
+                message, "kernel %s requires groups of %u x %u x %u, not %u x %u x %u",
+                kernel->name, required[0], required[1], required[2], size[0], size[1], size[2]);
+    }
+    if (count[2] != 0 && (uint64_t)count[0] * count[1] > INT64_MAX / count[2])
+        return zeta_vgpu_reject(message,
+                                "kernel %s: %u x %u x %u groups are too many to be counted",
+                                kernel->name, count[0], count[1], count[2]);
     if (kernel->argument_block_bytes > 0 && !launch->arguments)
         return zeta_vgpu_reject(message, "kernel %s: no arguments given, it has %u", kernel->name,
                                 kernel->argument_count);
+
+    /* Each local pointer gets its part of the window, behind the static variables. */
     if (kernel->argument_block_bytes > 0)
         memcpy(engine->arguments, launch->arguments, kernel->argument_block_bytes);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
@@ -407,32 +388,25 @@ static bool place_arguments(struct zeta_vgpu_engine *engine, const struct zeta_v
         memcpy(engine->arguments + argument->offset_bytes, &address, sizeof(address));
         used += launch->local_bytes ? round_up(launch->local_bytes[i]) : 0;
     }
-    if (used > engine->config.topology.slm_bytes)
+    if (used > topology->slm_bytes)
         return zeta_vgpu_reject(message,
                                 "kernel %s: a group needs %" PRIu64
                                 " bytes of shared local memory, a subslice has %u",
-                                kernel->name, used, engine->config.topology.slm_bytes);
-    engine->group_slm_bytes = (uint32_t)used;
-    return true;
-}
-
-/* Sets up everything the workers read; false with the reason. */
-static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_launch *launch,
-                    struct zeta_vgpu_fault *fault)
-{
-    const uint32_t *count = launch->group_count;
-    const uint32_t *size = launch->group_size;
-
-    if (!check_group(engine, launch, &fault->message) ||
-        !place_arguments(engine, launch, &fault->message))
-        return false;
+                                kernel->name, used, topology->slm_bytes);
     engine->launch = launch;
     engine->fault = fault;
+    engine->group_slm_bytes = (uint32_t)used;
     engine->group_total = (uint64_t)count[0] * count[1] * count[2];
     engine->group_items = size[0] * size[1] * size[2];
-    if (!check_resident(engine, launch, engine->group_total, engine->group_items, &fault->message))
-        return false;
-    /* A launch without groups is counted by the first one too. */
+    /* Groups go to the subslices in turn, so as many as fit in all are resident at once. */
+    most = zeta_vgpu_topology_resident_groups(topology, engine->group_items, used);
+    if (launch->cooperative && engine->group_total > most)
+        return zeta_vgpu_reject(message,
+                                "kernel %s: %" PRIu64 " groups of a cooperative launch cannot run "
+                                "at the same time, at most %" PRIu64 " can",
+                                kernel->name, engine->group_total, most);
+
+    /* A launch without groups is counted by the first subslice too. */
     engine->active_subslices = engine->group_total < engine->subslice_count
                                    ? (uint32_t)engine->group_total
                                    : engine->subslice_count;
@@ -455,26 +429,31 @@ static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_laun
 /* Runs the prepared launch with the help of workers that have a part in it. */
 static enum zeta_vgpu_result run(struct zeta_vgpu_engine *engine)
 {
-    const bool helped = engine->active_workers > 1;
+    bool started = true;
 
-    if (helped) {
-        pthread_mutex_lock(&engine->lock);
-        if (!start_workers_locked(engine)) {
-            pthread_mutex_unlock(&engine->lock);
-            return ZETA_VGPU_OUT_OF_MEMORY;
-        }
+    pthread_mutex_lock(&engine->lock);
+    while (started && engine->started_workers + 1 < engine->active_workers) {
+        struct worker *worker = &engine->workers[engine->started_workers + 1];
+
+        /* The launch may be given up for lack of the next thread, and this one must not begin it.
+         */
+        worker->seen_launch = engine->launch_number;
+        started = zeta_thread_start(&worker->thread, worker_main, worker, "vgpu-worker") == 0;
+        engine->started_workers += started;
+    }
+    if (started && engine->active_workers > 1) {
         engine->busy_workers = engine->active_workers - 1;
         engine->launch_number++;
         pthread_cond_broadcast(&engine->start);
-        pthread_mutex_unlock(&engine->lock);
     }
+    pthread_mutex_unlock(&engine->lock);
+    if (!started)
+        return ZETA_VGPU_OUT_OF_MEMORY;
     work(&engine->workers[0]);
-    if (helped) {
-        pthread_mutex_lock(&engine->lock);
-        while (engine->busy_workers > 0)
-            pthread_cond_wait(&engine->done, &engine->lock);
-        pthread_mutex_unlock(&engine->lock);
-    }
+    pthread_mutex_lock(&engine->lock);
+    while (engine->busy_workers > 0)
+        pthread_cond_wait(&engine->done, &engine->lock);
+    pthread_mutex_unlock(&engine->lock);
     /* A launch is over when its clocks are. */
     rest(&engine->workers[0]);
     if (engine->fault->reason != ZETA_VGPU_FAULT_NONE)

@@ -5,13 +5,9 @@
  * Inside of the engine, shared by the files of this folder.
  *
  *   engine.c  create and destroy, worker threads, launches
- *   group.c   one subslice: dispatch of groups, slices, barriers
- *   eu.c      counters of single EUs
- *   code.c    which image's code a hart is in
- *   call.c    ecalls: extended math and the rest
- *   print.c   printf of kernels
- *   model.c   epochs: shared cache, cycle model, publishing
- *   event.c   events for the owner
+ *   group.c   one subslice: dispatch of groups, slices, barriers, which image's code a hart is in
+ *   call.c    ecalls: extended math and printf
+ *   model.c   epochs: shared cache, cycle model, publishing, events for the owner
  *   sample.c  samples of instruction pointers
  *   fault.c   messages of faults
  *   image.c   loading, and names that images offer each other
@@ -344,8 +340,6 @@ void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, 
 void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
                                struct epoch *epoch, uint64_t memory, uint64_t issue);
 
-/* eu.c */
-
 /** True if counters of EUs are wanted. */
 static inline bool zeta_vgpu_counts_eus(const struct zeta_vgpu_engine *engine)
 {
@@ -362,23 +356,6 @@ static inline void zeta_vgpu_eu_add(struct subslice *subslice, uint32_t eu,
                           memory_order_relaxed);
 }
 
-/** Before and after a quantum of a hart of an EU, if they are. */
-void zeta_vgpu_eu_quantum_begin(struct subslice *subslice,
-                                uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
-void zeta_vgpu_eu_quantum_end(struct subslice *subslice, uint32_t eu,
-                              const uint64_t before[ZETA_VGPU_COUNTER_COUNT]);
-
-/** After an epoch was replayed that took the subslice so many clocks; under the model's lock. */
-void zeta_vgpu_eu_replayed(struct subslice *subslice, const struct epoch *epoch, uint64_t time);
-
-/* code.c */
-
-/** Before a launch: only the code of its image is known. False when memory is short. */
-bool zeta_vgpu_code_begin(struct subslice *subslice);
-
-/** Drops what is known of other code; for when the space has changed. */
-void zeta_vgpu_code_forget(struct subslice *subslice);
-
 /** Points the context at the code that holds @pc; at that of the launch when there is none. */
 void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc);
 
@@ -390,8 +367,8 @@ void zeta_vgpu_model_finish(struct model *model);
 /** Before a launch: only subslices that get no group have finished. */
 void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine);
 
-/** Before a launch, after the model's begin: the subslice works on the first epoch. */
-void zeta_vgpu_model_begin_subslice(struct subslice *subslice);
+/** The subslice begins an epoch; number 0 before a launch, after the model's begin. */
+void zeta_vgpu_model_begin_epoch(struct subslice *subslice, uint64_t number);
 
 /** Hands in what the subslice did since its last epoch, and replays what is complete. */
 void zeta_vgpu_model_submit(struct subslice *subslice);
@@ -413,8 +390,6 @@ void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subs
                             const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
                             uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT]);
 
-/* event.c */
-
 /** Reports an event of a group; items as in struct zeta_vgpu_engine_event. */
 void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
                               const struct group *group, uint32_t items);
@@ -422,13 +397,6 @@ void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_e
 /** Reports an event of the running launch. */
 void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
                                enum zeta_vgpu_engine_event_kind kind);
-
-/** Takes the events of a record that is replayed; false when memory is short. */
-bool zeta_vgpu_events_collect(struct model *model, struct epoch *epoch);
-
-/** Reports the collected events: the records began at begin_clocks and took so many. */
-void zeta_vgpu_events_report_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
-                                    uint64_t clocks);
 
 /** True when the owner wants events of that sort (ZETA_VGPU_WATCH_*) now. */
 static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint32_t watch)
@@ -449,16 +417,6 @@ enum call_result {
 
 enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
                                 enum zeta_vgpu_fault_reason *out_reason);
-
-/* print.c */
-
-/**
- * Formats as printf does with arguments in 8-byte slots, and hands the text to the owner.
- *
- * False when the format string or the slots cannot be read; *out_address is the place.
- */
-bool zeta_vgpu_print(struct subslice *subslice, uint64_t format, uint64_t slots,
-                     uint64_t *out_length, uint64_t *out_address);
 
 /* fault.c */
 

@@ -68,6 +68,87 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
     free(subslice->slm);
 }
 
+/*
+ * Which code a hart is in. A kernel begins in the image of its launch and may jump into others:
+ * functions that were linked to it, or whose address it was given. The space knows where code is;
+ * its content holds until the generation of the space changes.
+ */
+
+/* Numbers of instructions in the instruction cache begin with a line of their own. */
+static uint32_t whole_lines(uint32_t instructions)
+{
+    return (instructions + ZETA_VGPU_ICACHE_LINE_INSNS - 1) / ZETA_VGPU_ICACHE_LINE_INSNS *
+           ZETA_VGPU_ICACHE_LINE_INSNS;
+}
+
+static bool has_code(void *user, uint64_t target)
+{
+    const struct subslice *subslice = user;
+    struct zeta_vgpu_range range;
+
+    return zeta_vgpu_space_find(subslice->engine->space, target, &range) && range.code &&
+           zeta_rv64_code_holds(range.code, target);
+}
+
+/* Before a launch: only the code of its image is known. False when memory is short. */
+static bool begin_code(struct subslice *subslice)
+{
+    const struct zeta_rv64_code *code = &subslice->engine->launch->image->code;
+
+    subslice->context.has_code = has_code;
+    subslice->context.user = subslice;
+    subslice->other_count = 0;
+    subslice->icache_used = whole_lines(code->count + 1);
+    subslice->context.code = code;
+    subslice->context.icache_first = 0;
+    return zeta_vgpu_icache_reset(&subslice->icache, subslice->icache_used);
+}
+
+/* Gives code that was not met before in this launch its place in the instruction cache. */
+static const struct other_code *add_code(struct subslice *subslice,
+                                         const struct zeta_rv64_code *code)
+{
+    uint32_t count = whole_lines(code->count + 1);
+    struct other_code *others;
+
+    if (count > UINT32_MAX / 2 - subslice->icache_used ||
+        !zeta_vgpu_icache_grow(&subslice->icache, subslice->icache_used + count))
+        return NULL;
+    others = realloc(subslice->others, (subslice->other_count + 1) * sizeof(*others));
+    if (!others)
+        return NULL;
+    subslice->others = others;
+    others += subslice->other_count++;
+    others->code = code;
+    others->icache_first = subslice->icache_used;
+    subslice->icache_used += count;
+    return others;
+}
+
+void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc)
+{
+    const struct zeta_rv64_code *own = &subslice->engine->launch->image->code;
+    const struct other_code *other = NULL;
+    struct zeta_vgpu_range range;
+
+    if (zeta_rv64_code_holds(subslice->context.code, pc))
+        return;
+    subslice->context.code = own;
+    subslice->context.icache_first = 0;
+    if (zeta_rv64_code_holds(own, pc))
+        return;
+    for (uint32_t i = 0; i < subslice->other_count && !other; i++) {
+        if (zeta_rv64_code_holds(subslice->others[i].code, pc))
+            other = &subslice->others[i];
+    }
+    if (!other && zeta_vgpu_space_find(subslice->engine->space, pc, &range) && range.code)
+        other = add_code(subslice, range.code);
+    if (!other)
+        return;
+    subslice->context.code = other->code;
+    subslice->context.icache_first = other->icache_first;
+}
+
 bool zeta_vgpu_subslice_begin(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
@@ -94,28 +175,10 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice)
     subslice->next_slot = 0;
     subslice->next_group = subslice->index;
     subslice->finished = false;
-    zeta_vgpu_model_begin_subslice(subslice);
+    zeta_vgpu_model_begin_epoch(subslice, 0);
     zeta_rv64_memory_flush(&subslice->memory);
     zeta_vgpu_sampler_update(subslice);
-    return zeta_vgpu_code_begin(subslice);
-}
-
-/* The id of a group from its position; x runs fastest. */
-static void group_id_of(const struct zeta_vgpu_launch *launch, uint64_t linear, uint32_t out_id[3])
-{
-    out_id[0] = (uint32_t)(linear % launch->group_count[0]);
-    linear /= launch->group_count[0];
-    out_id[1] = (uint32_t)(linear % launch->group_count[1]);
-    out_id[2] = (uint32_t)(linear / launch->group_count[1]);
-}
-
-static uint32_t hardware_thread(const struct subslice *subslice, const struct hart *hart)
-{
-    const struct zeta_vgpu_topology *topology = &subslice->engine->config.topology;
-
-    return hart->slot / topology->eus_per_subslice | hart->slot % topology->eus_per_subslice << 6 |
-           subslice->index % topology->subslices_per_slice << 12 |
-           subslice->index / topology->subslices_per_slice << 18 | topology->tile << 24;
+    return begin_code(subslice);
 }
 
 /* Puts a work-item into a free hart: its thread block lies above the stack. */
@@ -123,9 +186,10 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
                        uint32_t item)
 {
     const struct zeta_vgpu_engine *engine = subslice->engine;
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
     const struct zeta_vgpu_launch *launch = engine->launch;
-    uint64_t block = hart->stack_begin + engine->config.topology.stack_bytes -
-                     (sizeof(struct vgpu_thread) + 63) / 64 * 64;
+    uint64_t block =
+        hart->stack_begin + topology->stack_bytes - (sizeof(struct vgpu_thread) + 63) / 64 * 64;
     struct vgpu_thread *thread = (struct vgpu_thread *)(uintptr_t)block;
 
     memset(hart->cpu, 0, sizeof(*hart->cpu));
@@ -139,11 +203,14 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
         item /= launch->group_size[d];
     }
     thread->work_dimensions = engine->work_dimensions;
-    thread->hardware_thread = hardware_thread(subslice, hart);
+    thread->hardware_thread =
+        hart->slot / topology->eus_per_subslice | hart->slot % topology->eus_per_subslice << 6 |
+        subslice->index % topology->subslices_per_slice << 12 |
+        subslice->index / topology->subslices_per_slice << 18 | topology->tile << 24;
     thread->local_begin = zeta_vgpu_image_slm(launch->image);
     thread->local_bytes = engine->group_slm_bytes;
     thread->private_begin = hart->stack_begin;
-    thread->private_bytes = engine->config.topology.stack_bytes;
+    thread->private_bytes = topology->stack_bytes;
     hart->cpu->pc = launch->kernel->entry;
     hart->cpu->x[1] = ZETA_RV64_RETURN_ADDRESS;
     hart->cpu->x[2] = block;
@@ -158,6 +225,7 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
 static void dispatch_group(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
+    const uint32_t *counts = engine->launch->group_count;
     const bool counts_eus = zeta_vgpu_counts_eus(engine);
     const uint32_t eus = engine->config.topology.eus_per_subslice;
     struct group *group = subslice->free_groups;
@@ -165,7 +233,9 @@ static void dispatch_group(struct subslice *subslice)
     uint32_t slot = 0;
 
     subslice->free_groups = group->next_free;
-    group_id_of(engine->launch, subslice->next_group, group->id);
+    group->id[0] = (uint32_t)(subslice->next_group % counts[0]);
+    group->id[1] = (uint32_t)(subslice->next_group / counts[0] % counts[1]);
+    group->id[2] = (uint32_t)(subslice->next_group / counts[0] / counts[1]);
     group->live = engine->group_items;
     group->waiting = 0;
     group->slm_slot = subslice->free_slm[--subslice->free_slm_count];
@@ -191,15 +261,6 @@ static void dispatch_group(struct subslice *subslice)
     subslice->counters[ZETA_VGPU_THREADS_DISPATCHED] += engine->group_items;
     if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
         zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_BEGIN, group, 0);
-}
-
-static void dispatch_groups(struct subslice *subslice)
-{
-    const struct zeta_vgpu_engine *engine = subslice->engine;
-
-    while (subslice->next_group < engine->group_total &&
-           subslice->free_harts >= engine->group_items && subslice->free_slm_count > 0)
-        dispatch_group(subslice);
 }
 
 /*
@@ -252,15 +313,6 @@ static void end_hart(struct subslice *subslice, struct hart *hart)
     subslice->free_slm[subslice->free_slm_count++] = group->slm_slot;
     group->next_free = subslice->free_groups;
     subslice->free_groups = group;
-}
-
-static void wait_at_barrier(struct subslice *subslice, struct hart *hart)
-{
-    struct group *group = hart->group;
-
-    hart->state = HART_BARRIER;
-    if (++group->waiting == group->live)
-        release_barrier(subslice, group);
 }
 
 /* Adds the bytes of one kind of traffic to a counter; returns the number of accesses. */
@@ -324,32 +376,35 @@ void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1
 /* What is next for a hart that came back before its slice was used up. True: run on. */
 static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
 {
+    const uint64_t address = subslice->context.stop_address;
+    struct group *group = hart->group;
     enum zeta_vgpu_fault_reason reason;
-    uint64_t address = subslice->context.stop_address;
 
-    if (stop == ZETA_RV64_STOP_SLICE)
+    switch (stop) {
+    case ZETA_RV64_STOP_SLICE:
         return false;
-    if (stop == ZETA_RV64_STOP_RETURN) {
+    case ZETA_RV64_STOP_RETURN:
         end_hart(subslice, hart);
         return false;
-    }
-    if (stop == ZETA_RV64_STOP_LEFT) {
+    case ZETA_RV64_STOP_LEFT:
         zeta_vgpu_code_enter(subslice, hart->cpu->pc);
         return true;
-    }
-    if (stop != ZETA_RV64_STOP_ECALL) {
+    case ZETA_RV64_STOP_ECALL:
+        switch (zeta_vgpu_call(subslice, hart, &reason)) {
+        case CALL_CONTINUE:
+            return true;
+        case CALL_BARRIER:
+            hart->state = HART_BARRIER;
+            if (++group->waiting == group->live)
+                release_barrier(subslice, group);
+            return false;
+        default:
+            zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc - 4, hart->cpu->x[10]);
+            return false;
+        }
+    default:
         reason = zeta_vgpu_fault_reason_of(subslice, hart, stop, address);
         zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
-        return false;
-    }
-    switch (zeta_vgpu_call(subslice, hart, &reason)) {
-    case CALL_CONTINUE:
-        return true;
-    case CALL_BARRIER:
-        wait_at_barrier(subslice, hart);
-        return false;
-    default:
-        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc - 4, hart->cpu->x[10]);
         return false;
     }
 }
@@ -363,7 +418,8 @@ static void enter_hart(struct subslice *subslice, struct hart *hart)
 
     if (generation != subslice->space_generation) {
         zeta_rv64_memory_flush(&subslice->memory);
-        zeta_vgpu_code_forget(subslice);
+        if (subslice->other_count > 0)
+            (void)begin_code(subslice);
         subslice->space_generation = generation;
     }
     zeta_vgpu_code_enter(subslice, hart->cpu->pc);
@@ -407,35 +463,31 @@ static void step_quantum(struct subslice *subslice, struct hart *hart)
     }
 }
 
+/* A quantum. What it adds to the counters of the subslice is also its EU's, if that is wanted. */
 static void run_hart(struct subslice *subslice, struct hart *hart)
 {
     const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
+    const uint64_t tlb_misses = subslice->l1.tlb_misses;
     uint64_t before[ZETA_VGPU_COUNTER_COUNT];
 
     hart->ran = true;
     enter_hart(subslice, hart);
     if (counts_eus)
-        zeta_vgpu_eu_quantum_begin(subslice, before);
+        memcpy(before, subslice->counters, sizeof(before));
     if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_quantum(subslice))
         step_quantum(subslice, hart);
     else
         run_quantum(subslice, hart);
-    if (counts_eus)
-        zeta_vgpu_eu_quantum_end(subslice, subslice->l1.eu, before);
-}
-
-static bool work_left(const struct subslice *subslice)
-{
-    return subslice->free_harts < subslice->hart_count ||
-           subslice->next_group < subslice->engine->group_total;
-}
-
-/* The end of the launch here: caches are written back, as the host may read memory now. */
-static void finish(struct subslice *subslice)
-{
-    subslice->finished = true;
-    zeta_vgpu_l1_flush(&subslice->l1);
-    zeta_vgpu_model_submit(subslice);
+    if (!counts_eus)
+        return;
+    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
+        /* Harts of other EUs may have waited for this one; release_barrier() knows whose it is. */
+        if (i != ZETA_VGPU_BARRIER_STALL_CYCLES && i != ZETA_VGPU_TLB_MISSES &&
+            subslice->counters[i] != before[i])
+            zeta_vgpu_eu_add(subslice, subslice->l1.eu, i, subslice->counters[i] - before[i]);
+    }
+    zeta_vgpu_eu_add(subslice, subslice->l1.eu, ZETA_VGPU_TLB_MISSES,
+                     subslice->l1.tlb_misses - tlb_misses);
 }
 
 /* Only where each EU has had as many quanta as the others, so that none seems to idle. */
@@ -450,8 +502,9 @@ void zeta_vgpu_subslice_round(struct subslice *subslice)
     struct zeta_vgpu_engine *engine = subslice->engine;
     bool stopping = false;
 
-    if (subslice->next_slot == 0)
-        dispatch_groups(subslice);
+    while (subslice->next_slot == 0 && subslice->next_group < engine->group_total &&
+           subslice->free_harts >= engine->group_items && subslice->free_slm_count > 0)
+        dispatch_group(subslice);
     while (subslice->next_slot < subslice->used_slots && !stopping && !epoch_over(subslice)) {
         struct hart *hart = &subslice->harts[subslice->next_slot++];
 
@@ -462,10 +515,13 @@ void zeta_vgpu_subslice_round(struct subslice *subslice)
     }
     if (subslice->next_slot >= subslice->used_slots)
         subslice->next_slot = 0;
-    if (stopping || !work_left(subslice)) {
-        finish(subslice);
-        return;
-    }
-    if (epoch_over(subslice))
+    if (stopping || (subslice->free_harts == subslice->hart_count &&
+                     subslice->next_group >= engine->group_total)) {
+        /* Caches are written back, as the host may read memory now. */
+        subslice->finished = true;
+        zeta_vgpu_l1_flush(&subslice->l1);
         zeta_vgpu_model_submit(subslice);
+    } else if (epoch_over(subslice)) {
+        zeta_vgpu_model_submit(subslice);
+    }
 }

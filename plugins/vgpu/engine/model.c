@@ -75,6 +75,58 @@ void zeta_vgpu_model_finish(struct model *model)
     pthread_mutex_destroy(&model->lock);
 }
 
+/* Room for one more; false when there is no memory. */
+static bool grow(struct event_list *list)
+{
+    const uint32_t capacity = list->capacity ? 2 * list->capacity : 64;
+    struct timed_event *grown;
+
+    if (list->count < list->capacity)
+        return true;
+    grown = realloc(list->items, capacity * sizeof(*grown));
+    if (!grown)
+        return false;
+    list->items = grown;
+    list->capacity = capacity;
+    return true;
+}
+
+void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
+                              const struct group *group, uint32_t items)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &subslice->engine->config.callbacks;
+    struct event_list *list = &subslice->events;
+    struct zeta_vgpu_engine_event event = {
+        .kind = kind,
+        .subslice = subslice->index,
+        .group_id = {group->id[0], group->id[1], group->id[2]},
+        .items = items,
+    };
+
+    if (subslice->engine->config.time == ZETA_VGPU_TIME_HOST) {
+        callbacks->event(callbacks->user, &event);
+    } else if (grow(list)) {
+        list->items[list->count] =
+            (struct timed_event){event, list->count, subslice->epoch_instructions};
+        list->count++;
+    } else {
+        list->failed = true;
+    }
+}
+
+void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
+                               enum zeta_vgpu_engine_event_kind kind)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    const struct zeta_vgpu_engine_event event = {
+        .kind = kind,
+        .fault = kind == ZETA_VGPU_EVENT_FAULT ? engine->fault : NULL,
+        .core_clocks = atomic_load(&engine->model.added[0][ZETA_VGPU_GPU_CORE_CLOCKS]),
+    };
+
+    callbacks->event(callbacks->user, &event);
+}
+
 static bool is_paced(const struct zeta_vgpu_engine *engine)
 {
     return engine->config.time == ZETA_VGPU_TIME_HOST && engine->config.callbacks.pace;
@@ -136,7 +188,7 @@ static uint32_t next_grain_locked(struct zeta_vgpu_engine *engine, uint64_t took
     return last > 0 && 2 * took_ns < model->slice_ns ? last - 1 : last;
 }
 
-static void begin_epoch(struct subslice *subslice, uint64_t number)
+void zeta_vgpu_model_begin_epoch(struct subslice *subslice, uint64_t number)
 {
     const struct zeta_vgpu_engine *engine = subslice->engine;
     const uint32_t grain = engine->model.grains[number % ZETA_VGPU_KNOWN_EPOCHS];
@@ -147,11 +199,6 @@ static void begin_epoch(struct subslice *subslice, uint64_t number)
     subslice->slice = engine->config.slice / grains[grain].quantum_divisor;
     if (subslice->slice == 0)
         subslice->slice = 1;
-}
-
-void zeta_vgpu_model_begin_subslice(struct subslice *subslice)
-{
-    begin_epoch(subslice, 0);
 }
 
 static void add_modelled(struct model *model, uint32_t subslice, enum zeta_vgpu_counter counter,
@@ -202,50 +249,96 @@ static uint64_t eu_time(const struct epoch *epoch, uint32_t eu, uint64_t extra)
     return span > epoch->issue[eu] ? span : epoch->issue[eu];
 }
 
-/*
- * Clocks that the threads of an EU waited for each other, where issuing took longer than any of
- * them did by itself: what of their time is none of their own.
- */
-static uint64_t issue_wait(const struct epoch *epoch, uint32_t eu, uint64_t time, uint64_t extra)
-{
-    uint64_t own = epoch->cost[eu] + extra;
-    uint64_t together = epoch->runnable[eu] * time;
-
-    return time == epoch->issue[eu] && together > own ? together - own : 0;
-}
-
 /* Replays one record; returns the clocks that the subslice needed. */
 static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
                              struct epoch *epoch)
 {
     struct model *model = &engine->model;
+    const bool counts_eus = zeta_vgpu_counts_eus(engine);
     uint32_t eus = engine->config.topology.eus_per_subslice;
     uint64_t extra[ZETA_VGPU_MAX_EUS] = {0};
-    uint64_t time = 0, active = 0, stall = 0, resident = 0, memory = 0, issue = 0;
+    uint64_t time = 0, active = 0, stalls = 0, resident = 0, memory = 0, issue = 0;
 
     replay_log(model, subslice, epoch, extra);
     for (uint32_t eu = 0; eu < eus; eu++) {
-        uint64_t longest = eu_time(epoch, eu, extra[eu]);
+        const uint64_t own = epoch->cost[eu] + extra[eu];
+        const uint64_t needed = eu_time(epoch, eu, extra[eu]);
+        const uint64_t together = epoch->runnable[eu] * needed;
 
-        if (longest > time)
-            time = longest;
+        if (needed > time)
+            time = needed;
         memory += extra[eu];
-        issue += issue_wait(epoch, eu, longest, extra[eu]);
+        /*
+         * Where issuing took longer than any thread did by itself, they waited for each other: what
+         * of their time is none of their own.
+         */
+        if (needed == epoch->issue[eu] && together > own)
+            issue += together - own;
     }
     if (epoch->sample_interval != 0)
         zeta_vgpu_sampler_deliver(engine, subslice, epoch, memory, issue);
     for (uint32_t eu = 0; eu < eus; eu++) {
+        const uint64_t stall = epoch->threads[eu] > 0 ? time - epoch->issue[eu] : 0;
+
         active += epoch->issue[eu];
         resident += epoch->threads[eu];
-        if (epoch->threads[eu] > 0)
-            stall += time - epoch->issue[eu];
+        stalls += stall;
+        if (counts_eus) {
+            struct subslice *counted = &engine->subslices[subslice];
+
+            zeta_vgpu_eu_add(counted, eu, ZETA_VGPU_EU_ACTIVE_CLOCKS, epoch->issue[eu]);
+            zeta_vgpu_eu_add(counted, eu, ZETA_VGPU_THREAD_CLOCKS, epoch->threads[eu] * time);
+            zeta_vgpu_eu_add(counted, eu, ZETA_VGPU_EU_STALL_CLOCKS, stall);
+        }
     }
     add_modelled(model, subslice, ZETA_VGPU_EU_ACTIVE_CLOCKS, active);
-    add_modelled(model, subslice, ZETA_VGPU_EU_STALL_CLOCKS, stall);
+    add_modelled(model, subslice, ZETA_VGPU_EU_STALL_CLOCKS, stalls);
     add_modelled(model, subslice, ZETA_VGPU_THREAD_CLOCKS, resident * time);
-    if (zeta_vgpu_counts_eus(engine))
-        zeta_vgpu_eu_replayed(&engine->subslices[subslice], epoch, time);
     return time;
+}
+
+/* Takes the events of a record that is replayed; false when memory is short. */
+static bool collect_events(struct model *model, struct epoch *epoch)
+{
+    for (uint32_t i = 0; i < epoch->events.count; i++) {
+        struct timed_event *target;
+
+        if (!grow(&model->events))
+            return false;
+        target = &model->events.items[model->events.count];
+        *target = epoch->events.items[i];
+        target->order = model->events.count++;
+        /* From here on the position is a share of the epoch, in 2^32 parts. */
+        target->position =
+            epoch->instructions == 0 ? 0 : (target->position << 32) / epoch->instructions;
+    }
+    epoch->events.count = 0;
+    return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct timed_event *a = left, *b = right;
+
+    if (a->event.core_clocks != b->event.core_clocks)
+        return a->event.core_clocks < b->event.core_clocks ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Reports the collected events: the records began at begin_clocks and took so many. */
+static void report_events_locked(struct zeta_vgpu_engine *engine, uint64_t begin_clocks,
+                                 uint64_t clocks)
+{
+    const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    struct event_list *list = &engine->model.events;
+
+    for (uint32_t i = 0; i < list->count; i++)
+        list->items[i].event.core_clocks = begin_clocks + (clocks * list->items[i].position >> 32);
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof(list->items[0]), compare);
+    for (uint32_t i = 0; i < list->count; i++)
+        callbacks->event(callbacks->user, &list->items[i].event);
+    list->count = 0;
 }
 
 /* True when each subslice has a record to be replayed or has finished without one. */
@@ -262,19 +355,6 @@ static bool epoch_complete_locked(const struct zeta_vgpu_engine *engine)
     return any;
 }
 
-/* Of the clocks of an epoch that lasts, those that are over. */
-static uint64_t clocks_over_locked(const struct model *model, uint64_t clocks, uint64_t now)
-{
-    const uint64_t resume_ns = atomic_load(&model->resume_ns);
-
-    if (now >= resume_ns)
-        return clocks;
-    return now <= model->lasts_ns
-               ? 0
-               : zeta_vgpu_part_of(clocks, (struct zeta_vgpu_part){now - model->lasts_ns,
-                                                                   resume_ns - model->lasts_ns});
-}
-
 /*
  * Exact counts and what the model added to them, all at the end of the last epoch. Of one that
  * lasts the clocks that are over and the same part of all other counts, so shares of clocks are its
@@ -285,12 +365,19 @@ static void publish_locked(struct zeta_vgpu_engine *engine, uint64_t now)
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
     struct model *model = &engine->model;
     uint64_t totals[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
+    const uint64_t resume_ns = atomic_load(&model->resume_ns);
     const uint64_t clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]) -
                             model->base[0][ZETA_VGPU_GPU_CORE_CLOCKS];
-    const struct zeta_vgpu_part part = {clocks_over_locked(model, clocks, now), clocks};
+    struct zeta_vgpu_part part = {clocks, clocks};
 
     if (!callbacks->publish)
         return;
+    if (now < resume_ns) {
+        const struct zeta_vgpu_part over = {now > model->lasts_ns ? now - model->lasts_ns : 0,
+                                            resume_ns - model->lasts_ns};
+
+        part.taken = zeta_vgpu_part_of(clocks, over);
+    }
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
         zeta_vgpu_counters_sum(engine, i, model->snapshot[i], totals[i]);
         for (uint32_t c = 0; part.taken < part.of && c < ZETA_VGPU_COUNTER_COUNT; c++)
@@ -381,14 +468,14 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
             clocks = time;
         instructions += epoch->instructions;
         memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
-        model->out_of_memory |= !zeta_vgpu_events_collect(model, epoch);
+        model->out_of_memory |= !collect_events(model, epoch);
         epoch->next = model->spare;
         model->spare = epoch;
     }
     add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
     add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
     /* Before the clock that they are not younger than. */
-    zeta_vgpu_events_report_locked(engine, begin_clocks, clocks);
+    report_events_locked(engine, begin_clocks, clocks);
     if (is_paced(engine))
         took_ns = ask_pace_locked(engine, clocks, instructions);
     publish_locked(engine, is_paced(engine) ? zeta_monotonic_ns() : 0);
@@ -441,21 +528,6 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     zeta_vgpu_sampler_update(subslice);
 }
 
-/*
- * Begins a new epoch although there is no record for the last one. The launch will end without
- * memory; until then it goes on at its usual pace and not epoch by epoch of one instruction.
- */
-static void drop_epoch(struct subslice *subslice)
-{
-    for (uint32_t i = 0; i < subslice->used_slots; i++) {
-        subslice->harts[i].epoch_cost = 0;
-        subslice->harts[i].ran = false;
-    }
-    subslice->l1.log.count = 0;
-    subslice->events.count = 0;
-    subslice->sampler.log.count = 0;
-}
-
 void zeta_vgpu_model_submit(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
@@ -481,7 +553,17 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
         model->last[index] = epoch;
         atomic_fetch_add(&model->queued[index], 1);
     } else {
-        drop_epoch(subslice);
+        /*
+         * The launch will end without memory; until then it goes on at its usual pace and not epoch
+         * by epoch of one instruction.
+         */
+        for (uint32_t i = 0; i < subslice->used_slots; i++) {
+            subslice->harts[i].epoch_cost = 0;
+            subslice->harts[i].ran = false;
+        }
+        subslice->l1.log.count = 0;
+        subslice->events.count = 0;
+        subslice->sampler.log.count = 0;
         memcpy(model->snapshot[index], subslice->counters, sizeof(subslice->counters));
         model->out_of_memory = true;
     }
@@ -491,7 +573,7 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
     /* What was dropped came with no epoch. */
     if (model->out_of_memory)
         publish_locked(engine, zeta_monotonic_ns());
-    begin_epoch(subslice, subslice->epoch_number + 1);
+    zeta_vgpu_model_begin_epoch(subslice, subslice->epoch_number + 1);
     pthread_cond_broadcast(&model->progress);
     pthread_mutex_unlock(&model->lock);
 }

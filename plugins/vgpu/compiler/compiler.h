@@ -55,10 +55,8 @@ zeta_vgpu_compiler_config(const struct zeta_vgpu_compiler *compiler);
 bool zeta_vgpu_compiler_present(const struct zeta_vgpu_compiler *compiler);
 
 /**
- * Compiles a module, or takes what was made of the same before.
- *
- * @out_compiled  its image is NULL when the module could not be built; the log then has the reason
- * Any thread; as many compilations run at a time as there are CPUs. Blocks.
+ * Compiles a module, or takes what was made of the same before. Blocks: as many compilations run at
+ * a time as there are CPUs. Any thread.
  */
 void zeta_vgpu_compile(struct zeta_vgpu_compiler *compiler,
                        const struct zeta_plugin_module_desc *desc,

@@ -17,25 +17,17 @@ struct zeta_vgpu_bytes {
     size_t size;
 };
 
-/**
- * Writes the request for a module (runtime/vgpu_compile.h).
- *
- * @out_request  its data to be freed by the caller
- * False with the reason: what is no SPIR-V, constants that the module does not have, sizes beyond
- * the limits, no memory.
- */
+/** Writes the request for a module (runtime/vgpu_compile.h); false with the reason. */
 bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
                                 struct zeta_vgpu_bytes *out_request,
                                 struct zeta_vgpu_message *out_message);
 
 /**
- * Runs the program at @path with one request and reads its answer.
+ * Runs the program at @path with one request and reads its answer, in at most @patience_s seconds.
+ * Nothing of the calling process shows in the program.
  *
- * @out_answer  a whole answer with the right digest; data to be freed by the caller
- * @out_log     on failure what happened, with what the program wrote to its standard error; to be
- *              freed by the caller, NULL without memory
- * Nothing of the calling process shows in the program: it has no descriptors but three, default
- * signals, and a small environment. Whatever it does, this returns after @patience_s seconds.
+ * @out_answer  a whole answer with the right digest
+ * @out_log     on failure what happened, with the program's standard error; NULL without memory
  */
 bool zeta_vgpu_compiler_run(const char *path, const struct zeta_vgpu_bytes *request,
                             uint32_t patience_s, struct zeta_vgpu_bytes *out_answer,
@@ -48,11 +40,7 @@ enum zeta_vgpu_answer_state {
     ZETA_VGPU_ANSWER_WRONG  /**< it will never be one */
 };
 
-/**
- * Checks the first @size bytes of an answer.
- *
- * @out_why  a reason, when it is wrong; static
- */
+/** Checks the first @size bytes of an answer; @out_why is the reason, when it is wrong. */
 enum zeta_vgpu_answer_state zeta_vgpu_compiler_answer(const uint8_t *bytes, size_t size,
                                                       const char **out_why);
 

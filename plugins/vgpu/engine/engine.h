@@ -176,7 +176,7 @@ struct zeta_vgpu_epoch {
     uint64_t instructions; /**< of all subslices */
 };
 
-/** What the owner wants of a launch that goes on. */
+/** What the owner wants of a launch under way. */
 struct zeta_vgpu_pace {
     uint64_t slice_ns;  /**< what is counted shall be published at least so often; 0: any time */
     uint64_t resume_ns; /**< until then the epoch lasts, and nothing else is executed; 0: no rest */
@@ -251,10 +251,8 @@ struct zeta_vgpu_engine_config {
 };
 
 /**
- * Makes an engine that runs kernels on the memory of @space, which must outlive it.
- *
- * Worker threads start with the first launch, block all signals and are named vgpu-worker.
- * In a child after fork the engine must not be used or destroyed; a new one works.
+ * Makes an engine that runs kernels on the memory of @space, which must outlive it. Worker threads
+ * start with the first launch. In a child after fork the engine must not be used or destroyed.
  */
 enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_config *config,
                                               struct zeta_vgpu_space *space,
@@ -293,16 +291,9 @@ struct zeta_vgpu_kernel {
 };
 
 /**
- * Loads an ELF file (ELF64, little endian, RISC-V, no compressed code; ET_EXEC or ET_DYN).
- *
- * @bytes        the file; copied, may be freed afterwards
- * @out_message  on failure what is wrong and where; may be NULL
- *
- * ET_DYN is placed wherever there is room, ET_EXEC at its own address. All of its memory is
- * registered in @space, which must outlive the image. Hostile content costs at most memory in
- * proportion to the file and the documented limits (see elf.h).
- * Errors: INVALID_IMAGE, OUT_OF_MEMORY, INVALID_ARGUMENT.
- * Any thread may call; an image never changes afterwards except through code_changed.
+ * Loads a copy of an ELF file (see elf.h): ET_DYN wherever there is room, ET_EXEC at its own
+ * address. All of its memory is registered in @space, which must outlive the image.
+ * Errors, with a message: INVALID_IMAGE, OUT_OF_MEMORY, INVALID_ARGUMENT. Any thread.
  */
 enum zeta_vgpu_result zeta_vgpu_image_create(struct zeta_vgpu_space *space, const void *bytes,
                                              size_t size, struct zeta_vgpu_message *out_message,
@@ -330,10 +321,7 @@ struct zeta_vgpu_symbol {
     bool weak;     /**< gives way to one of the same name that is not weak */
 };
 
-/**
- * A global variable or function of the image by name; false when there is none. Names that the
- * image offers to others come first, then any that is global in the file.
- */
+/** A global variable or function by name, first of those that the image offers to others. */
 bool zeta_vgpu_image_find_symbol(const struct zeta_vgpu_image *image, const char *name,
                                  struct zeta_vgpu_symbol *out_symbol);
 
@@ -350,10 +338,8 @@ typedef void (*zeta_vgpu_link_report)(void *user, const char *text);
 
 /**
  * Gives all images what they need from each other: all of them, or none when something is missing
- * or several images offer it. Images that need nothing, or were linked before, only give.
- *
- * Images that gave something must outlive those that took it. No launch may run one that
- * takes. Errors: INVALID_IMAGE (names were reported), OUT_OF_MEMORY.
+ * or several images offer it. Images that gave something must outlive those that took it; no launch
+ * may run one that takes. Errors: INVALID_IMAGE (names were reported), OUT_OF_MEMORY.
  */
 enum zeta_vgpu_result zeta_vgpu_image_link(struct zeta_vgpu_image *const *images, uint32_t count,
                                            zeta_vgpu_link_report report, void *user);
@@ -365,11 +351,7 @@ void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_beg
 /** The ELF file as it was given, kept in memory that kernels may read. */
 const void *zeta_vgpu_image_file(const struct zeta_vgpu_image *image, size_t *out_size);
 
-/**
- * Decodes code again after somebody wrote to it through host memory.
- *
- * Only while no launch runs the image, or all of its threads are stopped.
- */
+/** Decodes code again that was written through host memory. Only while no launch runs the image. */
 void zeta_vgpu_image_code_changed(struct zeta_vgpu_image *image, uint64_t address,
                                   size_t length_bytes);
 
@@ -422,32 +404,19 @@ struct zeta_vgpu_launch {
     bool cooperative;
 };
 
-/**
- * Number of groups that a tile of this shape holds at the same time.
- *
- * @group_items      work-items of a group; 0 gives 0
- * @group_slm_bytes  shared local memory of a group, as zeta_vgpu_group_slm_bytes() gives it
- */
+/** Number of groups of so many work-items (0: none) that a tile holds at the same time. */
 uint64_t zeta_vgpu_topology_resident_groups(const struct zeta_vgpu_topology *topology,
                                             uint64_t group_items, uint64_t group_slm_bytes);
 
-/**
- * Shared local memory that a group of a kernel takes, each part rounded to where the next begins.
- *
- * @local_bytes  one size per argument, used for those of kind LOCAL; NULL when there are none
- */
+/** Shared local memory that a group takes, with parts aligned; @local_bytes as in a launch. */
 uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
                                    const uint32_t *local_bytes);
 
 /**
- * Runs a kernel to its end.
+ * Runs a kernel to its end, after all launches that came before. When a thread faults, the others
+ * stop at their next slice; memory and counters stay as they are, and the engine can be used again.
  *
- * Blocks. Launches on one engine run one after another in order of arrival. When a thread
- * faults, the others stop at their next slice and @out_fault describes the first one; memory
- * and counters stay as they are, and the engine can be used again at once.
- *
- * @out_fault  filled on ZETA_VGPU_FAULT; on INVALID_ARGUMENT its message names the argument;
- *             reason NONE otherwise. Must not be NULL.
+ * @out_fault  the first fault; on INVALID_ARGUMENT its message names the argument
  * Errors: INVALID_ARGUMENT (group too large, too much local memory, wrong required size),
  *         FAULT, INTERRUPTED, OUT_OF_MEMORY.
  */
@@ -462,11 +431,9 @@ bool zeta_vgpu_counter_has_eus(enum zeta_vgpu_counter counter);
 void zeta_vgpu_engine_count_eus(struct zeta_vgpu_engine *engine, bool on);
 
 /**
- * What an EU counted while that was on. While no launch runs, and in the publish callback: there
- * modelled counters are those of the end of the epoch that is published, also while that lasts, and
- * exact ones can be up to two epochs ahead of it.
- *
- * @eu  on the tile, subslice by subslice
+ * What an EU (numbered subslice by subslice) counted while that was on. While no launch runs, and
+ * in the publish callback: there modelled counters are those of the end of the epoch that is
+ * published, also while that lasts, and exact ones can be up to two epochs ahead of it.
  */
 uint64_t zeta_vgpu_engine_eu_counter(const struct zeta_vgpu_engine *engine, uint32_t eu,
                                      enum zeta_vgpu_counter counter);

@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "engine.h"
 #include "plugins/vgpu/machine/cache.h"
@@ -153,7 +154,7 @@ struct event_list {
 
 /* What a subslice did in an epoch; replayed through L3 and the cycle model. */
 struct epoch {
-    struct epoch *next;
+    STAILQ_ENTRY(epoch) link;
     uint64_t counters[ZETA_VGPU_COUNTER_COUNT]; /* at its end, without what the model adds */
     uint64_t issue[ZETA_VGPU_MAX_EUS];          /* instructions per EU */
     uint64_t span[ZETA_VGPU_MAX_EUS];           /* longest thread per EU, in cycles */
@@ -222,12 +223,11 @@ struct model {
     pthread_mutex_t lock;
     pthread_cond_t progress; /* an epoch was replayed */
     struct zeta_vgpu_l3 l3;
-    struct epoch *first[ZETA_VGPU_MAX_SUBSLICES];
-    struct epoch *last[ZETA_VGPU_MAX_SUBSLICES];
-    atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES]; /* written under the lock */
+    STAILQ_HEAD(, epoch) epochs[ZETA_VGPU_MAX_SUBSLICES]; /* handed in, not replayed */
+    atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES];          /* written under the lock */
     bool finished[ZETA_VGPU_MAX_SUBSLICES];
-    struct epoch *spare;      /* records to be used again */
-    struct event_list events; /* of the records that are replayed now */
+    STAILQ_HEAD(, epoch) spare; /* records to be used again */
+    struct event_list events;   /* of the records that are replayed now */
     uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
     /* Modelled part of the counters; written under the lock, read without by the owner. */
     atomic_uint_least64_t added[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
@@ -316,16 +316,12 @@ void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1
 /** Asks whether samples are wanted, and begins anew when somebody else wants them. */
 void zeta_vgpu_sampler_update(struct subslice *subslice);
 
-void zeta_vgpu_sampler_finish(struct sampler *sampler);
-
 /** A quantum of a hart begins; true when it shall be stepped. Only while samples are wanted. */
 bool zeta_vgpu_sampler_quantum(struct subslice *subslice);
 
 /**
  * Runs one instruction of a hart, books it and takes the samples that are due in it. A hart that
- * may go on stops with ZETA_RV64_STOP_SLICE.
- *
- * @out_block_end  the instruction was the last of its block
+ * may go on stops with ZETA_RV64_STOP_SLICE; @out_block_end: at the end of a block.
  */
 enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct hart *hart,
                                            bool *out_block_end);

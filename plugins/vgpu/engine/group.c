@@ -57,7 +57,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
 {
     zeta_vgpu_l1_finish(&subslice->l1);
     zeta_vgpu_icache_finish(&subslice->icache);
-    zeta_vgpu_sampler_finish(&subslice->sampler);
+    free(subslice->sampler.log.entries);
     free(subslice->others);
     free(subslice->events.items);
     free(subslice->harts);

@@ -48,27 +48,25 @@ bool zeta_vgpu_model_init(struct model *model, const struct zeta_vgpu_topology *
 {
     pthread_mutex_init(&model->lock, NULL);
     pthread_cond_init(&model->progress, NULL);
+    STAILQ_INIT(&model->spare);
+    for (uint32_t i = 0; i < ZETA_VGPU_MAX_SUBSLICES; i++)
+        STAILQ_INIT(&model->epochs[i]);
     return zeta_vgpu_l3_init(&model->l3, topology->l3_bytes);
-}
-
-static void free_epochs(struct epoch *epoch)
-{
-    while (epoch) {
-        struct epoch *next = epoch->next;
-
-        free(epoch->log.entries);
-        free(epoch->events.items);
-        free(epoch->samples.entries);
-        free(epoch);
-        epoch = next;
-    }
 }
 
 void zeta_vgpu_model_finish(struct model *model)
 {
+    struct epoch *epoch;
+
     for (uint32_t i = 0; i < ZETA_VGPU_MAX_SUBSLICES; i++)
-        free_epochs(model->first[i]);
-    free_epochs(model->spare);
+        STAILQ_CONCAT(&model->spare, &model->epochs[i]);
+    while ((epoch = STAILQ_FIRST(&model->spare)) != NULL) {
+        STAILQ_REMOVE_HEAD(&model->spare, link);
+        free(epoch->log.entries);
+        free(epoch->events.items);
+        free(epoch->samples.entries);
+        free(epoch);
+    }
     free(model->events.items);
     zeta_vgpu_l3_finish(&model->l3);
     pthread_cond_destroy(&model->progress);
@@ -348,9 +346,9 @@ static bool epoch_complete_locked(const struct zeta_vgpu_engine *engine)
     bool any = false;
 
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
-        if (!model->first[i] && !model->finished[i])
+        if (STAILQ_EMPTY(&model->epochs[i]) && !model->finished[i])
             return false;
-        any |= model->first[i] != NULL;
+        any |= !STAILQ_EMPTY(&model->epochs[i]);
     }
     return any;
 }
@@ -455,13 +453,11 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
 
     begin_base_locked(engine);
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
-        struct epoch *epoch = model->first[i];
+        struct epoch *epoch = STAILQ_FIRST(&model->epochs[i]);
 
         if (!epoch)
             continue;
-        model->first[i] = epoch->next;
-        if (!epoch->next)
-            model->last[i] = NULL;
+        STAILQ_REMOVE_HEAD(&model->epochs[i], link);
         atomic_fetch_sub(&model->queued[i], 1);
         const uint64_t time = replay_epoch(engine, i, epoch);
         if (time > clocks)
@@ -469,8 +465,7 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
         instructions += epoch->instructions;
         memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
         model->out_of_memory |= !collect_events(model, epoch);
-        epoch->next = model->spare;
-        model->spare = epoch;
+        STAILQ_INSERT_HEAD(&model->spare, epoch, link);
     }
     add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
     add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
@@ -536,9 +531,9 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
     struct epoch *epoch;
 
     pthread_mutex_lock(&model->lock);
-    epoch = model->spare;
+    epoch = STAILQ_FIRST(&model->spare);
     if (epoch)
-        model->spare = epoch->next;
+        STAILQ_REMOVE_HEAD(&model->spare, link);
     else
         epoch = calloc(1, sizeof(*epoch));
     if (epoch) {
@@ -546,11 +541,7 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
         model->out_of_memory |= epoch->log.failed || epoch->events.failed;
         epoch->log.failed = false;
         epoch->events.failed = false;
-        if (model->last[index])
-            model->last[index]->next = epoch;
-        else
-            model->first[index] = epoch;
-        model->last[index] = epoch;
+        STAILQ_INSERT_TAIL(&model->epochs[index], epoch, link);
         atomic_fetch_add(&model->queued[index], 1);
     } else {
         /*

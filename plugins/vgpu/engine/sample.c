@@ -87,11 +87,6 @@ void zeta_vgpu_sampler_update(struct subslice *subslice)
     choose_clock(subslice, 0);
 }
 
-void zeta_vgpu_sampler_finish(struct sampler *sampler)
-{
-    free(sampler->log.entries);
-}
-
 bool zeta_vgpu_sampler_quantum(struct subslice *subslice)
 {
     struct sampler *sampler = &subslice->sampler;
@@ -120,47 +115,32 @@ static void add_sample(struct sample_log *log, const struct sample *sample)
     log->entries[log->count++] = *sample;
 }
 
-/* What an instruction does at an offset into its time: it is fetched, issues, and then waits. */
-static enum zeta_vgpu_stall stall_at(const struct costs *costs, bool is_store, uint64_t offset)
-{
-    uint64_t end = costs->fetch;
-
-    if (offset < end)
-        return ZETA_VGPU_STALL_FETCH;
-    if (offset < (end += costs->issue))
-        return ZETA_VGPU_STALL_ACTIVE;
-    if (offset < (end += costs->pipe))
-        return ZETA_VGPU_STALL_PIPE;
-    if (offset < end + costs->memory)
-        return is_store ? ZETA_VGPU_STALL_SEND : ZETA_VGPU_STALL_SBID;
-    return ZETA_VGPU_STALL_CONTROL;
-}
-
-/* Takes the samples that are due in an instruction. */
+/*
+ * Takes the samples that are due in an instruction: it is fetched, issues, and then waits for its
+ * unit, for memory, or for the next instruction.
+ */
 static void take_samples(struct subslice *subslice, uint64_t address, bool is_store, bool missed,
                          const struct costs *costs)
 {
     struct sampler *sampler = &subslice->sampler;
-    const uint64_t begin = sampler->clock;
+    const uint64_t issue = sampler->clock + costs->fetch, pipe = issue + costs->issue;
+    const uint64_t memory = pipe + costs->pipe, control = memory + costs->memory;
 
-    sampler->clock += costs->fetch + costs->issue + costs->pipe + costs->memory + costs->control;
+    sampler->clock = control + costs->control;
     while (sampler->due < sampler->clock) {
-        const struct sample sample = {
-            .address = address,
-            .count = 1,
-            .stall = (uint8_t)stall_at(costs, is_store, sampler->due - begin),
-            .missed = missed,
-        };
+        const uint64_t due = sampler->due;
+        const enum zeta_vgpu_stall stall = due < issue      ? ZETA_VGPU_STALL_FETCH
+                                           : due < pipe     ? ZETA_VGPU_STALL_ACTIVE
+                                           : due < memory   ? ZETA_VGPU_STALL_PIPE
+                                           : due >= control ? ZETA_VGPU_STALL_CONTROL
+                                           : is_store       ? ZETA_VGPU_STALL_SEND
+                                                            : ZETA_VGPU_STALL_SBID;
 
-        add_sample(&sampler->log, &sample);
-        choose_clock(subslice, sampler->due / sampler->spacing + 1);
+        add_sample(&sampler->log,
+                   &(struct sample){
+                       .address = address, .count = 1, .stall = (uint8_t)stall, .missed = missed});
+        choose_clock(subslice, due / sampler->spacing + 1);
     }
-}
-
-/* Stores of integers and of floating point numbers, by the opcode of the word. */
-static bool is_store(uint32_t word)
-{
-    return (word & 0x7f) == 0x23 || (word & 0x7f) == 0x27;
 }
 
 enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct hart *hart,
@@ -174,6 +154,7 @@ enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct har
     struct costs costs;
     uint32_t word = 0, first, index;
     enum zeta_rv64_stop stop;
+    bool is_store;
 
     zeta_vgpu_code_enter(subslice, pc);
     code = context->code;
@@ -191,7 +172,9 @@ enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct har
     context->code = code;
     context->icache_first = first;
     zeta_vgpu_account(subslice, hart, misses, &costs);
-    take_samples(subslice, pc, is_store(word), subslice->l1.misses != misses, &costs);
+    /* Stores of integers and of floating point numbers, by the opcode of the word. */
+    is_store = (word & 0x7f) == 0x23 || (word & 0x7f) == 0x27;
+    take_samples(subslice, pc, is_store, subslice->l1.misses != misses, &costs);
     return stop == ZETA_RV64_STOP_LEFT ? ZETA_RV64_STOP_SLICE : stop;
 }
 
@@ -238,13 +221,24 @@ static void share_out(struct sample_log *log, uint32_t count, uint64_t interval,
     }
 }
 
-static void hand_over(const struct zeta_vgpu_engine *engine, const struct sample_log *log)
+void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
+                               struct epoch *epoch, uint64_t memory, uint64_t issue)
 {
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
+    struct owed *owed = &engine->model.owed[subslice];
+    struct sample_log *log = &epoch->samples;
+    const uint32_t taken = log->count;
     struct zeta_vgpu_ip_sample batch[BATCH];
-    uint64_t lost = log->lost;
+    uint64_t lost;
     uint32_t used = 0;
 
+    if (owed->session != epoch->sample_session)
+        *owed = (struct owed){.session = epoch->sample_session};
+    owed->memory += memory;
+    owed->issue += issue;
+    share_out(log, taken, epoch->sample_interval, ZETA_VGPU_STALL_SBID, &owed->memory);
+    share_out(log, taken, epoch->sample_interval, ZETA_VGPU_STALL_DIST, &owed->issue);
+    lost = log->lost;
     for (uint32_t i = 0; i < log->count; i++) {
         const struct sample *sample = &log->entries[i];
 
@@ -255,19 +249,4 @@ static void hand_over(const struct zeta_vgpu_engine *engine, const struct sample
             lost = 0;
         }
     }
-}
-
-void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
-                               struct epoch *epoch, uint64_t memory, uint64_t issue)
-{
-    struct owed *owed = &engine->model.owed[subslice];
-    const uint32_t taken = epoch->samples.count;
-
-    if (owed->session != epoch->sample_session)
-        *owed = (struct owed){.session = epoch->sample_session};
-    owed->memory += memory;
-    owed->issue += issue;
-    share_out(&epoch->samples, taken, epoch->sample_interval, ZETA_VGPU_STALL_SBID, &owed->memory);
-    share_out(&epoch->samples, taken, epoch->sample_interval, ZETA_VGPU_STALL_DIST, &owed->issue);
-    hand_over(engine, &epoch->samples);
 }

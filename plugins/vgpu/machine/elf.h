@@ -82,15 +82,11 @@ bool zeta_vgpu_elf_parse(const void *bytes, size_t size, struct zeta_vgpu_elf *o
 bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
                         struct zeta_vgpu_message *out_message);
 
-/**
- * Writes the addresses of symbols that other files define.
- *
- * @addresses  one per entry of the dynamic table; 0 leaves what is there
- */
+/** Writes addresses of symbols of other files: one per dynamic symbol; 0 leaves what is there. */
 void zeta_vgpu_elf_bind(const struct zeta_vgpu_elf *elf, unsigned char *memory,
                         const uint64_t *addresses);
 
-/** Reads a symbol, index below the table's count; false when it has no name or no place. */
+/** Reads a symbol below the table's count; false when it has no name or no place. */
 bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
                           const struct zeta_vgpu_elf_symbols *table, uint32_t index,
                           struct zeta_vgpu_elf_symbol *out_symbol);

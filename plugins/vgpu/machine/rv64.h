@@ -70,12 +70,7 @@ struct zeta_rv64_context {
     uint64_t stop_address;          /**< of a fault: access or jump target */
 };
 
-/**
- * Decodes @count instruction words at address @begin.
- *
- * @words  host memory with the words; need not be aligned; not kept
- * False when memory is short; nothing is left then.
- */
+/** Decodes @count instruction words at address @begin; false when memory is short. */
 bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, const void *words,
                            uint32_t count);
 
@@ -86,10 +81,8 @@ void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint3
                            uint32_t count);
 
 /**
- * Makes code of the one instruction at @index, whose run ends behind it when it is given a slice
- * of 1: for who wants to see what each instruction does. A jump from it leaves the code.
- *
- * @insns  room that the code uses
+ * Makes code, in @insns, of the one instruction at @index. Its run ends behind it when it is given
+ * a slice of 1; a jump from it leaves the code.
  */
 void zeta_rv64_code_single(const struct zeta_rv64_code *code, uint32_t index,
                            struct zeta_rv64_insn insns[2], struct zeta_rv64_code *out_code);
@@ -103,19 +96,12 @@ static inline bool zeta_rv64_ends_block(const struct zeta_rv64_code *code, uint3
 /** True when @address is that of an instruction. */
 bool zeta_rv64_code_holds(const struct zeta_rv64_code *code, uint64_t address);
 
-/**
- * Writes the assembler text of an instruction word, such as "addi a0, a0, -1", or "unknown".
- *
- * @address  where the word lies, for branch targets
- */
+/** Writes the assembler text of an instruction word, such as "addi a0, a0, -1", or "unknown". */
 void zeta_rv64_disassemble(uint32_t word, uint64_t address, char *out_text, size_t size);
 
 /**
- * Runs a hart until its slice is used up or something ends it.
- *
- * The slice ends at the first block boundary after @slice instructions (1..SLICE_LIMIT), so a
- * run may be up to ZETA_RV64_BLOCK_LIMIT instructions longer. Never crashes the process for
- * whatever the code does, as long as the memory part only lets through what exists.
+ * Runs a hart until something ends it, or to the first block boundary after @slice instructions
+ * (1..SLICE_LIMIT), so a run may be up to ZETA_RV64_BLOCK_LIMIT instructions longer.
  */
 enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_context *context,
                                   uint32_t slice);

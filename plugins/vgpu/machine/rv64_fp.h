@@ -59,11 +59,7 @@ bool zeta_rv64_csr_read(struct zeta_rv64_hart *hart, uint32_t number, uint64_t *
 /** Writes one of them, which must be readable, and sets the host's rounding mode. */
 void zeta_rv64_csr_write(struct zeta_rv64_hart *hart, uint32_t number, uint64_t value);
 
-/**
- * Executes any instruction of RV64_ROUNDED_OPS with rounding mode @rounding.
- *
- * False when the mode is not a valid one; nothing is changed then.
- */
+/** Executes an instruction of RV64_ROUNDED_OPS; false, with nothing changed, for a bad mode. */
 bool zeta_rv64_fp_rounded(struct zeta_rv64_hart *hart, enum rv64_op op,
                           const struct zeta_rv64_insn *insn, unsigned rounding);
 

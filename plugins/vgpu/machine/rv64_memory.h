@@ -66,18 +66,13 @@ void zeta_rv64_window_set(struct zeta_rv64_window *window, uint64_t begin, uint6
 void zeta_rv64_memory_flush(struct zeta_rv64_memory *memory);
 
 /**
- * The whole check of an access: any kind, to the byte, filling the page cache.
- *
- * @size_bits  log2 of the size, 0..3
- * Returns the host address, or NULL when the kernel may not do that. Counts the access.
+ * The whole check of an access of 1 << @size_bits bytes: any kind, to the byte, filling the page
+ * cache. Counts it and gives the host address, or NULL when the kernel may not do that.
  */
 void *zeta_rv64_memory_slow(struct zeta_rv64_memory *memory, uint64_t address, unsigned size_bits,
                             bool write);
 
-/**
- * Host address of [address, address + size_bytes) as the hart sees it, or NULL when it may not
- * read all of it. Counts nothing; for services such as printf.
- */
+/** Host address of what the hart may read, or NULL. Counts nothing; for services such as printf. */
 const void *zeta_rv64_memory_peek(const struct zeta_rv64_memory *memory, uint64_t address,
                                   uint64_t size_bytes);
 

@@ -44,10 +44,8 @@ struct zeta_vgpu_space *zeta_vgpu_space_create(void);
 void zeta_vgpu_space_destroy(struct zeta_vgpu_space *space);
 
 /**
- * Makes [begin, begin + size_bytes) visible to kernels.
- *
- * False when the size is 0, the range wraps, overlaps another, or memory ran out. Whole pages
- * are the fast case; other sizes are checked to the byte all the same. Any thread.
+ * Makes [begin, begin + size_bytes) visible to kernels. False when the size is 0, the range wraps,
+ * overlaps another, or memory ran out. Any thread.
  */
 bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
                          enum zeta_vgpu_access access);
@@ -60,10 +58,9 @@ bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, 
                               const struct zeta_rv64_code *code);
 
 /**
- * The lowest address from @address on, or a whole number of pages behind it, at which code of that
- * size shares the low 32 bits of its addresses with no other code: tools know instructions by
- * these. It is less than 4 GiB behind @address, or 0 where all is taken. Holds while lock_code() is
- * held.
+ * The lowest address from @address on, in steps of pages, at which code of that size shares the low
+ * 32 bits of its addresses with no other code: tools know instructions by these. It is less than
+ * 4 GiB behind @address, or 0 where all is taken. Holds while lock_code() is held.
  */
 uint64_t zeta_vgpu_space_code_place(struct zeta_vgpu_space *space, uint64_t address,
                                     uint64_t size_bytes);
@@ -73,10 +70,8 @@ void zeta_vgpu_space_lock_code(struct zeta_vgpu_space *space);
 void zeta_vgpu_space_unlock_code(struct zeta_vgpu_space *space);
 
 /**
- * Takes away the range that begins at @begin; false when there is none.
- *
- * Returns after every running kernel stopped using it, so the caller may unmap the memory at
- * once. Any thread except those in engine callbacks.
+ * Takes away the range that begins at @begin; false when there is none. Returns after every running
+ * kernel stopped using it. Any thread except those in engine callbacks.
  */
 bool zeta_vgpu_space_remove(struct zeta_vgpu_space *space, const void *begin);
 
@@ -111,9 +106,8 @@ bool zeta_vgpu_space_reader_add(struct zeta_vgpu_space *space, uint32_t *out_rea
 void zeta_vgpu_space_reader_remove(struct zeta_vgpu_space *space, uint32_t reader);
 
 /**
- * Announces that reader @reader (from reader_add) is about to use what it found,
- * and returns the generation of the table. When that is another than last time, everything
- * found before is void. Called between slices.
+ * Announces, between slices, that a reader uses what it found. Returns the generation of the table:
+ * when that is another than last time, everything found before is void.
  */
 uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader);
 

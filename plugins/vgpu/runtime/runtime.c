@@ -4,39 +4,23 @@
  */
 #include "vgpu.h"
 
-static int print(const char *format, va_list arguments)
+int printf(const char *format, ...)
 {
     register const char *text __asm__("a0") = format;
-    /* Variable arguments are 8-byte slots in memory, and a va_list is the address of the next. */
-    register void *slots __asm__("a1") = *(void **)&arguments;
+    register void *slots __asm__("a1");
     register long number __asm__("a7") = VGPU_CALL_PRINTF;
     register long length __asm__("a0");
+    va_list arguments;
 
+    va_start(arguments, format);
+    /* Variable arguments are 8-byte slots in memory, and a va_list is the address of the next. */
+    slots = *(void **)&arguments;
     __asm__ volatile("ecall" : "=r"(length) : "r"(text), "r"(slots), "r"(number) : "memory");
+    va_end(arguments);
     return (int)length;
 }
 
-int vgpu_printf(const char *format, ...)
-{
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = print(format, arguments);
-    va_end(arguments);
-    return length;
-}
-
-int printf(const char *format, ...)
-{
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = print(format, arguments);
-    va_end(arguments);
-    return length;
-}
+int vgpu_printf(const char *format, ...) __attribute__((alias("printf")));
 
 /* Compilers make calls of these two on their own. */
 
@@ -59,29 +43,21 @@ void *memset(void *target, int value, size_t length)
     return target;
 }
 
-#define OPENCL_SIZE(mangled, function)                                                             \
+/* Of dimensions beyond the last one, ids and offsets are 0 and sizes are 1. */
+#define OPENCL_SIZE(mangled, function, beyond)                                                     \
     size_t opencl_##function(unsigned d) __asm__(mangled);                                         \
     size_t opencl_##function(unsigned d)                                                           \
     {                                                                                              \
-        return d < 3 ? vgpu_##function(d) : 0;                                                     \
+        return d < 3 ? vgpu_##function(d) : beyond;                                                \
     }
 
-OPENCL_SIZE("_Z13get_global_idj", global_id)
-OPENCL_SIZE("_Z12get_local_idj", local_id)
-OPENCL_SIZE("_Z12get_group_idj", group_id)
-OPENCL_SIZE("_Z17get_global_offsetj", global_offset)
-
-/* Sizes beyond the last dimension are 1. */
-#define OPENCL_EXTENT(mangled, function)                                                           \
-    size_t opencl_##function(unsigned d) __asm__(mangled);                                         \
-    size_t opencl_##function(unsigned d)                                                           \
-    {                                                                                              \
-        return d < 3 ? vgpu_##function(d) : 1;                                                     \
-    }
-
-OPENCL_EXTENT("_Z15get_global_sizej", global_size)
-OPENCL_EXTENT("_Z14get_local_sizej", local_size)
-OPENCL_EXTENT("_Z14get_num_groupsj", group_count)
+OPENCL_SIZE("_Z13get_global_idj", global_id, 0)
+OPENCL_SIZE("_Z12get_local_idj", local_id, 0)
+OPENCL_SIZE("_Z12get_group_idj", group_id, 0)
+OPENCL_SIZE("_Z17get_global_offsetj", global_offset, 0)
+OPENCL_SIZE("_Z15get_global_sizej", global_size, 1)
+OPENCL_SIZE("_Z14get_local_sizej", local_size, 1)
+OPENCL_SIZE("_Z14get_num_groupsj", group_count, 1)
 
 unsigned opencl_work_dim(void) __asm__("_Z12get_work_dimv");
 unsigned opencl_work_dim(void)
@@ -89,19 +65,16 @@ unsigned opencl_work_dim(void)
     return vgpu_thread()->work_dimensions;
 }
 
-void opencl_barrier(unsigned flags) __asm__("_Z7barrierj");
-void opencl_barrier(unsigned flags)
-{
-    (void)flags;
-    vgpu_barrier();
-}
+#define OPENCL_BARRIER(mangled, name)                                                              \
+    void opencl_##name(unsigned flags) __asm__(mangled);                                           \
+    void opencl_##name(unsigned flags)                                                             \
+    {                                                                                              \
+        (void)flags;                                                                               \
+        vgpu_barrier();                                                                            \
+    }
 
-void opencl_work_group_barrier(unsigned flags) __asm__("_Z18work_group_barrierj");
-void opencl_work_group_barrier(unsigned flags)
-{
-    (void)flags;
-    vgpu_barrier();
-}
+OPENCL_BARRIER("_Z7barrierj", barrier)
+OPENCL_BARRIER("_Z18work_group_barrierj", work_group_barrier)
 
 int opencl_atomic_add(int *target, int value) __asm__("_Z10atomic_addPU8CLglobalVii");
 int opencl_atomic_add(int *target, int value)

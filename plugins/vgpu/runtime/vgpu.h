@@ -31,37 +31,20 @@ static inline const struct vgpu_thread *vgpu_thread(void)
     return thread;
 }
 
-/* Ids and sizes; @d is the dimension, 0..2. */
+/* Ids and sizes; d is the dimension, 0..2. */
+#define VGPU_NUMBER(name)                                                                          \
+    static inline size_t vgpu_##name(unsigned d)                                                   \
+    {                                                                                              \
+        return vgpu_thread()->name[d];                                                             \
+    }
 
-static inline size_t vgpu_local_id(unsigned d)
-{
-    return vgpu_thread()->local_id[d];
-}
-
-static inline size_t vgpu_group_id(unsigned d)
-{
-    return vgpu_thread()->group_id[d];
-}
-
-static inline size_t vgpu_local_size(unsigned d)
-{
-    return vgpu_thread()->local_size[d];
-}
-
-static inline size_t vgpu_group_count(unsigned d)
-{
-    return vgpu_thread()->group_count[d];
-}
-
-static inline size_t vgpu_global_size(unsigned d)
-{
-    return vgpu_thread()->global_size[d];
-}
-
-static inline size_t vgpu_global_offset(unsigned d)
-{
-    return vgpu_thread()->global_offset[d];
-}
+VGPU_NUMBER(local_id)
+VGPU_NUMBER(group_id)
+VGPU_NUMBER(local_size)
+VGPU_NUMBER(group_count)
+VGPU_NUMBER(global_size)
+VGPU_NUMBER(global_offset)
+#undef VGPU_NUMBER
 
 static inline size_t vgpu_global_id(unsigned d)
 {

@@ -80,19 +80,11 @@ bool vgpu_spirv_check(const void *bytes, size_t size, char *out_reason, size_t r
     return open_reader(&reader, bytes, size, out_reason, reason_bytes);
 }
 
-/* The record of an id; a record of nobody for one that is out of bounds. */
-static struct result *result_of(struct reader *reader, uint32_t id, struct result *nobody)
-{
-    *nobody = (struct result){0};
-    return id < reader->bound ? &reader->results[id] : nobody;
-}
-
 static bool add_constant(struct reader *reader, const struct vgpu_spirv_constant *constant)
 {
     if (reader->count == reader->room) {
-        uint32_t room = reader->room ? reader->room * 2 : 16;
-        struct vgpu_spirv_constant *grown =
-            realloc(reader->constants, room * sizeof(*reader->constants));
+        uint32_t room = reader->room * 2;
+        struct vgpu_spirv_constant *grown = realloc(reader->constants, room * sizeof(*grown));
 
         if (!grown)
             return refuse(reader, "no memory for specialization constants");
@@ -103,20 +95,14 @@ static bool add_constant(struct reader *reader, const struct vgpu_spirv_constant
     return true;
 }
 
-static uint8_t size_of_width(uint32_t width_bits)
-{
-    return width_bits == 8 || width_bits == 16 || width_bits == 32 || width_bits == 64
-               ? (uint8_t)(width_bits / 8)
-               : 0;
-}
-
 /* One instruction of @length words at @at; its operands follow the first word. */
 static bool read_instruction(struct reader *reader, size_t at, uint32_t opcode, uint32_t length)
 {
-    struct result nobody;
-    uint32_t first = length > 1 ? word_at(reader, at + 1) : 0;
-    uint32_t second = length > 2 ? word_at(reader, at + 2) : 0;
-    struct result *target = result_of(reader, first, &nobody);
+    const uint32_t first = length > 1 ? word_at(reader, at + 1) : 0;
+    const uint32_t second = length > 2 ? word_at(reader, at + 2) : 0;
+    struct result unknown = {0}; /* for ids that are out of bounds */
+    struct result *target = first < reader->bound ? &reader->results[first] : &unknown;
+    const struct result *constant = second < reader->bound ? &reader->results[second] : &unknown;
 
     switch (opcode) {
     case SPIRV_OP_DECORATE:
@@ -130,23 +116,21 @@ static bool read_instruction(struct reader *reader, size_t at, uint32_t opcode, 
         return true;
     case SPIRV_OP_TYPE_INT:
     case SPIRV_OP_TYPE_FLOAT:
-        target->size_bytes = size_of_width(second);
+        target->size_bytes = 0;
+        if (second == 8 || second == 16 || second == 32 || second == 64)
+            target->size_bytes = (uint8_t)(second / 8);
         return true;
     case SPIRV_OP_SPEC_CONSTANT:
     case SPIRV_OP_SPEC_CONSTANT_TRUE:
-    case SPIRV_OP_SPEC_CONSTANT_FALSE: {
-        const uint8_t size_bytes = target->size_bytes;
-        const struct result *constant = result_of(reader, second, &nobody);
-
-        if (!constant->has_spec_id || size_bytes == 0)
+    case SPIRV_OP_SPEC_CONSTANT_FALSE:
+        if (!constant->has_spec_id || target->size_bytes == 0)
             return true;
         return add_constant(
             reader, &(struct vgpu_spirv_constant){.id = constant->spec_id,
-                                                  .size_bytes = size_bytes,
+                                                  .size_bytes = target->size_bytes,
                                                   .is_bool = opcode != SPIRV_OP_SPEC_CONSTANT,
                                                   .at = at,
                                                   .words = length});
-    }
     default:
         return true;
     }
@@ -175,17 +159,17 @@ bool vgpu_spirv_constants(const void *bytes, size_t size,
                           char *out_reason, size_t reason_bytes)
 {
     struct reader reader;
-    bool fine;
+    bool fine = false;
 
     if (!open_reader(&reader, bytes, size, out_reason, reason_bytes))
         return false;
     reader.results = calloc((size_t)reader.bound + 1, sizeof(*reader.results));
     reader.room = 16;
     reader.constants = calloc(reader.room, sizeof(*reader.constants));
-    fine = reader.results && reader.constants;
-    if (!fine)
+    if (reader.results && reader.constants)
+        fine = read_module(&reader);
+    else
         refuse(&reader, "no memory for %" PRIu32 " ids of a SPIR-V module", reader.bound);
-    fine = fine && read_module(&reader);
     free(reader.results);
     if (!fine) {
         free(reader.constants);

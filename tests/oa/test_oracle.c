@@ -474,7 +474,7 @@ static int import(void **state)
 {
     static const char *const parts[] = {"symbols.yaml",
                                         "symbols-xe.yaml",
-                                        "layout-hsw-a45-b8-c8.yaml",
+                                        "../haswell/layout.yaml",
                                         "layout-a32u40-a4u32-b8-c8.yaml",
                                         "layout-a24u40-a14u32-b8-c8.yaml",
                                         "layout-mpec8.yaml"};

@@ -66,7 +66,7 @@ def count_sets(folder, names):
             entry = {**file.get("kinds", {}).get(entry.get("kind"), {}), **entry}
             times = len(entry["uuid"]) if "for" in entry else 1
             for unit in [entry["unit"]] + [also["unit"] for also in entry.get("also", [])]:
-                counts[unit != "oa"] += times
+                counts[unit != "oa"] += times if unit.startswith("oa") else 0  # no stall samples
     return f"{counts[0]} + {counts[1]}" if counts[1] else str(counts[0])
 
 

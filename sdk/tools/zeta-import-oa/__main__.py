@@ -1,14 +1,17 @@
 """zeta-import-oa: metric sets of Intel's XML descriptions as set files of Zeta."""
 
 import argparse
+import os
 import re
 import signal
 import sys
 
 sys.dont_write_bytecode = True
 
+import catalog
 import convert
 import formats
+import generation
 import library
 import share
 import source
@@ -31,8 +34,11 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="zeta-import-oa", description="Print metric sets of an XML file as a set file.",
         epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("xml", nargs="+", metavar="XML",
+    parser.add_argument("xml", nargs="*", metavar="XML",
                         help="one file; several with --common and --programs")
+    parser.add_argument("--generation", metavar="FOLDER",
+                        help="write the set files and registers of this folder of data anew, from "
+                        "the sources that the set files name, in the current folder")
     parser.add_argument("--list", action="store_true", help="print the names of the sets")
     parser.add_argument("--sets", metavar="NAME,...", help="only these sets, in this order")
     parser.add_argument("--layout", action="append", default=[], metavar="KEY=LAYOUT",
@@ -67,51 +73,15 @@ def arguments():
     return parser.parse_args()
 
 
-def load_yaml(path):
-    """A YAML file; only needed for --words and --use."""
-    try:
-        import yaml
-    except ImportError:
-        raise Refused(path, 0, "reading it needs the module yaml of Python "
-                      "(Debian: apt install python3-yaml)") from None
-    try:
-        with open(path, encoding="utf-8") as file:
-            return yaml.load(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
-    except OSError as error:
-        raise Refused(path, 0, error.strerror) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise Refused(path, mark.line + 1 if mark else 0,
-                      f"this is no YAML: {getattr(error, 'problem', error)}") from None
-
-
 def load_words(path):
-    words = load_yaml(path)
+    words = catalog.load(path)
     if not isinstance(words, dict):
         raise Refused(path, 0, "this is no mapping of names to sentences")
     for name, sentence in words.items():
-        if not isinstance(name, str) or not isinstance(sentence, str) or \
-                not 0 < len(sentence.encode()) < 256 or re.search(r"[\x00-\x1f]", sentence):
+        if not isinstance(sentence, str) or not 0 < len(sentence.encode()) < 256 or \
+                re.search(r"[\x00-\x1f]", sentence):
             raise Refused(path, 0, f"'{name}' needs a sentence of 1 to 255 bytes on one line")
     return words
-
-
-def load_known(paths):
-    """Shared definitions that exist already."""
-    known = share.Known()
-    for path in paths:
-        file = load_yaml(path)
-        found = file.get("metrics") if isinstance(file, dict) else None
-        if not isinstance(found, dict):
-            raise Refused(path, 0, "there are no shared definitions (metrics:) in it")
-        kinds = file.get("kinds") or {}
-        for key, definition in found.items():
-            if isinstance(definition, list):
-                continue
-            if not isinstance(definition, dict):
-                raise Refused(path, 0, f"the shared definition {key} is no mapping")
-            known.add(key, {**kinds.get(definition.get("kind"), {}), **definition})
-    return known
 
 
 def choose(path, sets, wanted):
@@ -161,9 +131,8 @@ class Import:
     def converter(self, path):
         return convert.Converter(path, self.words, *self.choices, self.options.muldiv)
 
-    def programs(self):
+    def programs(self, paths):
         """The lines of a file of programs."""
-        paths = self.options.xml
         found = {}
         for path in paths:
             if path.startswith(library.PREFIX):
@@ -178,13 +147,31 @@ class Import:
             words(f"# zeta-import-oa --programs {' '.join(paths)}", "#     ") + \
             ["format: 2", ""] + write.programs(found)
 
+    def generation(self, folder):
+        """Writes the files of a generation."""
+        self.options.muldiv = True
+
+        def open_source(name):
+            return generation.Library(name) if name.startswith(library.PREFIX) else \
+                generation.Xml(name, self.converter(name))
+
+        found = generation.Generation(folder, open_source, complain)
+        files = found.files()
+        files[os.path.join(found.folder, "registers.yaml")] = \
+            "\n".join(self.programs(list(found.sources))) + "\n"
+        for path, text in files.items():
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+
     def run(self):
         """The lines of the set file."""
         options = self.options
         if options.programs:
-            return self.programs()
-        known = load_known(options.use)
+            return self.programs(options.xml)
+        known = share.Known(options.use)
         files = [self.file(path) for path in options.xml]
+        for found in [found for sets in files for found in sets]:
+            known.note_uses(found.metrics)
         lines = ["format: 2"]
         if options.common:
             shared = share.find([[m for s in sets for m in s.metrics] for sets in files], 2, known)
@@ -206,6 +193,11 @@ def main():
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     options = arguments()
     try:
+        if options.generation:
+            Import(options).generation(options.generation)
+            return 0
+        if not options.xml:
+            raise Refused("arguments", 0, "there is no XML file")
         if options.list:
             for path in options.xml:
                 for found in source.read(path):

@@ -33,6 +33,7 @@ class Metric:
         self.line = line
         self.name = name
         self.members = tuple(members)
+        self.use = None  # how a set uses a definition that means the same
 
 
 class OutSet:

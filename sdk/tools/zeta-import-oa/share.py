@@ -1,103 +1,39 @@
 """Finding metrics that are defined alike in several sets, and naming their definitions."""
 
-import re
 from collections import Counter
 
-from yaml_text import plain
-
-PLACE = re.compile(r"\{([^{}]*)\}")
-COUNTER = re.compile(r"([A-Z]+)\[([0-9]+)\]")
-MAX_INDEX = 256
-
-
-def meaning(name, members):
-    """What two definitions must agree in for one to stand for the other: all but words and places."""
-    members = dict(members)
-    return "\n".join([name] + [plain(members.get(key, "")) for key in
-                              ("value_type", "when", "value", "max")])
-
-
-class Template:
-    """A definition with an index or counters: what its uses mean."""
-
-    def __init__(self, key, index, text):
-        self.key = key
-        self.index = index
-        self.places = []  # what the groups of the pattern stand for
-        pattern = ""
-        for number, piece in enumerate(PLACE.split(text)):
-            if number % 2 == 0:
-                pattern += re.escape(piece)
-            else:
-                pattern += r"([A-Z]+\[[0-9]+\])" if piece.isdigit() else "([0-9]+)"
-                self.places.append(piece)
-        self.pattern = re.compile(pattern)
-
-    def use(self, text):
-        """The use that means this text; None if there is none."""
-        match = self.pattern.fullmatch(text)
-        if not match:
-            return None
-        counters = {}
-        numbers = []
-        for place, found in zip(self.places, match.groups()):
-            if not place.isdigit():
-                numbers.append((place, int(found)))
-            elif counters.setdefault(int(place), found) != found:
-                return None
-        words = [self.key]
-        if self.index:
-            index = next((value for value in range(MAX_INDEX) if all(
-                self.value(place, value) == number for place, number in numbers)), None)
-            if index is None:
-                return None
-            words.append(str(index))
-        return " ".join(words + ["".join(COUNTER.fullmatch(counters[number]).groups())
-                                 for number in sorted(counters)])
-
-    def value(self, expression, index):
-        """The value of an expression of the index: only numbers, operators and its name."""
-        words = re.findall(r"[A-Za-z_]+|[0-9]+|<<|[-+*/%()]", expression)
-        text = " ".join(str(index) if word == self.index else "//" if word == "/" else word
-                        for word in words)
-        if re.search(r"[A-Za-z_]", text):
-            return None
-        return eval(text, {"__builtins__": {}})
+import fold
+import match
+from catalog import Catalog
 
 
 class Known:
     """Definitions in other files."""
 
-    def __init__(self):
-        self.keys = {}       # key of a definition by its meaning
-        self.templates = []
+    def __init__(self, paths):
+        self.shared = Catalog(paths).shared
+        self.matcher = match.Matcher(self.shared)
 
-    def add(self, key, definition):
-        text = meaning(str(definition.get("name", key)), definition)
-        if PLACE.search(text):
-            self.templates.append(Template(key, definition.get("index"), text))
-        else:
-            self.keys[text] = key
-
-    def use(self, metric):
-        """How a set uses a metric of that meaning; None if there is none."""
-        text = meaning(metric.name, metric.members)
-        found = self.keys.get(text)
-        return found or next(filter(None, (each.use(text) for each in self.templates)), None)
+    def note_uses(self, metrics):
+        """Notes in the metrics of a set which definition means the same, as their use."""
+        counters = match.counters_of(metrics)
+        for metric in metrics if self.shared else []:
+            found = self.matcher.find(counters[metric.name], [True] * match.CASES,
+                                      match.knowing(counters), counters, strict=True)
+            metric.use = found and fold.uses([found], [])[0]
 
 
 class Shared:
     """Definitions by key. A metric with several definitions has the keys X, X-2, X-3, ..."""
 
     def __init__(self, known):
-        self.known = known
         self.keys = {}  # (name, members): key
-        self.used = set(known.keys.values()) | {each.key for each in known.templates}
+        self.used = set(known.shared)
         self.new = []   # (key, metric) that this file declares
 
     def key_of(self, metric):
         """How a set uses a metric; None if its definition is not shared."""
-        return self.known.use(metric) or self.keys.get((metric.name, metric.members))
+        return metric.use or self.keys.get((metric.name, metric.members))
 
     def declare(self, metric):
         key = metric.name

@@ -12,28 +12,7 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/*
- * CLOCK_MONOTONIC_RAW minus CLOCK_MONOTONIC: the narrowest of some tries, because whoever loses the
- * CPU between two reads would get a time that others have seen pass.
- */
-static uint64_t raw_minus_monotonic_ns(void)
-{
-    enum { TRIES = 16, NARROW_NS = 200 };
-    uint64_t best_ns = UINT64_MAX;
-    uint64_t offset_ns = 0;
-
-    for (int i = 0; i < TRIES && best_ns > NARROW_NS; i++) {
-        uint64_t before_ns = zeta_clock_raw_ns();
-        uint64_t between_ns = zeta_monotonic_ns();
-        uint64_t width_ns = zeta_clock_raw_ns() - before_ns;
-
-        if (width_ns >= best_ns)
-            continue;
-        best_ns = width_ns;
-        offset_ns = before_ns + width_ns / 2 - between_ns;
-    }
-    return offset_ns;
-}
+enum { CLOCK_TRIES = 16, CLOCK_NARROW_NS = 200 };
 
 ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
                               uint64_t *out_host_ns)
@@ -46,8 +25,21 @@ ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,
         return zeta_backend_result(who->backend, result, "reading the clocks of a device");
     *out_ticks = clock.device_ticks;
     *out_host_ns = clock.host_ns;
-    if (!clock.raw)
-        *out_host_ns += raw_minus_monotonic_ns();
+    /*
+     * CLOCK_MONOTONIC_RAW minus CLOCK_MONOTONIC: the narrowest of some tries, because whoever loses
+     * the CPU between two reads would get a time that others have seen pass.
+     */
+    uint64_t best_ns = clock.raw ? 0 : UINT64_MAX;
+    for (int i = 0; i < CLOCK_TRIES && best_ns > CLOCK_NARROW_NS; i++) {
+        uint64_t before_ns = zeta_clock_raw_ns();
+        uint64_t between_ns = zeta_monotonic_ns();
+        uint64_t width_ns = zeta_clock_raw_ns() - before_ns;
+
+        if (width_ns >= best_ns)
+            continue;
+        best_ns = width_ns;
+        *out_host_ns = clock.host_ns + before_ns + width_ns / 2 - between_ns;
+    }
     return ZE_RESULT_SUCCESS;
 }
 

@@ -13,6 +13,20 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
+/* Adds to an array that grows; its elements are pointers. */
+static ze_result_t append(void *array, uint32_t *count, const void *element)
+{
+    const void **grown = NULL;
+
+    memcpy(&grown, array, sizeof(grown));
+    grown = realloc((void *)grown, (*count + 1) * sizeof(*grown));
+    if (!grown)
+        return zeta_error_no_memory("the list of drivers and devices");
+    grown[(*count)++] = element;
+    memcpy(array, &grown, sizeof(grown));
+    return ZE_RESULT_SUCCESS;
+}
+
 /* The driver of a compute provider, made when its first device comes. */
 static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *compute,
                               struct zeta_driver **out_driver)
@@ -25,11 +39,6 @@ static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *
             return ZE_RESULT_SUCCESS;
         }
     }
-    struct zeta_driver **grown =
-        realloc(set->drivers, (set->count + 1) * sizeof(struct zeta_driver *));
-    if (!grown)
-        return zeta_error_no_memory("the list of drivers and devices");
-    set->drivers = grown;
     ze_result_t result = zeta_object_create(ZETA_KIND_DRIVER, sizeof(struct zeta_driver), &object);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -40,29 +49,8 @@ static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *
         return zeta_error_no_memory("the list of drivers and devices");
     driver->compute = compute;
     driver->index = set->count;
-    set->drivers[set->count++] = driver;
     *out_driver = driver;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Notes who runs queues of a device. */
-static ze_result_t note_queues(struct zeta_driver *driver, const struct zeta_device *device)
-{
-    struct zeta_backend *backend = zeta_device_queue_provider(device)->backend;
-
-    for (uint32_t i = 0; i < driver->queue_backend_count && backend; i++) {
-        if (driver->queue_backends[i] == backend)
-            return ZE_RESULT_SUCCESS;
-    }
-    if (!backend)
-        return ZE_RESULT_SUCCESS;
-    struct zeta_backend **grown = realloc(
-        driver->queue_backends, (driver->queue_backend_count + 1) * sizeof(struct zeta_backend *));
-    if (!grown)
-        return zeta_error_no_memory("the list of drivers and devices");
-    grown[driver->queue_backend_count++] = backend;
-    driver->queue_backends = grown;
-    return ZE_RESULT_SUCCESS;
+    return append(&set->drivers, &set->count, driver);
 }
 
 void zeta_driver_wake(const struct zeta_driver *driver)
@@ -72,18 +60,6 @@ void zeta_driver_wake(const struct zeta_driver *driver)
 
         backend->compute.wake(backend->self);
     }
-}
-
-static ze_result_t append_device(struct zeta_device ***array, uint32_t *count,
-                                 struct zeta_device *device)
-{
-    struct zeta_device **grown = realloc(*array, (*count + 1) * sizeof(struct zeta_device *));
-
-    if (!grown)
-        return zeta_error_no_memory("the list of drivers and devices");
-    grown[(*count)++] = device;
-    *array = grown;
-    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t create_device(const struct zeta_backend_device *backend,
@@ -113,8 +89,8 @@ static ze_result_t create_device(const struct zeta_backend_device *backend,
     device->tile = backend->tile;
     *out_device = device;
     if (parent)
-        return append_device(&parent->tiles, &parent->tile_count, device);
-    return append_device(&driver->devices, &driver->device_count, device);
+        return append(&parent->tiles, &parent->tile_count, device);
+    return append(&driver->devices, &driver->device_count, device);
 }
 
 ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
@@ -138,8 +114,13 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
             result = driver_for(out_set, all[i].providers[ZETA_GROUP_COMPUTE].backend, &driver);
         if (result == ZE_RESULT_SUCCESS && driver)
             result = create_device(&all[i], parent, driver, &made[i]);
-        if (result == ZE_RESULT_SUCCESS && made[i])
-            result = note_queues(driver, made[i]);
+        struct zeta_backend *queues = made[i] ? zeta_device_queue_provider(made[i])->backend : NULL;
+        uint32_t q = 0;
+
+        while (queues && q < driver->queue_backend_count && driver->queue_backends[q] != queues)
+            q++;
+        if (result == ZE_RESULT_SUCCESS && queues && q == driver->queue_backend_count)
+            result = append(&driver->queue_backends, &driver->queue_backend_count, queues);
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
@@ -154,16 +135,6 @@ ze_result_t ZE_APICALL impl_zeDriverGetApiVersion(ze_driver_handle_t hDriver ZET
 {
     *version = ZE_API_VERSION_1_17;
     return ZE_RESULT_SUCCESS;
-}
-
-/* "1.2.3" as 0x01020003: grows with every release and is never 0. */
-static uint32_t version_number(const char *text)
-{
-    unsigned long major = strtoul(text, (char **)&text, 10);
-    unsigned long minor = *text == '.' ? strtoul(text + 1, (char **)&text, 10) : 0;
-    unsigned long patch = *text == '.' ? strtoul(text + 1, NULL, 10) : 0;
-
-    return (uint32_t)(major << 24 | (minor & 0xff) << 16 | (patch & 0xffff));
 }
 
 /* FNV-1a, 64 bit. */
@@ -190,7 +161,10 @@ ze_result_t ZE_APICALL impl_zeDriverGetProperties(ze_driver_handle_t hDriver,
     uint64_t uuid[2] = {digest(1, driver->name), digest(2, ZETA_VERSION)};
 
     memcpy(pDriverProperties->uuid.id, uuid, sizeof(pDriverProperties->uuid.id));
-    pDriverProperties->driverVersion = version_number(ZETA_VERSION);
+    /* "1.2.3" as 0x01020003: grows with every release and is never 0. */
+    unsigned major = 0, minor = 0, patch = 0;
+    (void)sscanf(ZETA_VERSION, "%u.%u.%u", &major, &minor, &patch);
+    pDriverProperties->driverVersion = major << 24 | (minor & 0xff) << 16 | (patch & 0xffff);
 
     struct zeta_chain chain = zeta_chain_begin(pDriverProperties->pNext);
     uint32_t stype;
@@ -234,13 +208,11 @@ ze_result_t ZE_APICALL impl_zeDriverGetLastErrorDescription(ze_driver_handle_t h
  * it promises, and never before. ----
  */
 
-struct extension {
+/* The first line depends on the loader and is skipped where it does not hold. */
+static const struct {
     const char *name;
     uint32_t version;
-};
-
-/* The first line depends on the loader and is skipped where it does not hold. */
-static const struct extension extensions[] = {
+} extensions[] = {
     {ZE_DRIVER_DDI_HANDLES_EXT_NAME, ZE_MAKE_VERSION(1, 1)},
     {ZE_EU_COUNT_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
     {ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_NAME, ZE_MAKE_VERSION(1, 0)},
@@ -280,14 +252,13 @@ static const struct extension extensions[] = {
     {ZET_CONCURRENT_METRIC_GROUPS_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
 };
 
-static const uint32_t extension_count = sizeof(extensions) / sizeof(extensions[0]);
-
 ze_result_t ZE_APICALL
 impl_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver ZETA_UNUSED, uint32_t *pCount,
                                     ze_driver_extension_properties_t *pExtensionProperties)
 {
     uint32_t first = have_ddi_handles() ? 0 : 1;
-    uint32_t n = zeta_count_clip(pCount, extension_count - first, pExtensionProperties);
+    uint32_t n = zeta_count_clip(pCount, sizeof(extensions) / sizeof(extensions[0]) - first,
+                                 pExtensionProperties);
 
     for (uint32_t i = 0; i < n; i++) {
         ze_driver_extension_properties_t *out = &pExtensionProperties[i];

@@ -54,34 +54,34 @@ ZETA_AT_UNLOAD static void mark_dead(void)
     zeta_object_close();
 }
 
-/* Without a driver no program can ask for the sentence, so it is logged; once, programs try again.
- */
-static void log_failure(ze_result_t result)
+static ze_result_t start(struct generation *generation)
 {
     static atomic_bool logged;
-    const char *sentence = zeta_error_describe();
+    const void *tables[4];
+    ze_result_t result;
 
+    zeta_error_clear();
+    result = zeta_settings_load();
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_object_init();
+    if (result == ZE_RESULT_SUCCESS) {
+        zeta_dispatch_fill(tables);
+        zeta_object_set_dispatch(tables);
+        result = zeta_plugin_host_start();
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_drivers_create(&generation->set);
+    if (result == ZE_RESULT_SUCCESS) {
+        atomic_store(&zeta_core_state_word, ZETA_CORE_READY);
+        return result;
+    }
+    /* Without a driver no program can ask for the sentence; logged once, programs try again. */
+    const char *sentence = zeta_error_describe();
     if (!atomic_exchange(&logged, true))
         zeta_log(ZETA_LOG_ERROR, "init", "initialisation failed with 0x%08x: %s", (unsigned)result,
                  *sentence ? sentence : "no reason was given");
-}
-
-static ze_result_t start(struct generation *generation)
-{
-    const void *tables[4];
-    ze_result_t result = zeta_settings_load();
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = zeta_object_init();
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    zeta_dispatch_fill(tables);
-    zeta_object_set_dispatch(tables);
-    result = zeta_plugin_host_start();
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return zeta_drivers_create(&generation->set);
+    zeta_object_close();
+    return result;
 }
 
 /* One thread starts, the others wait for it. */
@@ -95,19 +95,11 @@ static ze_result_t start_once(void)
                           "there is no memory to initialise the library");
     (void)pthread_mutex_lock(&generation->fork.lock);
     uint32_t state = atomic_load(&zeta_core_state_word);
-    if (state == ZETA_CORE_DEAD) {
+    if (state == ZETA_CORE_DEAD)
         result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                             "the library is being unloaded and cannot be initialised again");
-    } else if (state != ZETA_CORE_READY) {
-        zeta_error_clear();
+    else if (state != ZETA_CORE_READY)
         result = start(generation);
-        if (result == ZE_RESULT_SUCCESS) {
-            atomic_store(&zeta_core_state_word, ZETA_CORE_READY);
-        } else {
-            log_failure(result);
-            zeta_object_close();
-        }
-    }
     (void)pthread_mutex_unlock(&generation->fork.lock);
     return result;
 }

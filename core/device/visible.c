@@ -10,8 +10,6 @@
 #include "core/settings/settings.h"
 #include "core/util/log.h"
 
-enum hierarchy { COMPOSITE, FLAT, COMBINED };
-
 static const char *skip_blanks(const char *text)
 {
     while (isspace((unsigned char)*text))
@@ -59,23 +57,6 @@ size_t zeta_mask_parse(const char *text, struct zeta_mask_entry entries[ZETA_MAS
             break;
     }
     return count;
-}
-
-static enum hierarchy read_hierarchy(void)
-{
-    const char *text = secure_getenv("ZE_FLAT_DEVICE_HIERARCHY");
-
-    if (!text || !*text || strcasecmp(text, "COMPOSITE") == 0)
-        return COMPOSITE;
-    if (strcasecmp(text, "FLAT") == 0)
-        return FLAT;
-    if (strcasecmp(text, "COMBINED") == 0)
-        return COMBINED;
-    zeta_log(ZETA_LOG_WARN, "init",
-             "ZE_FLAT_DEVICE_HIERARCHY is '%.40s', not COMPOSITE, FLAT or COMBINED; devices are "
-             "shown as COMPOSITE",
-             text);
-    return COMPOSITE;
 }
 
 /* Shows the tiles of a driver's devices in their place; false without memory. */
@@ -190,13 +171,21 @@ void zeta_visible_apply(struct zeta_driver_set *set)
 {
     const char *mask = secure_getenv("ZE_AFFINITY_MASK");
     struct zeta_mask_entry entries[ZETA_MASK_ENTRIES];
-    enum hierarchy hierarchy = read_hierarchy();
+    const char *text = secure_getenv("ZE_FLAT_DEVICE_HIERARCHY");
+    const bool is_flat = text && strcasecmp(text, "FLAT") == 0;
+    const bool is_combined = text && strcasecmp(text, "COMBINED") == 0;
     const char *bad = NULL;
+
+    if (text && *text && !is_flat && !is_combined && strcasecmp(text, "COMPOSITE") != 0)
+        zeta_log(ZETA_LOG_WARN, "init",
+                 "ZE_FLAT_DEVICE_HIERARCHY is '%.40s', not COMPOSITE, FLAT or COMBINED; devices "
+                 "are shown as COMPOSITE",
+                 text);
 
     for (uint32_t i = 0; i < set->count; i++) {
         if (zeta_settings_switch("ZE_ENABLE_PCI_ID_DEVICE_ORDER"))
             sort_by_address(set->drivers[i]);
-        if (hierarchy != COMPOSITE && !show_tiles(set->drivers[i], hierarchy == FLAT))
+        if ((is_flat || is_combined) && !show_tiles(set->drivers[i], is_flat))
             zeta_log(ZETA_LOG_WARN, "init", "no memory to show the tiles of driver %s as devices",
                      set->drivers[i]->name);
     }

@@ -8,23 +8,14 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static bool has_device(const struct zeta_context *context, const struct zeta_device *device)
-{
-    if (device->driver != context->driver)
-        return false;
-    if (context->device_count == 0)
-        return true;
-    for (uint32_t i = 0; i < context->device_count; i++) {
-        if (context->devices[i] == device || context->devices[i] == device->parent)
-            return true;
-    }
-    return false;
-}
-
 ze_result_t zeta_context_check_device(const struct zeta_context *context,
                                       const struct zeta_device *device)
 {
-    if (has_device(context, device))
+    bool has = device->driver == context->driver && context->device_count == 0;
+
+    for (uint32_t i = 0; i < context->device_count && !has; i++)
+        has = context->devices[i] == device || context->devices[i] == device->parent;
+    if (has)
         return ZE_RESULT_SUCCESS;
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       "device %s (driver %s) is not one of the devices that the context of driver "

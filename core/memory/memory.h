@@ -169,17 +169,6 @@ void zeta_virtual_table_destroy(struct zeta_virtual_table *table);
 bool zeta_virtual_find(struct zeta_virtual_table *table, const void *address,
                        struct zeta_virtual_mapping *out_mapping);
 
-/** Puts physical memory into the list of its context, and takes it out. */
-void zeta_virtual_link(struct zeta_virtual_table *table, struct zeta_physical *physical);
-void zeta_virtual_unlink(struct zeta_virtual_table *table, struct zeta_physical *physical);
-
-/**
- * Page size of a device (or of the context, NULL) for memory of a size.
- * Errors: UNSUPPORTED_FEATURE when its backend has no virtual memory.
- */
-ze_result_t zeta_virtual_page(const struct zeta_context *context, struct zeta_device *device,
-                              size_t size_bytes, size_t *out_page_bytes);
-
 /** What a program asks of an allocation beyond its size, in the descriptors and their chains. */
 struct zeta_memory_request {
     bool read_only;        /**< kernels only read it */

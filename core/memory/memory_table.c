@@ -222,21 +222,6 @@ ze_result_t zeta_memory_release(struct zeta_allocation *allocation)
     return zeta_memory_give_back(backend, base);
 }
 
-/* Takes out what has ended. Marks pass in the order in which they were made. */
-static struct zeta_allocation *take_ended_locked(struct zeta_memory_table *table)
-{
-    struct zeta_allocation *first = table->deferred;
-    struct zeta_allocation **end = &first;
-
-    while (*end && zeta_memory_queues.passed((*end)->marks))
-        end = &(*end)->next;
-    table->deferred = *end;
-    *end = NULL;
-    if (!table->deferred)
-        table->last_deferred = &table->deferred;
-    return first;
-}
-
 void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation)
 {
     if (!allocation && !atomic_load(&table->has_deferred))
@@ -246,7 +231,15 @@ void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *
         *table->last_deferred = allocation;
         table->last_deferred = &allocation->next;
     }
-    struct zeta_allocation *ended = take_ended_locked(table);
+    /* Marks pass in the order in which they were made. */
+    struct zeta_allocation *ended = table->deferred;
+    struct zeta_allocation **end = &ended;
+    while (*end && zeta_memory_queues.passed((*end)->marks))
+        end = &(*end)->next;
+    table->deferred = *end;
+    *end = NULL;
+    if (!table->deferred)
+        table->last_deferred = &table->deferred;
     atomic_store(&table->has_deferred, table->deferred != NULL);
     zeta_memory_unlock(table);
     while (ended) {

@@ -117,6 +117,26 @@ static uint32_t end_reservation(struct reservation *r)
     return backend->compute.virtual_free(backend->self, base, size_bytes);
 }
 
+static void link_physical(struct zeta_virtual_table *table, struct zeta_physical *physical)
+{
+    (void)pthread_mutex_lock(&table->lock);
+    physical->next = table->physicals;
+    physical->link = &table->physicals;
+    if (physical->next)
+        physical->next->link = &physical->next;
+    table->physicals = physical;
+    (void)pthread_mutex_unlock(&table->lock);
+}
+
+static void unlink_physical(struct zeta_virtual_table *table, struct zeta_physical *physical)
+{
+    (void)pthread_mutex_lock(&table->lock);
+    *physical->link = physical->next;
+    if (physical->next)
+        physical->next->link = physical->link;
+    (void)pthread_mutex_unlock(&table->lock);
+}
+
 void zeta_virtual_table_destroy(struct zeta_virtual_table *table)
 {
     if (!table)
@@ -130,32 +150,12 @@ void zeta_virtual_table_destroy(struct zeta_virtual_table *table)
     while (table->physicals) {
         struct zeta_physical *first = table->physicals;
 
-        zeta_virtual_unlink(table, first);
+        unlink_physical(table, first);
         zeta_object_discard(first);
     }
     (void)pthread_cond_destroy(&table->changed);
     (void)pthread_mutex_destroy(&table->lock);
     free(table);
-}
-
-void zeta_virtual_link(struct zeta_virtual_table *table, struct zeta_physical *physical)
-{
-    (void)pthread_mutex_lock(&table->lock);
-    physical->next = table->physicals;
-    physical->link = &table->physicals;
-    if (physical->next)
-        physical->next->link = &physical->next;
-    table->physicals = physical;
-    (void)pthread_mutex_unlock(&table->lock);
-}
-
-void zeta_virtual_unlink(struct zeta_virtual_table *table, struct zeta_physical *physical)
-{
-    (void)pthread_mutex_lock(&table->lock);
-    *physical->link = physical->next;
-    if (physical->next)
-        physical->next->link = physical->link;
-    (void)pthread_mutex_unlock(&table->lock);
 }
 
 bool zeta_virtual_find(struct zeta_virtual_table *table, const void *address,
@@ -177,8 +177,12 @@ bool zeta_virtual_find(struct zeta_virtual_table *table, const void *address,
     return found;
 }
 
-ze_result_t zeta_virtual_page(const struct zeta_context *context, struct zeta_device *device,
-                              size_t size_bytes, size_t *out_page_bytes)
+/*
+ * Page size of a device (or of the context, NULL) for memory of a size. UNSUPPORTED_FEATURE when
+ * its backend has no virtual memory.
+ */
+static ze_result_t page_size(const struct zeta_context *context, struct zeta_device *device,
+                             size_t size_bytes, size_t *out_page_bytes)
 {
     const struct zeta_device *limits = zeta_memory_device(context, device);
     const struct zeta_backend *backend = context->driver->compute;
@@ -198,7 +202,7 @@ ze_result_t zeta_virtual_page(const struct zeta_context *context, struct zeta_de
 static ze_result_t check_pages(const struct zeta_context *context, const void *ptr, size_t size,
                                size_t *out_page_bytes)
 {
-    ze_result_t result = zeta_virtual_page(context, NULL, size, out_page_bytes);
+    ze_result_t result = page_size(context, NULL, size, out_page_bytes);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -250,24 +254,23 @@ static void end_change(const struct change *change)
 }
 
 /* Makes room for more mappings, so that nothing fails once the backend did its part. */
-static ze_result_t make_room_locked(struct reservation *r, uint32_t more)
-{
-    uint32_t room = 2 * (r->count + more);
-
-    if (r->room - r->count >= more)
-        return ZE_RESULT_SUCCESS;
-    struct zeta_virtual_mapping *grown = realloc(r->mappings, room * sizeof(*grown));
-    if (!grown)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a mapping");
-    r->mappings = grown;
-    r->room = room;
-    return ZE_RESULT_SUCCESS;
-}
-
 static ze_result_t make_room(const struct change *change, uint32_t more)
 {
+    struct reservation *r = change->reservation;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
     (void)pthread_mutex_lock(&change->table->lock);
-    ze_result_t result = make_room_locked(change->reservation, more);
+    if (r->room - r->count < more) {
+        uint32_t room = 2 * (r->count + more);
+        struct zeta_virtual_mapping *grown = realloc(r->mappings, room * sizeof(*grown));
+
+        if (grown) {
+            r->mappings = grown;
+            r->room = room;
+        } else {
+            result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a mapping");
+        }
+    }
     (void)pthread_mutex_unlock(&change->table->lock);
     return result;
 }
@@ -346,8 +349,7 @@ ze_result_t ZE_APICALL impl_zeVirtualMemQueryPageSize(ze_context_handle_t hConte
     struct zeta_device *device = (struct zeta_device *)hDevice;
     ze_result_t result = zeta_context_check_device(context, device);
 
-    return result == ZE_RESULT_SUCCESS ? zeta_virtual_page(context, device, size, pagesize)
-                                       : result;
+    return result == ZE_RESULT_SUCCESS ? page_size(context, device, size, pagesize) : result;
 }
 
 ze_result_t ZE_APICALL impl_zeVirtualMemReserve(ze_context_handle_t hContext, const void *pStart,
@@ -419,74 +421,55 @@ static ze_result_t check_owner(const struct zeta_physical *physical,
                       "the physical memory belongs to another context");
 }
 
-static ze_result_t check_physical(const struct zeta_context *context,
-                                  const struct zeta_physical *physical, size_t size, size_t offset,
-                                  size_t page_bytes)
-{
-    ze_result_t result = check_owner(physical, context);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (offset % page_bytes != 0)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
-                          "offset %zu is not aligned to pages of %zu bytes", offset, page_bytes);
-    if (offset > physical->size_bytes || size > physical->size_bytes - offset)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "%zu bytes from offset %zu reach beyond the %zu bytes of the physical "
-                          "memory",
-                          size, offset, physical->size_bytes);
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t map(const struct change *change, const struct zeta_virtual_mapping *mapping)
-{
-    struct reservation *r = change->reservation;
-    uintptr_t begin, end;
-    ze_result_t result;
-
-    if (next_run(change, change->begin, &begin, &end))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "something is mapped in %zu bytes at %p; unmap it first",
-                          mapping->size_bytes, (void *)mapping->base);
-    result = make_room(change, 3);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = zeta_backend_result(
-        r->backend,
-        r->backend->compute.virtual_map(r->backend->self, (void *)mapping->base,
-                                        mapping->size_bytes, mapping->physical->plugin_physical,
-                                        mapping->offset_bytes, (uint32_t)mapping->access),
-        "mapping physical memory");
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    (void)pthread_mutex_lock(&change->table->lock);
-    forget_locked(change);
-    insert_locked(r, first_behind(r, mapping->base), mapping);
-    (void)pthread_mutex_unlock(&change->table->lock);
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t ZE_APICALL impl_zeVirtualMemMap(ze_context_handle_t hContext, const void *ptr,
                                             size_t size, ze_physical_mem_handle_t hPhysicalMemory,
                                             size_t offset, ze_memory_access_attribute_t access)
 {
     struct zeta_context *context = (struct zeta_context *)hContext;
-    struct zeta_virtual_mapping mapping = {.base = (uintptr_t)ptr,
-                                           .size_bytes = size,
-                                           .physical = (struct zeta_physical *)hPhysicalMemory,
-                                           .offset_bytes = offset,
-                                           .access = access};
+    const struct zeta_backend *backend = context->driver->compute;
+    struct zeta_physical *physical = (struct zeta_physical *)hPhysicalMemory;
+    const struct zeta_virtual_mapping mapping = {.base = (uintptr_t)ptr,
+                                                 .size_bytes = size,
+                                                 .physical = physical,
+                                                 .offset_bytes = offset,
+                                                 .access = access};
     struct change change;
+    uintptr_t begin, end;
     size_t page = 0;
     ze_result_t result = check_pages(context, ptr, size, &page);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = check_physical(context, mapping.physical, size, offset, page);
-    if (result == ZE_RESULT_SUCCESS)
-        result = begin_change(context, ptr, size, &change);
+        result = check_owner(physical, context);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = map(&change, &mapping);
+    if (offset % page != 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                          "offset %zu is not aligned to pages of %zu bytes", offset, page);
+    if (offset > physical->size_bytes || size > physical->size_bytes - offset)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%zu bytes from offset %zu reach beyond the %zu bytes of the physical "
+                          "memory",
+                          size, offset, physical->size_bytes);
+    result = begin_change(context, ptr, size, &change);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (next_run(&change, change.begin, &begin, &end))
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "something is mapped in %zu bytes at %p; unmap it first", size, ptr);
+    else
+        result = make_room(&change, 3);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_backend_result(
+            backend,
+            backend->compute.virtual_map(backend->self, (void *)(uintptr_t)ptr, size,
+                                         physical->plugin_physical, offset, (uint32_t)access),
+            "mapping physical memory");
+    if (result == ZE_RESULT_SUCCESS) {
+        (void)pthread_mutex_lock(&change.table->lock);
+        forget_locked(&change);
+        insert_locked(change.reservation, first_behind(change.reservation, mapping.base), &mapping);
+        (void)pthread_mutex_unlock(&change.table->lock);
+    }
     end_change(&change);
     return result;
 }
@@ -515,22 +498,6 @@ ze_result_t ZE_APICALL impl_zeVirtualMemUnmap(ze_context_handle_t hContext, cons
     return result;
 }
 
-/* Changes the access where memory is mapped. */
-static ze_result_t change_access(const struct change *change, ze_memory_access_attribute_t access)
-{
-    const struct zeta_backend *backend = change->reservation->backend;
-    uintptr_t begin = change->begin;
-    uintptr_t end = change->begin;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    while (result == ZE_RESULT_SUCCESS && next_run(change, end, &begin, &end))
-        result = zeta_backend_result(backend,
-                                     backend->compute.virtual_access(backend->self, (void *)begin,
-                                                                     end - begin, (uint32_t)access),
-                                     "changing the access to memory");
-    return result;
-}
-
 /* Notes the access of all that lies inside the change, mapped or not; there is room. */
 static void note_access_locked(const struct change *change, ze_memory_access_attribute_t access)
 {
@@ -556,14 +523,20 @@ ze_result_t ZE_APICALL impl_zeVirtualMemSetAccessAttribute(ze_context_handle_t h
                                                            ze_memory_access_attribute_t access)
 {
     struct change change;
+    uintptr_t begin, end;
     ze_result_t result = begin_change((struct zeta_context *)hContext, ptr, size, &change);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    const struct zeta_backend *backend = change.reservation->backend;
     /* Two cuts, and a piece for each gap between what is noted already. */
     result = make_room(&change, change.reservation->count + 3);
-    if (result == ZE_RESULT_SUCCESS)
-        result = change_access(&change, access);
+    end = change.begin;
+    while (result == ZE_RESULT_SUCCESS && next_run(&change, end, &begin, &end))
+        result = zeta_backend_result(backend,
+                                     backend->compute.virtual_access(backend->self, (void *)begin,
+                                                                     end - begin, (uint32_t)access),
+                                     "changing the access to memory");
     if (result == ZE_RESULT_SUCCESS) {
         (void)pthread_mutex_lock(&change.table->lock);
         note_access_locked(&change, access);
@@ -578,18 +551,14 @@ static ze_memory_access_attribute_t piece_at(const struct reservation *r, uintpt
                                              uintptr_t *out_end)
 {
     uint32_t index = first_behind(r, address);
-    const struct zeta_virtual_mapping *m = &r->mappings[index];
+    const struct zeta_virtual_mapping *m = index < r->count ? &r->mappings[index] : NULL;
 
-    if (index == r->count) {
-        *out_end = r->base + r->size_bytes;
-        return ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+    if (m && m->base <= address) {
+        *out_end = m->base + m->size_bytes;
+        return m->access;
     }
-    if (m->base > address) {
-        *out_end = m->base;
-        return ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
-    }
-    *out_end = m->base + m->size_bytes;
-    return m->access;
+    *out_end = m ? m->base : r->base + r->size_bytes;
+    return ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
 }
 
 ze_result_t ZE_APICALL impl_zeVirtualMemGetAccessAttribute(ze_context_handle_t hContext,
@@ -615,15 +584,6 @@ ze_result_t ZE_APICALL impl_zeVirtualMemGetAccessAttribute(ze_context_handle_t h
 
 /* ---- memory without an address ---- */
 
-/* What is to be made. */
-struct wanted {
-    struct zeta_context *context;
-    struct zeta_device *device;
-    uint32_t kind; /* ZETA_PLUGIN_MEMORY_* */
-    size_t size_bytes;
-    struct zeta_memory_request request;
-};
-
 static void finish_physical(void *object)
 {
     struct zeta_physical *physical = object;
@@ -636,63 +596,35 @@ static void finish_physical(void *object)
 
 ZETA_OBJECT_FINISHER(ZETA_KIND_PHYSICAL_MEM, finish_physical)
 
-static ze_result_t read_desc(const ze_physical_mem_desc_t *desc, struct wanted *wanted)
-{
-    const uint32_t both =
-        ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE | ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST;
-    bool on_host = (desc->flags & ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
-    size_t page = 0;
-    ze_result_t result = zeta_virtual_page(wanted->context, wanted->device, desc->size, &page);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if ((desc->flags & both) == both)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "desc->flags asks for memory of the device and of the host; it can be "
-                          "one of them");
-    if (!wanted->device && !on_host)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                          "hDevice is null; only memory with the flag ALLOCATE_ON_HOST needs no "
-                          "device");
-    if (desc->size % page != 0)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-                          "desc->size %zu is not a multiple of the page size %zu", desc->size,
-                          page);
-    wanted->kind = on_host ? ZETA_PLUGIN_MEMORY_HOST : ZETA_PLUGIN_MEMORY_DEVICE;
-    wanted->size_bytes = desc->size;
-    if (wanted->device)
-        result = zeta_context_check_device(wanted->context, wanted->device);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_memory_request_read(desc->pNext, &wanted->request);
-    return result;
-}
-
 /* Calls the backend; on success the memory has the size that was asked for. */
-static ze_result_t make_physical(const struct wanted *wanted,
+static ze_result_t make_physical(const struct zeta_context *context, const struct zeta_device *on,
+                                 bool on_host, size_t size_bytes,
+                                 const struct zeta_memory_request *request,
                                  struct zeta_plugin_physical **out_physical)
 {
-    const struct zeta_backend *backend = wanted->context->driver->compute;
+    const struct zeta_backend *backend = context->driver->compute;
     struct zeta_plugin_device *device =
-        wanted->device ? wanted->device->backend->providers[ZETA_GROUP_COMPUTE].device : NULL;
+        on ? on->backend->providers[ZETA_GROUP_COMPUTE].device : NULL;
     struct zeta_plugin_share share = {.struct_size = sizeof(share),
-                                      .descriptor = wanted->request.import_fd};
+                                      .descriptor = request->import_fd};
+    uint32_t code;
 
-    if (!wanted->request.has_import)
-        return zeta_backend_result(backend,
-                                   backend->compute.physical_create(
-                                       backend->self,
-                                       wanted->kind == ZETA_PLUGIN_MEMORY_HOST ? NULL : device,
-                                       wanted->kind, wanted->size_bytes, out_physical),
-                                   "allocating physical memory");
-    uint32_t code = backend->compute.physical_import(backend->self, device, &share, out_physical);
+    if (!request->has_import) {
+        code = backend->compute.physical_create(backend->self, on_host ? NULL : device,
+                                                on_host ? ZETA_PLUGIN_MEMORY_HOST
+                                                        : ZETA_PLUGIN_MEMORY_DEVICE,
+                                                size_bytes, out_physical);
+        return zeta_backend_result(backend, code, "allocating physical memory");
+    }
+    code = backend->compute.physical_import(backend->self, device, &share, out_physical);
     if (code != ZETA_PLUGIN_SUCCESS)
         return zeta_backend_result(backend, code, "importing physical memory");
-    if (share.size_bytes == wanted->size_bytes)
+    if (share.size_bytes == size_bytes)
         return ZE_RESULT_SUCCESS;
     backend->compute.physical_destroy(backend->self, *out_physical);
-    return zeta_error(
-        ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "descriptor %d is memory of %llu bytes, not of %zu",
-        wanted->request.import_fd, (unsigned long long)share.size_bytes, wanted->size_bytes);
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                      "descriptor %d is memory of %llu bytes, not of %zu", request->import_fd,
+                      (unsigned long long)share.size_bytes, size_bytes);
 }
 
 ze_result_t ZE_APICALL impl_zePhysicalMemCreate(ze_context_handle_t hContext,
@@ -700,17 +632,40 @@ ze_result_t ZE_APICALL impl_zePhysicalMemCreate(ze_context_handle_t hContext,
                                                 ze_physical_mem_desc_t *desc,
                                                 ze_physical_mem_handle_t *phPhysicalMemory)
 {
-    struct wanted wanted = {.context = (struct zeta_context *)hContext,
-                            .device = (struct zeta_device *)hDevice};
-    struct zeta_backend *backend = wanted.context->driver->compute;
+    const uint32_t both =
+        ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE | ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST;
+    struct zeta_context *context = (struct zeta_context *)hContext;
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_backend *backend = context->driver->compute;
+    struct zeta_memory_request request = {0};
     struct zeta_plugin_physical *made = NULL;
+    bool on_host = (desc->flags & ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
     void *object = NULL;
-    ze_result_t result = read_desc(desc, &wanted);
+    size_t page = 0;
+    ze_result_t result = page_size(context, device, desc->size, &page);
 
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((desc->flags & both) == both)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "desc->flags asks for memory of the device and of the host; it can be "
+                          "one of them");
+    if (!device && !on_host)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                          "hDevice is null; only memory with the flag ALLOCATE_ON_HOST needs no "
+                          "device");
+    if (desc->size % page != 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                          "desc->size %zu is not a multiple of the page size %zu", desc->size,
+                          page);
+    if (device)
+        result = zeta_context_check_device(context, device);
     if (result == ZE_RESULT_SUCCESS)
-        result = make_physical(&wanted, &made);
-    if (zeta_memory_is_short(wanted.context, result))
-        result = make_physical(&wanted, &made);
+        result = zeta_memory_request_read(desc->pNext, &request);
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_physical(context, device, on_host, desc->size, &request, &made);
+    if (zeta_memory_is_short(context, result))
+        result = make_physical(context, device, on_host, desc->size, &request, &made);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = zeta_object_create(ZETA_KIND_PHYSICAL_MEM, sizeof(struct zeta_physical), &object);
@@ -719,15 +674,15 @@ ze_result_t ZE_APICALL impl_zePhysicalMemCreate(ze_context_handle_t hContext,
         return result;
     }
     struct zeta_physical *physical = object;
-    physical->context = wanted.context;
-    physical->device = wanted.kind == ZETA_PLUGIN_MEMORY_HOST ? NULL : wanted.device;
+    physical->context = context;
+    physical->device = on_host ? NULL : device;
     physical->backend = backend;
     physical->plugin_physical = made;
     physical->id = zeta_memory_next_id();
-    physical->size_bytes = wanted.size_bytes;
-    physical->type = (ze_memory_type_t)wanted.kind;
-    physical->export_types = wanted.request.export_types;
-    zeta_virtual_link(wanted.context->virtual_memory, physical);
+    physical->size_bytes = desc->size;
+    physical->type = on_host ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
+    physical->export_types = request.export_types;
+    link_physical(context->virtual_memory, physical);
     *phPhysicalMemory = (ze_physical_mem_handle_t)physical;
     return ZE_RESULT_SUCCESS;
 }
@@ -747,7 +702,7 @@ ze_result_t ZE_APICALL impl_zePhysicalMemDestroy(ze_context_handle_t hContext,
     if (!zeta_object_retire(physical))
         return zeta_object_explain(hPhysicalMemory, ZETA_KIND_PHYSICAL_MEM, "zePhysicalMemDestroy",
                                    "hPhysicalMemory");
-    zeta_virtual_unlink(physical->context->virtual_memory, physical);
+    unlink_physical(physical->context->virtual_memory, physical);
     zeta_object_unpin(physical);
     return ZE_RESULT_SUCCESS;
 }

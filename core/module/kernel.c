@@ -161,18 +161,6 @@ ze_result_t ZE_APICALL impl_zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uin
     return result;
 }
 
-/* The largest divisor of n that is at most limit; limit >= 1. */
-static uint32_t largest_divisor(uint32_t n, uint32_t limit)
-{
-    if (limit >= n)
-        return n;
-    for (uint32_t d = limit; d > 1; d--) {
-        if (n % d == 0)
-            return d;
-    }
-    return 1;
-}
-
 ze_result_t ZE_APICALL impl_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
                                                      uint32_t globalSizeX, uint32_t globalSizeY,
                                                      uint32_t globalSizeZ, uint32_t *groupSizeX,
@@ -197,8 +185,13 @@ ze_result_t ZE_APICALL impl_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
         uint32_t limit =
             device->max_group_size_xyz[i] < room ? device->max_group_size_xyz[i] : room;
 
-        size[i] = p->required_group_size[i] ? p->required_group_size[i]
-                                            : largest_divisor(global[i], limit ? limit : 1);
+        size[i] = limit < global[i] ? limit : global[i];
+        while (size[i] > 1 && global[i] % size[i] != 0)
+            size[i]--;
+        if (size[i] == 0)
+            size[i] = 1;
+        if (p->required_group_size[i])
+            size[i] = p->required_group_size[i];
         room = room / size[i] ? room / size[i] : 1;
     }
     *groupSizeX = size[0];
@@ -291,61 +284,52 @@ static ze_result_t wrong_size(const struct zeta_kernel *kernel, uint32_t index, 
                       wanted, given);
 }
 
-/*
- * Drivers in the field take plain values of any size: an int for a size_t, or three numbers for a
- * vector of three, which has the size of four. Its author learns of it.
- */
-static bool tolerate_size(const struct zeta_kernel *kernel, uint32_t index, size_t given)
-{
-    struct zeta_kernel_argument *argument = &kernel->arguments[index];
-
-    if (argument->kind != ZETA_PLUGIN_ARG_VALUE || given == 0 ||
-        zeta_settings_bool("kernel.strict_arguments", false))
-        return false;
-    if (!atomic_exchange(&argument->is_logged, true))
-        zeta_log_once(ZETA_LOG_WARN, "kernel",
-                      "argument %u of kernel \"%s\" has %u bytes and was given %zu: what fits is "
-                      "used, the rest is zero (setting kernel.strict_arguments refuses it)",
-                      index, kernel->name, argument->size_bytes, given);
-    return true;
-}
-
-static ze_result_t write_local(const struct zeta_kernel *kernel, unsigned char *at, uint32_t index,
-                               size_t size, const void *value)
-{
-    uint32_t most = kernel->module->device->backend->properties.max_shared_local_bytes;
-    uint64_t bytes = size;
-
-    if (value)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "argument %u of kernel \"%s\" is local memory: it takes a size and no "
-                          "value",
-                          index, kernel->name);
-    if (size == 0 || size > most)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                          "argument %u of kernel \"%s\": local memory of %zu bytes; 1 to %u are "
-                          "possible",
-                          index, kernel->name, size, most);
-    memcpy(at, &bytes, sizeof(bytes));
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
                                        uint32_t index, size_t size, const void *value)
 {
+    uint32_t most = kernel->module->device->backend->properties.max_shared_local_bytes;
+    uint64_t local_bytes = size;
+
     if (index >= kernel->argument_count)
         return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                           "kernel \"%s\" has %u arguments, there is no number %u", kernel->name,
                           kernel->argument_count, index);
-    const struct zeta_kernel_argument *argument = &kernel->arguments[index];
-    if (argument->kind == ZETA_PLUGIN_ARG_LOCAL)
-        return write_local(kernel, block + argument->offset_bytes, index, size, value);
-    if (size != argument->size_bytes && !tolerate_size(kernel, index, size))
-        return wrong_size(kernel, index, size, argument->size_bytes);
-    memset(block + argument->offset_bytes, 0, argument->size_bytes);
+    struct zeta_kernel_argument *argument = &kernel->arguments[index];
+    unsigned char *at = block + argument->offset_bytes;
+    if (argument->kind == ZETA_PLUGIN_ARG_LOCAL) {
+        if (value)
+            return zeta_error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                "argument %u of kernel \"%s\" is local memory: it takes a size and no "
+                "value",
+                index, kernel->name);
+        if (size == 0 || size > most)
+            return zeta_error(
+                ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                "argument %u of kernel \"%s\": local memory of %zu bytes; 1 to %u are "
+                "possible",
+                index, kernel->name, size, most);
+        memcpy(at, &local_bytes, sizeof(local_bytes));
+        return ZE_RESULT_SUCCESS;
+    }
+    if (size != argument->size_bytes) {
+        /*
+         * Drivers in the field take plain values of any size: an int for a size_t, or three numbers
+         * for a vector of three, which has the size of four. Its author learns of it.
+         */
+        if (argument->kind != ZETA_PLUGIN_ARG_VALUE || size == 0 ||
+            zeta_settings_bool("kernel.strict_arguments", false))
+            return wrong_size(kernel, index, size, argument->size_bytes);
+        if (!atomic_exchange(&argument->is_logged, true))
+            zeta_log_once(
+                ZETA_LOG_WARN, "kernel",
+                "argument %u of kernel \"%s\" has %u bytes and was given %zu: what fits is "
+                "used, the rest is zero (setting kernel.strict_arguments refuses it)",
+                index, kernel->name, argument->size_bytes, size);
+    }
+    memset(at, 0, argument->size_bytes);
     if (value)
-        memcpy(block + argument->offset_bytes, value,
-               size < argument->size_bytes ? size : argument->size_bytes);
+        memcpy(at, value, size < argument->size_bytes ? size : argument->size_bytes);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -60,26 +60,6 @@ static ze_result_t copy_names(const struct zeta_plugin_array *names, char ***out
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t read_names(struct zeta_module *module)
-{
-    struct zeta_backend *backend = module->backend;
-    struct zeta_plugin_array kernels = {0};
-    struct zeta_plugin_array imports = {0};
-    uint32_t code =
-        backend->compute.module_kernel_names(backend->self, module->plugin_module, &kernels);
-
-    if (code != ZETA_PLUGIN_SUCCESS)
-        return zeta_backend_result(backend, code, "listing the kernels of a module");
-    code = backend->compute.module_symbols(backend->self, module->plugin_module,
-                                           ZETA_PLUGIN_SYMBOL_IMPORT, &imports);
-    if (code != ZETA_PLUGIN_SUCCESS)
-        return zeta_backend_result(backend, code, "listing the imports of a module");
-    ze_result_t result = copy_names(&kernels, &module->kernel_names, &module->kernel_count);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return copy_names(&imports, &module->imports, &module->import_count);
-}
-
 static ze_result_t build(struct zeta_module *module, const struct zeta_module_input *input,
                          struct zeta_text *log)
 {
@@ -108,7 +88,21 @@ static ze_result_t build(struct zeta_module *module, const struct zeta_module_in
             module->device->name, who->backend->id);
     }
     module->profile_flags = input->profile_flags;
-    return read_names(module);
+
+    struct zeta_backend *backend = module->backend;
+    struct zeta_plugin_array kernels = {0};
+    struct zeta_plugin_array imports = {0};
+    code = backend->compute.module_kernel_names(backend->self, module->plugin_module, &kernels);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "listing the kernels of a module");
+    code = backend->compute.module_symbols(backend->self, module->plugin_module,
+                                           ZETA_PLUGIN_SYMBOL_IMPORT, &imports);
+    if (code != ZETA_PLUGIN_SUCCESS)
+        return zeta_backend_result(backend, code, "listing the imports of a module");
+    ze_result_t result = copy_names(&kernels, &module->kernel_names, &module->kernel_count);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return copy_names(&imports, &module->imports, &module->import_count);
 }
 
 static ze_result_t create_module(struct zeta_context *context, struct zeta_device *device,

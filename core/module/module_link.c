@@ -222,7 +222,7 @@ ze_result_t ZE_APICALL impl_zeModuleDynamicLink(uint32_t numModules, ze_module_h
 
 /* ---- inspection ---- */
 
-static bool is_exported(const char *name, struct zeta_plugin_array *const exports, uint32_t count)
+static bool is_exported(const char *name, const struct zeta_plugin_array *exports, uint32_t count)
 {
     size_t length = strlen(name);
 
@@ -237,8 +237,9 @@ static bool is_exported(const char *name, struct zeta_plugin_array *const export
     return false;
 }
 
-static void list_imports(struct zeta_module *const *modules, struct zeta_plugin_array *exports,
-                         uint32_t count, bool only_unresolvable, struct zeta_text *log)
+static void list_imports(struct zeta_module *const *modules,
+                         const struct zeta_plugin_array *exports, uint32_t count,
+                         bool only_unresolvable, struct zeta_text *log)
 {
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < modules[i]->import_count; k++) {
@@ -250,15 +251,24 @@ static void list_imports(struct zeta_module *const *modules, struct zeta_plugin_
     }
 }
 
-static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
-                           ze_linkage_inspection_ext_flags_t flags, struct zeta_text *log)
+ze_result_t ZE_APICALL
+impl_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *pInspectDesc, uint32_t numModules,
+                               ze_module_handle_t *phModules, ze_module_build_log_handle_t *phLog)
 {
+    struct zeta_module *const *modules = (struct zeta_module *const *)phModules;
+    ZETA_CLEANUP(zeta_text_finish) struct zeta_text log = {0};
     ZETA_CLEANUP(zeta_freep)
-    struct zeta_plugin_array *exports = calloc((size_t)count + 1, sizeof(*exports));
+    struct zeta_plugin_array *exports = calloc((size_t)numModules + 1, sizeof(*exports));
+    ze_linkage_inspection_ext_flags_t flags = pInspectDesc->flags;
 
+    /* No flag means all three lists. */
+    if (flags == 0)
+        flags = ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS |
+                ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS |
+                ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS;
     if (!exports)
         return zeta_error_no_memory("links between modules");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < numModules; i++) {
         struct zeta_backend *backend = modules[i]->backend;
         uint32_t code = backend->compute.module_symbols(backend->self, modules[i]->plugin_module,
                                                         ZETA_PLUGIN_SYMBOL_EXPORT, &exports[i]);
@@ -267,38 +277,22 @@ static ze_result_t inspect(struct zeta_module *const *modules, uint32_t count,
             return zeta_backend_result(backend, code, "listing the exports of a module");
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) {
-        zeta_text_add(log, "imports:\n");
-        list_imports(modules, exports, count, false, log);
+        zeta_text_add(&log, "imports:\n");
+        list_imports(modules, exports, numModules, false, &log);
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) {
-        zeta_text_add(log, "unresolvable imports:\n");
-        list_imports(modules, exports, count, true, log);
+        zeta_text_add(&log, "unresolvable imports:\n");
+        list_imports(modules, exports, numModules, true, &log);
     }
     if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) {
-        zeta_text_add(log, "exports:\n");
-        for (uint32_t i = 0; i < count; i++) {
+        zeta_text_add(&log, "exports:\n");
+        for (uint32_t i = 0; i < numModules; i++) {
             for (uint64_t k = 0; k < exports[i].count; k++) {
                 const struct zeta_plugin_string *name = zeta_array_at(&exports[i], k);
 
-                zeta_text_add(log, "  %.*s\n", (int)name->size, name->data);
+                zeta_text_add(&log, "  %.*s\n", (int)name->size, name->data);
             }
         }
     }
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL
-impl_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *pInspectDesc, uint32_t numModules,
-                               ze_module_handle_t *phModules, ze_module_build_log_handle_t *phLog)
-{
-    ze_linkage_inspection_ext_flags_t flags = pInspectDesc->flags;
-    ZETA_CLEANUP(zeta_text_finish) struct zeta_text log = {0};
-
-    /* No flag means all three lists. */
-    if (flags == 0)
-        flags = ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS |
-                ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS |
-                ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS;
-    ze_result_t result = inspect((struct zeta_module *const *)phModules, numModules, flags, &log);
-    return result == ZE_RESULT_SUCCESS ? zeta_module_log_create(&log, phLog) : result;
+    return zeta_module_log_create(&log, phLog);
 }

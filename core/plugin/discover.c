@@ -208,17 +208,38 @@ static bool set_data(struct zeta_plugin_host *entry)
     return entry->data_dir && entry->provides;
 }
 
-/* Reads the manifest that fd is open on. The entry is stopped if it is bad. */
-static enum zeta_manifest_kind read_manifest(struct zeta_plugin_host *entry, int fd, bool strict)
+/* Opens and reads the manifest of an entry, which is stopped if it is bad. */
+static enum zeta_manifest_kind read_manifest(struct zeta_plugin_host *entry, bool strict)
 {
     const struct zeta_yaml_limits limits = {
         .max_bytes = ZETA_MANIFEST_BYTES_MAX, .max_depth = 16, .max_nodes = 20000};
+    ZETA_CLEANUP(zeta_closep)
+    int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct findings findings = {.strict = strict};
     struct zeta_diagnostics sink = {.report = report, .context = &findings};
-    struct zeta_yaml_error error;
-    struct zeta_yaml_document *document = zeta_yaml_read_fd(fd, entry->path, &limits, &error);
     enum zeta_manifest_kind kind = ZETA_MANIFEST_BAD;
+    struct zeta_yaml_document *document;
+    struct zeta_yaml_error error;
+    char reason[PATH_MAX + 128];
+    struct stat status;
 
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                              "The manifest %s cannot be opened (%s).", entry->path,
+                              strerrordesc_np(errno));
+        return kind;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
+                              "The manifest %s is not a regular file.", entry->path);
+        return kind;
+    }
+    if (!zeta_trust_check(fd, zeta_trust_level(), entry->named, reason, sizeof(reason))) {
+        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                              "The manifest %s is not trusted: %s.", entry->path, reason);
+        return kind;
+    }
+    document = zeta_yaml_read_fd(fd, entry->path, &limits, &error);
     if (document)
         kind = zeta_manifest_read(document, &sink, &entry->manifest);
     else if (zeta_diagnose_yaml(&sink, entry->path, &error) == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
@@ -239,28 +260,6 @@ static enum zeta_manifest_kind read_manifest(struct zeta_plugin_host *entry, int
     return kind;
 }
 
-static enum zeta_manifest_kind open_manifest(struct zeta_plugin_host *entry, bool strict)
-{
-    ZETA_CLEANUP(zeta_closep)
-    int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    char reason[PATH_MAX + 128];
-    struct stat status;
-
-    if (fd < 0 || fstat(fd, &status) != 0)
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
-                              "The manifest %s cannot be opened (%s).", entry->path,
-                              strerrordesc_np(errno));
-    else if (!S_ISREG(status.st_mode))
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
-                              "The manifest %s is not a regular file.", entry->path);
-    else if (!zeta_trust_check(fd, zeta_trust_level(), entry->named, reason, sizeof(reason)))
-        (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                              "The manifest %s is not trusted: %s.", entry->path, reason);
-    else
-        return read_manifest(entry, fd, strict);
-    return ZETA_MANIFEST_BAD;
-}
-
 struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool strict,
                                             bool *out_no_memory)
 {
@@ -274,7 +273,7 @@ struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool s
         entry->checked = strict;
         entry->named = named;
         if (set_places(entry, path))
-            kind = open_manifest(entry, strict);
+            kind = read_manifest(entry, strict);
     }
     if (kind == ZETA_MANIFEST_FOREIGN && !strict) {
         zeta_log(ZETA_LOG_DEBUG, "plugin", "%s is no plugin manifest; passed over.", path);
@@ -331,27 +330,6 @@ static bool add_base(struct walk *walk)
     return zeta_paths_each_yaml(walk->dir->path, add_manifest, walk);
 }
 
-/* The same id further on is shadowed; the first in the order of the search wins. */
-static void mark_shadowed(const struct zeta_list *entries)
-{
-    for (size_t i = 0; i < entries->count; i++) {
-        struct zeta_plugin_host *entry = entries->items[i];
-
-        if (!*entry->manifest.id || entry->state != ZETA_PLUGIN_STATE_FOUND)
-            continue;
-        for (size_t j = 0; j < i; j++) {
-            const struct zeta_plugin_host *first = entries->items[j];
-
-            if (strcmp(first->manifest.id, entry->manifest.id) != 0)
-                continue;
-            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_SHADOWED,
-                                  "%s comes first in the search and has the same id \"%s\".",
-                                  first->path, entry->manifest.id);
-            break;
-        }
-    }
-}
-
 ze_result_t zeta_discover(struct zeta_list *out_entries)
 {
     struct zeta_base_dirs dirs;
@@ -369,7 +347,18 @@ ze_result_t zeta_discover(struct zeta_list *out_entries)
     zeta_search_finish(&dirs);
     if (!complete)
         return zeta_error_no_memory("the plugin manifests");
-    mark_shadowed(out_entries);
+    /* The same id further on is shadowed; the first in the order of the search wins. */
+    for (size_t i = 0; i < out_entries->count; i++) {
+        struct zeta_plugin_host *entry = out_entries->items[i];
+        const struct zeta_plugin_host *first = out_entries->items[0];
+
+        for (size_t k = 0; strcmp(first->manifest.id, entry->manifest.id) != 0; k++)
+            first = out_entries->items[k];
+        if (first != entry && *entry->manifest.id && entry->state == ZETA_PLUGIN_STATE_FOUND)
+            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_SHADOWED,
+                                  "%s comes first in the search and has the same id \"%s\".",
+                                  first->path, entry->manifest.id);
+    }
     return ZE_RESULT_SUCCESS;
 }
 

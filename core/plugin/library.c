@@ -56,15 +56,6 @@ static void machine_name(uint16_t machine, char *out_name, size_t size_bytes)
     (void)snprintf(out_name, size_bytes, "machine %u", machine);
 }
 
-static bool has_dots(const char *path)
-{
-    for (const char *at = path; (at = strstr(at, "..")) != NULL; at += 2) {
-        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 /* Absolute; with a slash: from the manifest's directory; bare: from the plugin libraries. */
 static bool resolve(struct zeta_plugin_host *entry)
 {
@@ -72,6 +63,7 @@ static bool resolve(struct zeta_plugin_host *entry)
     char base[PATH_MAX];
     char path[2 * PATH_MAX];
     char real[PATH_MAX];
+    bool has_dots = false;
 
     if (written[0] == '/') {
         (void)snprintf(path, sizeof(path), "%s", written);
@@ -81,7 +73,9 @@ static bool resolve(struct zeta_plugin_host *entry)
         zeta_paths_plugin_libraries(base, sizeof(base));
         (void)snprintf(path, sizeof(path), "%s/%s", base, written);
     }
-    if (has_dots(written) && realpath(path, real) &&
+    for (const char *at = written; (at = strstr(at, "..")) != NULL && !has_dots; at += 2)
+        has_dots = (at == written || at[-1] == '/') && (at[2] == '/' || at[2] == '\0');
+    if (has_dots && realpath(path, real) &&
         (strncmp(real, entry->tree, strlen(entry->tree)) != 0 || real[strlen(entry->tree)] != '/'))
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
                                "The library %s leaves the directory %s of its manifest; write an "
@@ -92,24 +86,29 @@ static bool resolve(struct zeta_plugin_host *entry)
                                              "There is no memory for the path of its library.");
 }
 
-/* True if the file is the one that holds this code. */
-static bool is_ourselves(const struct stat *status)
+/* An ELF file that this process could map: of the same class and machine, and shared. */
+static bool check_file(struct zeta_plugin_host *entry, int fd)
 {
     static const char here;
+    Elf64_Ehdr header = {0}; /* the members used here are at the same place in both classes */
+    char reason[PATH_MAX + 128];
+    char theirs[32];
+    char ours[32];
+    struct stat status;
     struct stat own;
     Dl_info info;
 
-    return dladdr(&here, &info) != 0 && info.dli_fname && stat(info.dli_fname, &own) == 0 &&
-           own.st_dev == status->st_dev && own.st_ino == status->st_ino;
-}
-
-static bool check_elf(struct zeta_plugin_host *entry, int fd)
-{
-    Elf64_Ehdr header; /* the members used here are at the same place in both classes */
-    char theirs[32];
-    char ours[32];
-
-    memset(&header, 0, sizeof(header));
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE, "%s is not a regular file.",
+                               entry->library);
+    if (!zeta_trust_check(fd, zeta_trust_level(), entry->named, reason, sizeof(reason)))
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED, "%s is not trusted: %s.",
+                               entry->library, reason);
+    if (dladdr(&here, &info) != 0 && info.dli_fname && stat(info.dli_fname, &own) == 0 &&
+        own.st_dev == status.st_dev && own.st_ino == status.st_ino)
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
+                               "The manifest names libzeta itself (%s) as its plugin.",
+                               entry->library);
     if (pread(fd, &header, sizeof(header), 0) < (ssize_t)sizeof(Elf32_Ehdr) ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,
@@ -133,43 +132,11 @@ static bool check_elf(struct zeta_plugin_host *entry, int fd)
     return true;
 }
 
-static bool check_file(struct zeta_plugin_host *entry, int fd)
-{
-    char reason[PATH_MAX + 128];
-    struct stat status;
-
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE, "%s is not a regular file.",
-                               entry->library);
-    if (!zeta_trust_check(fd, zeta_trust_level(), entry->named, reason, sizeof(reason)))
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED, "%s is not trusted: %s.",
-                               entry->library, reason);
-    if (is_ourselves(&status))
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The manifest names libzeta itself (%s) as its plugin.",
-                               entry->library);
-    return check_elf(entry, fd);
-}
-
-/*
- * What was checked is what is mapped: a privileged process opens the library through the
- * descriptor. It stays open then, because the dynamic linker knows libraries by the name they were
- * opened with, and the number must not come to mean another file.
- */
-static void *open_checked(const char *library, int *fd)
-{
-    char name[64];
-
-    if (zeta_trust_level() != ZETA_TRUST_PRIVILEGED)
-        return dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", *fd);
-    *fd = -1;
-    return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-}
-
 bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn *out_negotiate)
 {
     ZETA_CLEANUP(zeta_closep) int fd = -1;
+    const char *name;
+    char descriptor[64];
     const char *reason;
     void *library;
     void *symbol;
@@ -184,8 +151,19 @@ bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn 
                                entry->library, strerrordesc_np(errno));
     if (!check_file(entry, fd))
         return false;
+    name = entry->library;
+    /*
+     * What was checked is what is mapped: a privileged process opens the library through the
+     * descriptor. It stays open then, because the dynamic linker knows libraries by the name they
+     * were opened with, and the number must not come to mean another file.
+     */
+    if (zeta_trust_level() == ZETA_TRUST_PRIVILEGED) {
+        (void)snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", fd);
+        name = descriptor;
+        fd = -1;
+    }
     (void)dlerror();
-    library = open_checked(entry->library, &fd);
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {
         reason = dlerror();
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NOT_LOADABLE,

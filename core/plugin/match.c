@@ -62,18 +62,6 @@ static bool read_pci_ids(int directory, struct zeta_pci_device *device)
     return true;
 }
 
-static bool add_pci_device(struct zeta_machine *machine, const struct zeta_pci_device *device)
-{
-    struct zeta_pci_device *grown =
-        realloc(machine->pci, (machine->pci_count + 1) * sizeof(*grown));
-
-    if (!grown)
-        return false;
-    grown[machine->pci_count++] = *device;
-    machine->pci = grown;
-    return true;
-}
-
 static bool is_out_of_descriptors(int error)
 {
     return error == EMFILE || error == ENFILE;
@@ -83,7 +71,7 @@ static bool is_out_of_descriptors(int error)
  * A machine without such a bus has no directory; any other reason hides hardware that is there, so
  * that a software device would take its place unnoticed.
  */
-static void tell_unread(const char *path, int error)
+static void warn_unread(const char *path, int error)
 {
     char reason_text[64];
 
@@ -94,21 +82,28 @@ static void tell_unread(const char *path, int error)
              is_out_of_descriptors(error) ? " (close some, or raise the limit: ulimit -n)" : "");
 }
 
+/* Opens a directory below the root of fixed paths; NULL, with a warning, if it cannot be read. */
+static DIR *open_bus(const char *below_root, char out_path[PATH_MAX + 64])
+{
+    DIR *bus;
+
+    (void)snprintf(out_path, PATH_MAX + 64, "%s%s", zeta_paths_root(), below_root);
+    bus = opendir(out_path);
+    if (!bus)
+        warn_unread(out_path, errno);
+    return bus;
+}
+
 static void read_pci(struct zeta_machine *machine)
 {
     char path[PATH_MAX + 64];
     struct dirent *entry;
-    DIR *all;
+    DIR *all = open_bus("/sys/bus/pci/devices", path);
 
     machine->pci_read = true;
-    (void)snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", zeta_paths_root());
-    all = opendir(path);
-    if (!all) {
-        tell_unread(path, errno);
-        return;
-    }
-    while ((entry = readdir(all)) != NULL) {
+    while (all && (entry = readdir(all)) != NULL) {
         struct zeta_pci_device device = {0};
+        struct zeta_pci_device *grown;
         ZETA_CLEANUP(zeta_closep)
         int fd = -1;
 
@@ -119,31 +114,29 @@ static void read_pci(struct zeta_machine *machine)
         if (fd < 0 || !read_pci_ids(fd, &device)) {
             if (!is_out_of_descriptors(errno))
                 continue;
-            tell_unread(path, errno); /* it is so for all that follow */
+            warn_unread(path, errno); /* it is so for all that follow */
             break;
         }
         (void)snprintf(device.address, sizeof(device.address), "%.15s", entry->d_name);
         read_driver(fd, "driver", device.driver, sizeof(device.driver));
-        if (!add_pci_device(machine, &device))
+        grown = realloc(machine->pci, (machine->pci_count + 1) * sizeof(*grown));
+        if (!grown)
             break;
+        grown[machine->pci_count++] = device;
+        machine->pci = grown;
     }
-    (void)closedir(all);
+    if (all)
+        (void)closedir(all);
 }
 
 static void read_drm(struct zeta_machine *machine)
 {
     char path[PATH_MAX + 64];
     struct dirent *entry;
-    DIR *all;
+    DIR *all = open_bus("/sys/class/drm", path);
 
     machine->drm_read = true;
-    (void)snprintf(path, sizeof(path), "%s/sys/class/drm", zeta_paths_root());
-    all = opendir(path);
-    if (!all) {
-        tell_unread(path, errno);
-        return;
-    }
-    while ((entry = readdir(all)) != NULL) {
+    while (all && (entry = readdir(all)) != NULL) {
         char link[300];
         char driver[32];
         char *copy;
@@ -156,7 +149,8 @@ static void read_drm(struct zeta_machine *machine)
         if (copy && !zeta_list_add(&machine->drm_drivers, copy))
             free(copy);
     }
-    (void)closedir(all);
+    if (all)
+        (void)closedir(all);
 }
 
 static bool has_text(const struct zeta_texts *texts, const char *text)
@@ -243,36 +237,6 @@ static bool match_drm(struct zeta_machine *machine, const struct zeta_manifest_m
     return false;
 }
 
-static bool match_glob(const char *pattern)
-{
-    char path[PATH_MAX + 64];
-    glob_t found = {0};
-    bool any;
-
-    (void)snprintf(path, sizeof(path), "%s%.4000s", zeta_paths_root(), pattern);
-    any = glob(path, GLOB_NOSORT, NULL, &found) == 0 && found.gl_pathc > 0;
-    globfree(&found);
-    return any;
-}
-
-static bool match_setting(const struct zeta_manifest *manifest, const char *setting)
-{
-    const char *value = zeta_settings_plugin(manifest->id, setting);
-
-    return value && *value;
-}
-
-/* Which setting a plugin waits for, with the variable that the manifest names for it. */
-static void describe_setting(const struct zeta_manifest *manifest, const char *setting,
-                             struct zeta_text *text)
-{
-    zeta_text_add(text, "a value of the setting plugins.%s.%s", manifest->id, setting);
-    for (size_t i = 0; i < manifest->setting_count; i++) {
-        if (strcmp(manifest->settings[i].key, setting) == 0 && manifest->settings[i].variable)
-            zeta_text_add(text, " (variable %s)", manifest->settings[i].variable);
-    }
-}
-
 /* Whether an entry names devices of a vendor and asks for nothing else. */
 static bool is_id_list(const struct zeta_manifest_match *match)
 {
@@ -307,16 +271,6 @@ static void describe_pci(const struct zeta_manifest *manifest, size_t first, str
         zeta_text_add(text, "... (%zu ids)", count);
 }
 
-/* Whether an earlier list has described the ids of this one too. */
-static bool is_described(const struct zeta_manifest *manifest, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (is_joined(manifest, i, index))
-            return true;
-    }
-    return false;
-}
-
 static void describe(const struct zeta_manifest *manifest, size_t index, struct zeta_text *text)
 {
     const struct zeta_manifest_match *match = &manifest->matches[index];
@@ -334,24 +288,50 @@ static void describe(const struct zeta_manifest *manifest, size_t index, struct 
         zeta_text_add(text, "%s%s",
                       text->length > 0 && match->has_vendor ? " and a file " : "a file ",
                       match->device_glob);
-    if (match->setting) {
-        zeta_text_add(text, "%s", text->length > start ? " and " : "");
-        describe_setting(manifest, match->setting, text);
+    if (!match->setting)
+        return;
+    zeta_text_add(text, "%sa value of the setting plugins.%s.%s",
+                  text->length > start ? " and " : "", manifest->id, match->setting);
+    for (size_t i = 0; i < manifest->setting_count; i++) {
+        const struct zeta_manifest_setting *setting = &manifest->settings[i];
+
+        if (strcmp(setting->key, match->setting) == 0 && setting->variable)
+            zeta_text_add(text, " (variable %s)", setting->variable);
     }
+}
+
+/* Whether all that an entry asks for is there. */
+static bool holds(struct zeta_machine *machine, const struct zeta_manifest *manifest,
+                  const struct zeta_manifest_match *match)
+{
+    if (match->has_vendor && !match_pci(machine, match))
+        return false;
+    if (!match->has_vendor && match->drivers.count > 0 && !match_drm(machine, match))
+        return false;
+    if (match->device_glob) {
+        char path[PATH_MAX + 64];
+        glob_t found = {0};
+        bool any;
+
+        (void)snprintf(path, sizeof(path), "%s%.4000s", zeta_paths_root(), match->device_glob);
+        any = glob(path, GLOB_NOSORT, NULL, &found) == 0 && found.gl_pathc > 0;
+        globfree(&found);
+        if (!any)
+            return false;
+    }
+    if (match->setting) {
+        const char *value = zeta_settings_plugin(manifest->id, match->setting);
+
+        return value && *value;
+    }
+    return match->always || match->has_vendor || match->drivers.count > 0 || match->device_glob;
 }
 
 bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
                           struct zeta_text *reason)
 {
     for (size_t i = 0; i < manifest->match_count; i++) {
-        const struct zeta_manifest_match *match = &manifest->matches[i];
-        bool asks = match->always || match->has_vendor || match->drivers.count > 0 ||
-                    match->device_glob || match->setting;
-
-        if (asks && (!match->has_vendor || match_pci(machine, match)) &&
-            (match->has_vendor || match->drivers.count == 0 || match_drm(machine, match)) &&
-            (!match->device_glob || match_glob(match->device_glob)) &&
-            (!match->setting || match_setting(manifest, match->setting)))
+        if (holds(machine, manifest, &manifest->matches[i]))
             return true;
     }
     if (manifest->match_count == 0) {
@@ -360,7 +340,12 @@ bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manife
     }
     zeta_text_add(reason, "Nothing on this machine matches: looked for ");
     for (size_t i = 0; i < manifest->match_count; i++) {
-        if (is_described(manifest, i))
+        size_t earlier = 0;
+
+        /* An earlier list of the vendor has described the ids of this one too. */
+        while (earlier < i && !is_joined(manifest, earlier, i))
+            earlier++;
+        if (earlier < i)
             continue;
         if (i > 0)
             zeta_text_add(reason, "; or ");

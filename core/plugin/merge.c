@@ -14,31 +14,15 @@
 #define TOGETHER                                                                                   \
     (1u << ZETA_GROUP_COMPUTE | 1u << ZETA_GROUP_METRIC_QUERY | 1u << ZETA_GROUP_INSTRUMENT)
 
-struct merge {
-    struct zeta_backend_device *devices;
-    size_t count;
-    size_t capacity;
-};
-
-static struct zeta_backend_device *find(struct merge *merge, struct zeta_plugin_string id)
+static struct zeta_backend_device *find(struct zeta_backend_device *devices, size_t count,
+                                        struct zeta_plugin_string id)
 {
-    for (size_t i = 0; i < merge->count; i++) {
-        if (strlen(merge->devices[i].id) == id.size &&
-            memcmp(merge->devices[i].id, id.data, (size_t)id.size) == 0)
-            return &merge->devices[i];
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(devices[i].id) == id.size &&
+            memcmp(devices[i].id, id.data, (size_t)id.size) == 0)
+            return &devices[i];
     }
     return NULL;
-}
-
-static bool add(struct merge *merge, const struct zeta_plugin_device_properties *properties)
-{
-    struct zeta_backend_device *device = &merge->devices[merge->count];
-
-    device->id = strndup(properties->id.data, (size_t)properties->id.size);
-    if (!device->id)
-        return false;
-    merge->count++;
-    return true;
 }
 
 /* The entry's own index of a merged device, or its device count. */
@@ -75,8 +59,8 @@ static struct zeta_provider provider_of(struct zeta_plugin_host *entry, const ch
                                   .device = entry->devices[index_in(entry, id)]};
 }
 
-static void choose_providers(struct merge *merge, const struct zeta_list *entries,
-                             struct zeta_backend_device *device)
+static void choose_providers(struct zeta_backend_device *devices, size_t count,
+                             const struct zeta_list *entries, struct zeta_backend_device *device)
 {
     struct zeta_plugin_host *together = first_with(entries, device->id, 1u << ZETA_GROUP_COMPUTE);
     struct zeta_plugin_host *identity;
@@ -110,48 +94,50 @@ static void choose_providers(struct merge *merge, const struct zeta_list *entrie
     device->parent = SIZE_MAX;
     if (properties->parent != UINT32_MAX) {
         const struct zeta_backend_device *root =
-            find(merge, identity->properties[properties->parent].id);
+            find(devices, count, identity->properties[properties->parent].id);
 
-        device->parent = root ? (size_t)(root - merge->devices) : SIZE_MAX;
+        device->parent = root ? (size_t)(root - devices) : SIZE_MAX;
     }
-}
-
-static bool collect(struct merge *merge, const struct zeta_list *entries)
-{
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct zeta_plugin_host *entry = entries->items[i];
-
-        /* A plugin that provides nothing gives no devices either. */
-        for (uint32_t d = 0; entry->active && entry->manifest.provides && d < entry->device_count;
-             d++) {
-            if (!find(merge, entry->properties[d].id) && !add(merge, &entry->properties[d]))
-                return false;
-        }
-    }
-    return true;
 }
 
 ze_result_t zeta_merge_devices(const struct zeta_list *entries,
                                struct zeta_backend_device **out_devices, size_t *out_count)
 {
-    struct merge merge = {0};
+    struct zeta_backend_device *devices;
+    size_t capacity = 1;
+    size_t count = 0;
 
+    for (size_t i = 0; i < entries->count; i++)
+        capacity += ((const struct zeta_plugin_host *)entries->items[i])->device_count;
+    devices = calloc(capacity, sizeof(*devices));
+    if (!devices)
+        return zeta_error_no_memory("the devices");
     for (size_t i = 0; i < entries->count; i++) {
         const struct zeta_plugin_host *entry = entries->items[i];
 
-        if (entry->active)
-            merge.capacity += entry->device_count;
+        /* A plugin that provides nothing gives no devices either. */
+        if (!entry->active || !entry->manifest.provides)
+            continue;
+        for (uint32_t d = 0; d < entry->device_count; d++) {
+            const struct zeta_plugin_string *id = &entry->properties[d].id;
+
+            if (find(devices, count, *id))
+                continue;
+            devices[count].id = strndup(id->data, (size_t)id->size);
+            if (!devices[count].id)
+                goto no_memory;
+            count++;
+        }
     }
-    merge.devices = calloc(merge.capacity + 1, sizeof(*merge.devices));
-    if (!merge.devices || !collect(&merge, entries)) {
-        for (size_t i = 0; merge.devices && i < merge.count; i++)
-            free((void *)(uintptr_t)merge.devices[i].id);
-        free(merge.devices);
-        return zeta_error_no_memory("the devices");
-    }
-    for (size_t i = 0; i < merge.count; i++)
-        choose_providers(&merge, entries, &merge.devices[i]);
-    *out_devices = merge.devices;
-    *out_count = merge.count;
+    for (size_t i = 0; i < count; i++)
+        choose_providers(devices, count, entries, &devices[i]);
+    *out_devices = devices;
+    *out_count = count;
     return ZE_RESULT_SUCCESS;
+
+no_memory:
+    while (count > 0)
+        free((void *)(uintptr_t)devices[--count].id);
+    free(devices);
+    return zeta_error_no_memory("the devices");
 }

@@ -336,11 +336,17 @@ static bool read_drop_in(void *store, const char *path)
     return read_file(store, path, false);
 }
 
-static bool read_default_files(struct store *store)
+/* Reads the files that apply, least important first. False without memory. */
+static bool read_files(struct store *store)
 {
+    const char *chosen = zeta_paths_environment("ZETA_CONFIG");
     char directory[PATH_MAX];
     char path[PATH_MAX + 32];
 
+    if (chosen && strcmp(chosen, "none") == 0)
+        return true;
+    if (chosen && *chosen)
+        return read_file(store, chosen, true);
     zeta_paths_system_config(directory, sizeof(directory));
     (void)snprintf(path, sizeof(path), "%s/zeta.yaml", directory);
     if (!read_file(store, path, false))
@@ -352,18 +358,6 @@ static bool read_default_files(struct store *store)
         return true;
     (void)snprintf(path, sizeof(path), "%s/zeta.yaml", directory);
     return read_file(store, path, false);
-}
-
-static ze_result_t read_files(struct store *store)
-{
-    const char *chosen = zeta_paths_environment("ZETA_CONFIG");
-    bool complete = true;
-
-    if (!chosen || !*chosen)
-        complete = read_default_files(store);
-    else if (strcmp(chosen, "none") != 0)
-        complete = read_file(store, chosen, true);
-    return complete ? ZE_RESULT_SUCCESS : zeta_error_no_memory("the settings");
 }
 
 /* ---- the settings in effect ---- */
@@ -485,17 +479,11 @@ static struct state *get_draft(struct state *current)
     return made;
 }
 
-/* Messages about the settings themselves obey the environment already. */
-static void configure_log(const char *level, const char *file)
-{
-    zeta_log_configure(level ? level : "warn", file ? file : "");
-}
-
 ze_result_t zeta_settings_load(void)
 {
     struct state *expected = NULL;
     struct state *state;
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (atomic_load_explicit(&published, memory_order_acquire))
         return ZE_RESULT_SUCCESS;
@@ -503,17 +491,19 @@ ze_result_t zeta_settings_load(void)
     state = calloc(1, sizeof(*state));
     if (!state)
         return zeta_error_no_memory("the settings");
-    configure_log(getenv("ZETA_LOG"), zeta_paths_environment("ZETA_LOG_FILE"));
-    result = read_files(&state->store);
-    if (result == ZE_RESULT_SUCCESS &&
-        (!apply_known(&state->store) || !keep_plugin_variables(&state->environment)))
+    /* Messages about the settings themselves obey the environment already. */
+    const char *level = getenv("ZETA_LOG");
+    const char *file = zeta_paths_environment("ZETA_LOG_FILE");
+    zeta_log_configure(level ? level : "warn", file ? file : "");
+    if (!read_files(&state->store) || !apply_known(&state->store) ||
+        !keep_plugin_variables(&state->environment))
         result = zeta_error_no_memory("the settings");
     if (result != ZE_RESULT_SUCCESS ||
         !atomic_compare_exchange_strong(&published, &expected, state)) {
         free_state(state); /* another thread was first: its settings count */
         return result;
     }
-    configure_log(zeta_settings_text("log.level", NULL), zeta_settings_text("log.file", NULL));
+    zeta_log_configure(zeta_settings_text("log.level", "warn"), zeta_settings_text("log.file", ""));
     return ZE_RESULT_SUCCESS;
 }
 

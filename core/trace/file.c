@@ -142,16 +142,6 @@ static void write_head(char *head)
     zeta_trace_text_put(&text, "}},\n");
 }
 
-/* Changes the number of lost records in a head, in place. */
-static void count_in_head(char *head, uint64_t lost)
-{
-    char digits[LOST_DIGITS];
-
-    for (size_t i = LOST_DIGITS; i-- > 0; lost /= 10)
-        digits[i] = lost > 0 || i == LOST_DIGITS - 1 ? (char)('0' + lost % 10) : ' ';
-    memcpy(head + LOST_AT, digits, LOST_DIGITS);
-}
-
 /* Makes the tail that ends the array; gives its size. */
 static size_t make_tail(uint64_t lost, char tail[TAIL_BYTES])
 {
@@ -376,7 +366,11 @@ void zeta_trace_file_lose(void)
         written = atomic_load(&file.lost);
         if (atomic_exchange(&file.is_counting, true))
             break; /* whoever is there looks again */
-        count_in_head(file.head, written);
+        uint64_t left = written;
+        char digits[LOST_DIGITS];
+        for (size_t i = LOST_DIGITS; i-- > 0; left /= 10)
+            digits[i] = left > 0 || i == LOST_DIGITS - 1 ? (char)('0' + left % 10) : ' ';
+        memcpy(file.head + LOST_AT, digits, LOST_DIGITS);
         atomic_store(&file.is_counting, false);
     } while (written != atomic_load(&file.lost));
     leave();

@@ -36,26 +36,18 @@ static bool is_alive(uint64_t claim)
            (syscall(SYS_tgkill, getpid(), (pid_t)(uint32_t)claim, 0) == 0 || errno != ESRCH);
 }
 
-static struct zeta_hazard *take(struct zeta_hazard *hazard)
-{
-    uint64_t nobody = 0;
-
-    if (!atomic_compare_exchange_strong(&hazard->claim, &nobody, new_claim()))
-        return NULL;
-    zeta_hazard_clear(hazard);
-    return hazard;
-}
-
 static struct zeta_hazard *find_free(void)
 {
-    struct zeta_hazard *taken = NULL;
+    for (struct zeta_hazard *hazard = atomic_load(&first); hazard; hazard = hazard->next) {
+        uint64_t nobody = 0;
 
-    for (struct zeta_hazard *hazard = atomic_load(&first); hazard && !taken;
-         hazard = hazard->next) {
-        if (atomic_load(&hazard->claim) == 0)
-            taken = take(hazard);
+        if (atomic_load(&hazard->claim) == 0 &&
+            atomic_compare_exchange_strong(&hazard->claim, &nobody, new_claim())) {
+            zeta_hazard_clear(hazard);
+            return hazard;
+        }
     }
-    return taken;
+    return NULL;
 }
 
 /*
@@ -78,20 +70,6 @@ static void free_of_ended_threads(void)
     atomic_store(&next_search, 2 * alive + FIRST_SEARCH);
 }
 
-static struct zeta_hazard *make(void)
-{
-    struct zeta_hazard *hazard = aligned_alloc(CACHE_LINE_BYTES, CACHE_LINE_BYTES);
-
-    _Static_assert(sizeof(*hazard) <= CACHE_LINE_BYTES, "a hazard has a cache line of its own");
-    if (!hazard)
-        return NULL;
-    *hazard = (struct zeta_hazard){.claim = new_claim(), .next = atomic_load(&first)};
-    while (!atomic_compare_exchange_weak(&first, &hazard->next, hazard))
-        ;
-    atomic_fetch_add(&hazard_count, 1);
-    return hazard;
-}
-
 struct zeta_hazard *zeta_hazard_claim(void)
 {
     struct zeta_hazard *hazard = find_free();
@@ -100,7 +78,17 @@ struct zeta_hazard *zeta_hazard_claim(void)
         free_of_ended_threads();
         hazard = find_free();
     }
-    return hazard ? hazard : make();
+    if (hazard)
+        return hazard;
+    _Static_assert(sizeof(*hazard) <= CACHE_LINE_BYTES, "a hazard has a cache line of its own");
+    hazard = aligned_alloc(CACHE_LINE_BYTES, CACHE_LINE_BYTES);
+    if (!hazard)
+        return NULL;
+    *hazard = (struct zeta_hazard){.claim = new_claim(), .next = atomic_load(&first)};
+    while (!atomic_compare_exchange_weak(&first, &hazard->next, hazard))
+        ;
+    atomic_fetch_add(&hazard_count, 1);
+    return hazard;
 }
 
 void zeta_hazard_release(struct zeta_hazard *hazard)

@@ -135,33 +135,6 @@ static int64_t load_signed(const void *value, size_t size_bytes)
     return size_bytes == sizeof(int8_t) ? (int8_t)(uint8_t)bits : (int64_t)bits;
 }
 
-static double load_float(const void *value, size_t size_bytes)
-{
-    float f32;
-    double f64;
-
-    if (size_bytes == sizeof(f32)) {
-        memcpy(&f32, value, sizeof(f32));
-        return (double)f32;
-    }
-    memcpy(&f64, value, sizeof(f64));
-    return f64;
-}
-
-static void add_enumerator(struct zeta_trace_text *text, const struct zeta_shape *shape,
-                           uint32_t value)
-{
-    const char *name = shape->name(value);
-
-    if (strcmp(name, "unknown") == 0) {
-        zeta_trace_text_unsigned(text, value);
-        return;
-    }
-    zeta_trace_text_put(text, "\"");
-    zeta_trace_text_put(text, name);
-    zeta_trace_text_put(text, "\"");
-}
-
 /* "A|B", with what has no name in hexadecimal at the end. */
 static void add_flags(struct zeta_trace_text *text, const struct zeta_shape *shape, uint32_t value)
 {
@@ -208,6 +181,10 @@ static void add_struct(struct zeta_trace_text *text, const struct zeta_shape *sh
 static void add_value(struct zeta_trace_text *text, const struct zeta_shape *shape,
                       const char *value)
 {
+    const char *name;
+    double f64;
+    float f32;
+
     switch (shape->show) {
     case ZETA_SHOW_UNSIGNED:
         zeta_trace_text_number(text, load_unsigned(value, shape->size_bytes));
@@ -219,10 +196,23 @@ static void add_value(struct zeta_trace_text *text, const struct zeta_shape *sha
         zeta_trace_text_put(text, load_unsigned(value, shape->size_bytes) ? "true" : "false");
         break;
     case ZETA_SHOW_FLOAT:
-        zeta_trace_text_float(text, load_float(value, shape->size_bytes));
+        if (shape->size_bytes == sizeof(f32)) {
+            memcpy(&f32, value, sizeof(f32));
+            f64 = (double)f32;
+        } else {
+            memcpy(&f64, value, sizeof(f64));
+        }
+        zeta_trace_text_float(text, f64);
         break;
     case ZETA_SHOW_ENUM:
-        add_enumerator(text, shape, (uint32_t)load_unsigned(value, shape->size_bytes));
+        name = shape->name((uint32_t)load_unsigned(value, shape->size_bytes));
+        if (strcmp(name, "unknown") == 0) {
+            zeta_trace_text_unsigned(text, (uint32_t)load_unsigned(value, shape->size_bytes));
+            break;
+        }
+        zeta_trace_text_put(text, "\"");
+        zeta_trace_text_put(text, name);
+        zeta_trace_text_put(text, "\"");
         break;
     case ZETA_SHOW_FLAGS:
         add_flags(text, shape, (uint32_t)load_unsigned(value, shape->size_bytes));
@@ -340,24 +330,6 @@ static void add_pointed(struct zeta_trace_text *text,
         add_value(text, shape, copy);
 }
 
-static void add_argument(struct zeta_trace_text *text,
-                         const struct zeta_function_description *function, uint32_t index,
-                         const void *const *arguments, bool is_after)
-{
-    const struct zeta_parameter *parameter = &function->parameters[index];
-    const char *pointer = NULL;
-
-    if (parameter->passing == ZETA_PASS_VALUE || parameter->passing == ZETA_PASS_LATE) {
-        add_value(text, &parameter->shape, arguments[index]);
-        return;
-    }
-    memcpy(&pointer, arguments[index], sizeof(pointer));
-    if (!pointer || (!is_after && parameter->passing == ZETA_PASS_OUT))
-        zeta_trace_text_address(text, (uintptr_t)pointer);
-    else
-        add_pointed(text, function, parameter, arguments, pointer);
-}
-
 static bool is_wanted(const struct zeta_parameter *parameter, const void *argument, bool is_after)
 {
     const void *pointer = NULL;
@@ -397,7 +369,16 @@ void zeta_trace_render(struct zeta_trace_text *text, enum zeta_function index,
         } else {
             zeta_trace_text_add(text, parameter->key, parameter->key_bytes);
         }
-        add_argument(text, function, i, arguments, is_after);
+        const char *pointer = NULL;
+        if (parameter->passing == ZETA_PASS_VALUE || parameter->passing == ZETA_PASS_LATE) {
+            add_value(text, &parameter->shape, arguments[i]);
+        } else {
+            memcpy(&pointer, arguments[i], sizeof(pointer));
+            if (!pointer || (!is_after && parameter->passing == ZETA_PASS_OUT))
+                zeta_trace_text_address(text, (uintptr_t)pointer);
+            else
+                add_pointed(text, function, parameter, arguments, pointer);
+        }
         if (text->is_cut) {
             text->used_bytes = mark;
             return;

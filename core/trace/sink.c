@@ -68,13 +68,34 @@ static _Atomic pid_t prepared;
 
 /* ---- threads ---- */
 
-static void add_thread_name(const struct thread_state *thread, struct zeta_trace_slot *slot)
+static struct zeta_trace_slot *slot_for(struct thread_state *thread)
 {
+    const uint32_t generation = zeta_trace_file_generation();
+    const bool is_new = thread->generation != generation;
+    struct zeta_trace_slot *slot;
     char line[256];
     char name[16] = "";
-    struct zeta_trace_text text = {.data = line, .size_bytes = sizeof(line)};
+    struct zeta_trace_text text = {.data = thread->prefix, .size_bytes = sizeof(thread->prefix)};
 
+    if (is_new) {
+        thread->hint = atomic_fetch_add(&thread_count, 1);
+        thread->generation = generation;
+        zeta_trace_text_put(&text, "{\"ph\":\"B\",\"pid\":");
+        zeta_trace_text_unsigned(&text, (uint64_t)getpid());
+        zeta_trace_text_put(&text, ",\"tid\":");
+        zeta_trace_text_unsigned(&text, (uint64_t)gettid());
+        zeta_trace_text_put(&text, ",\"ts\":");
+        thread->prefix_bytes = text.used_bytes;
+    }
+    slot = zeta_trace_slot_take(&thread->hint);
+    if (!is_new)
+        return slot;
+    if (!slot) {
+        thread->generation = generation - 1; /* the name is still to be written */
+        return NULL;
+    }
     (void)pthread_getname_np(pthread_self(), name, sizeof(name));
+    text = (struct zeta_trace_text){.data = line, .size_bytes = sizeof(line)};
     zeta_trace_text_add(&text, thread->prefix, thread->prefix_bytes);
     line[PHASE_AT] = 'M';
     zeta_trace_text_put(&text, "0,\"name\":\"thread_name\",\"args\":{\"name\":");
@@ -82,35 +103,6 @@ static void add_thread_name(const struct thread_state *thread, struct zeta_trace
     zeta_trace_text_put(&text, OPEN_END);
     if (!text.is_cut)
         zeta_trace_slot_write(slot, line, text.used_bytes, false);
-}
-
-static void enter_thread(struct thread_state *thread, uint32_t generation)
-{
-    struct zeta_trace_text text = {.data = thread->prefix, .size_bytes = sizeof(thread->prefix)};
-
-    thread->hint = atomic_fetch_add(&thread_count, 1);
-    thread->generation = generation;
-    zeta_trace_text_put(&text, "{\"ph\":\"B\",\"pid\":");
-    zeta_trace_text_unsigned(&text, (uint64_t)getpid());
-    zeta_trace_text_put(&text, ",\"tid\":");
-    zeta_trace_text_unsigned(&text, (uint64_t)gettid());
-    zeta_trace_text_put(&text, ",\"ts\":");
-    thread->prefix_bytes = text.used_bytes;
-}
-
-static struct zeta_trace_slot *slot_for(struct thread_state *thread)
-{
-    const uint32_t generation = zeta_trace_file_generation();
-    const bool is_new = thread->generation != generation;
-    struct zeta_trace_slot *slot;
-
-    if (is_new)
-        enter_thread(thread, generation);
-    slot = zeta_trace_slot_take(&thread->hint);
-    if (slot && is_new)
-        add_thread_name(thread, slot);
-    else if (is_new)
-        thread->generation = generation - 1; /* the name is still to be written */
     return slot;
 }
 
@@ -176,27 +168,6 @@ static void begin(struct zeta_trace_listener *listener ZETA_UNUSED, enum zeta_fu
     *where = (void *)(uintptr_t)zeta_trace_slot_ticket(slot);
 }
 
-static bool has_outputs(ze_result_t result)
-{
-    return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA ||
-           result == ZE_RESULT_WARNING_ACTION_REQUIRED;
-}
-
-static void add_result(struct zeta_trace_text *text, ze_result_t result, uint64_t errors_before)
-{
-    zeta_trace_text_comma(text);
-    zeta_trace_text_put(text, "\"result\":\"");
-    zeta_trace_text_put(text, zeta_string_ze_result((uint32_t)result));
-    zeta_trace_text_put(text, "\"");
-    /* The sentence that the call left, not that of an earlier one. */
-    if (result != ZE_RESULT_SUCCESS && zeta_error_count() != errors_before) {
-        const char *sentence = zeta_error_describe();
-
-        zeta_trace_text_put(text, ",\"error\":");
-        zeta_trace_text_string(text, sentence, strnlen(sentence, SENTENCE_BYTES));
-    }
-}
-
 static void end(struct zeta_trace_listener *listener ZETA_UNUSED, enum zeta_function function,
                 void *arguments, ze_result_t result, void **where)
 {
@@ -210,11 +181,22 @@ static void end(struct zeta_trace_listener *listener ZETA_UNUSED, enum zeta_func
         return;
     zeta_trace_text_add(&text, slot->chunk, slot->shown_bytes - (sizeof(OPEN_END) - 1));
     line[PHASE_AT] = 'X';
-    if (has_outputs(result))
+    if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA ||
+        result == ZE_RESULT_WARNING_ACTION_REQUIRED)
         zeta_trace_render(&text, function, arguments, true);
     text.size_bytes = sizeof(line);
     zeta_trace_text_end_cut(&text);
-    add_result(&text, result, slot->errors);
+    zeta_trace_text_comma(&text);
+    zeta_trace_text_put(&text, "\"result\":\"");
+    zeta_trace_text_put(&text, zeta_string_ze_result((uint32_t)result));
+    zeta_trace_text_put(&text, "\"");
+    /* The sentence that the call left, not that of an earlier one. */
+    if (result != ZE_RESULT_SUCCESS && zeta_error_count() != slot->errors) {
+        const char *sentence = zeta_error_describe();
+
+        zeta_trace_text_put(&text, ",\"error\":");
+        zeta_trace_text_string(&text, sentence, strnlen(sentence, SENTENCE_BYTES));
+    }
     zeta_trace_text_put(&text, "},\"dur\":");
     zeta_trace_text_time(&text, now_ns - slot->begin_ns);
     zeta_trace_text_put(&text, "},\n");

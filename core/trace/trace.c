@@ -76,37 +76,9 @@ static void end_read(struct zeta_trace_thread *thread, struct zeta_hazard *hazar
         zeta_hazard_release(hazard);
 }
 
-/* Slots of the listeners that find no room in the call. */
-static bool more_slots(struct zeta_hazard *hazard, uint32_t count)
-{
-    if (count > hazard->more_count) {
-        void **more = realloc(hazard->more, count * sizeof(*more));
-
-        if (!more)
-            return false;
-        hazard->more = more;
-        hazard->more_count = count;
-    }
-    return true;
-}
-
 static inline void **slot_of(struct zeta_trace_call *call, uint32_t index)
 {
     return index < ZETA_TRACE_SLOTS ? &call->slots[index] : &call->more[index - ZETA_TRACE_SLOTS];
-}
-
-static void tell_begin(struct zeta_trace_call *call)
-{
-    const struct zeta_trace_list *list = call->list;
-
-    call->thread->inside = true;
-    for (uint32_t i = 0; i < list->count; i++) {
-        void **slot = slot_of(call, i);
-
-        *slot = NULL;
-        list->listeners[i]->begin(list->listeners[i], call->function, call->arguments, slot);
-    }
-    call->thread->inside = false;
 }
 
 /* Apart from zeta_trace_begin(), so that the address of the thread's data is asked for once. */
@@ -119,10 +91,16 @@ ZETA_NOINLINE static bool begin_on(struct zeta_trace_thread *thread, struct zeta
     if (!hazard)
         return false;
     const struct zeta_trace_list *list = zeta_hazard_acquire(hazard, &zeta_trace_points[function]);
-    if (!list ||
-        (list->count > ZETA_TRACE_SLOTS && !more_slots(hazard, list->count - ZETA_TRACE_SLOTS))) {
-        end_read(thread, hazard);
-        return false;
+    if (!list)
+        goto not_traced;
+    if (list->count > ZETA_TRACE_SLOTS && list->count - ZETA_TRACE_SLOTS > hazard->more_count) {
+        uint32_t count = list->count - ZETA_TRACE_SLOTS;
+        void **more = realloc(hazard->more, count * sizeof(*more));
+
+        if (!more)
+            goto not_traced;
+        hazard->more = more;
+        hazard->more_count = count;
     }
     call->list = list;
     call->thread = thread;
@@ -131,8 +109,19 @@ ZETA_NOINLINE static bool begin_on(struct zeta_trace_thread *thread, struct zeta
     call->function = function;
     call->generation = thread->generation;
     call->more = hazard->more;
-    tell_begin(call);
+    thread->inside = true;
+    for (uint32_t i = 0; i < list->count; i++) {
+        void **slot = slot_of(call, i);
+
+        *slot = NULL;
+        list->listeners[i]->begin(list->listeners[i], function, arguments, slot);
+    }
+    thread->inside = false;
     return true;
+
+not_traced:
+    end_read(thread, hazard);
+    return false;
 }
 
 bool zeta_trace_begin(struct zeta_trace_call *call, enum zeta_function function, void *arguments)
@@ -164,13 +153,10 @@ bool zeta_trace_inside(void)
 
 static struct zeta_trace_list *make_list(uint32_t count)
 {
-    struct zeta_trace_list *list;
+    struct zeta_trace_list *list = malloc(sizeof(*list) + count * sizeof(list->listeners[0]));
 
-    list = malloc(sizeof(*list) + count * sizeof(list->listeners[0]));
-    if (list) {
-        list->next = NULL;
-        list->count = count;
-    }
+    if (list)
+        *list = (struct zeta_trace_list){.count = count};
     return list;
 }
 
@@ -224,28 +210,6 @@ static void publish_locked(struct writers *writers, size_t function,
         push(&writers->retired, (struct zeta_trace_list *)old);
 }
 
-/* The list of a function with one more listener; and a spare one for when a listener leaves. */
-static struct zeta_trace_list *extend(size_t function, struct zeta_trace_listener *listener,
-                                      struct zeta_trace_list **spares)
-{
-    const struct zeta_trace_list *old = list_of(function);
-    uint32_t count = old ? old->count : 0;
-    struct zeta_trace_list *list = make_list(count + 1);
-    struct zeta_trace_list *spare = count ? make_list(count) : NULL;
-
-    if (!list || (count && !spare)) {
-        free(list);
-        free(spare);
-        return NULL;
-    }
-    if (old)
-        memcpy(list->listeners, old->listeners, count * sizeof(list->listeners[0]));
-    list->listeners[count] = listener;
-    if (spare)
-        push(spares, spare);
-    return list;
-}
-
 ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
 {
     struct zeta_trace_list *lists[ZETA_FUNCTION_COUNT] = {0};
@@ -259,8 +223,17 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT && complete; i++) {
         if (!listener->wants(listener, (enum zeta_function)i))
             continue;
-        lists[i] = extend(i, listener, &spares[i]);
-        complete = lists[i] != NULL;
+        /* A list with one more listener; and a spare one for when a listener leaves. */
+        const struct zeta_trace_list *old = list_of(i);
+        const uint32_t count = old ? old->count : 0;
+
+        lists[i] = make_list(count + 1);
+        spares[i] = count ? make_list(count) : NULL;
+        complete = lists[i] && (spares[i] || count == 0);
+        for (uint32_t k = 0; complete && k < count; k++)
+            lists[i]->listeners[k] = old->listeners[k];
+        if (complete)
+            lists[i]->listeners[count] = listener;
     }
     zeta_hazard_barrier_init();
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++) {
@@ -280,24 +253,6 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
                     : zeta_error_no_memory("the lists of those who trace API calls");
 }
 
-/* The list of a function without a listener that it has. */
-static struct zeta_trace_list *reduce_locked(struct writers *writers, size_t function,
-                                             const struct zeta_trace_listener *listener)
-{
-    const struct zeta_trace_list *old = list_of(function);
-    struct zeta_trace_list *list;
-    uint32_t count = 0;
-
-    if (old->count == 1)
-        return NULL;
-    list = pop(&writers->spare[function]);
-    for (uint32_t i = 0; i < old->count; i++) {
-        if (old->listeners[i] != listener)
-            list->listeners[count++] = old->listeners[i];
-    }
-    return list;
-}
-
 void zeta_trace_remove(struct zeta_trace_listener *listener)
 {
     struct writers *writers = zeta_fork_state_peek(&all_writers);
@@ -307,8 +262,19 @@ void zeta_trace_remove(struct zeta_trace_listener *listener)
         return;
     (void)pthread_mutex_lock(&writers->fork.lock);
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT; i++) {
-        if (contains(list_of(i), listener))
-            publish_locked(writers, i, reduce_locked(writers, i, listener));
+        const struct zeta_trace_list *old = list_of(i);
+        struct zeta_trace_list *list = NULL;
+        uint32_t count = 0;
+
+        if (!contains(old, listener))
+            continue;
+        if (old->count > 1)
+            list = pop(&writers->spare[i]);
+        for (uint32_t k = 0; list && k < old->count; k++) {
+            if (old->listeners[k] != listener)
+                list->listeners[count++] = old->listeners[k];
+        }
+        publish_locked(writers, i, list);
     }
     zeta_hazard_barrier();
     reclaim_locked(writers);

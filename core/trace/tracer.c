@@ -76,24 +76,19 @@ static void end(struct zeta_trace_listener *listener, enum zeta_function functio
         epilogue(arguments, result, period->user_data, slot);
 }
 
-/* Frees the periods whose calls have all returned, in link and behind it. */
-static void free_idle_periods(struct period **link)
-{
-    while (*link) {
-        struct period *period = *link;
-
-        if (zeta_trace_is_idle(&period->listener)) {
-            *link = period->next;
-            free(period);
-        } else {
-            link = &period->next;
-        }
-    }
-}
-
 static ze_result_t enable_locked(struct tracer *tracer)
 {
-    free_idle_periods(&tracer->periods);
+    /* Periods whose calls have all returned are over. */
+    for (struct period **link = &tracer->periods; *link;) {
+        struct period *old = *link;
+
+        if (zeta_trace_is_idle(&old->listener)) {
+            *link = old->next;
+            free(old);
+        } else {
+            link = &old->next;
+        }
+    }
     ZETA_CLEANUP(zeta_freep) struct period *period = malloc(sizeof(*period));
     if (!period)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to enable an API tracer");

@@ -152,18 +152,6 @@ static bool find_span(const struct zeta_trace_queue *queue, const struct zeta_pl
     return true;
 }
 
-/* The two clocks are not read at the same instant, and viewers take an overlap for nesting. */
-static void keep_order(struct zeta_trace_track *track, struct span *span)
-{
-    const uint64_t last_ns = atomic_load_explicit(&track->last_end_ns, memory_order_relaxed);
-
-    if (span->begin_ns < last_ns)
-        span->begin_ns = last_ns;
-    if (span->end_ns < span->begin_ns)
-        span->end_ns = span->begin_ns;
-    atomic_store_explicit(&track->last_end_ns, span->end_ns, memory_order_relaxed);
-}
-
 static void write_record(const struct item *item, struct span span)
 {
     const struct zeta_trace_queue *queue = &item->activity->queue;
@@ -174,7 +162,13 @@ static void write_record(const struct item *item, struct span span)
     if (!slot)
         return;
     name_track(queue, slot);
-    keep_order(queue->track, &span);
+    /* The two clocks are not read at the same instant, and viewers take an overlap for nesting. */
+    const uint64_t last_ns = atomic_load_explicit(&queue->track->last_end_ns, memory_order_relaxed);
+    if (span.begin_ns < last_ns)
+        span.begin_ns = last_ns;
+    if (span.end_ns < span.begin_ns)
+        span.end_ns = span.begin_ns;
+    atomic_store_explicit(&queue->track->last_end_ns, span.end_ns, memory_order_relaxed);
     begin_line(&text, "X", queue->track);
     zeta_trace_text_time(&text, span.begin_ns);
     zeta_trace_text_put(&text, ",\"cat\":\"device\",\"name\":");
@@ -201,14 +195,6 @@ struct zeta_plugin_event *zeta_trace_activity_record(struct zeta_plugin_event *e
 }
 
 /* ---- submissions --------------------------------------------------------------------------- */
-
-static bool is_work(const struct zeta_plugin_command *command)
-{
-    return command->type == ZETA_PLUGIN_COMMAND_LAUNCH ||
-           command->type == ZETA_PLUGIN_COMMAND_COPY ||
-           command->type == ZETA_PLUGIN_COMMAND_COPY_REGION ||
-           command->type == ZETA_PLUGIN_COMMAND_FILL;
-}
 
 static struct zeta_plugin_string name_of(const struct zeta_trace_queue *queue,
                                          const struct zeta_plugin_command *command)
@@ -253,7 +239,10 @@ void zeta_trace_activity_watch(const struct zeta_trace_queue *queue,
     for (uint64_t i = 0; i < commands->count; i++) {
         struct zeta_plugin_command *command = &activity->commands[i];
 
-        if (!is_work(command))
+        if (command->type != ZETA_PLUGIN_COMMAND_LAUNCH &&
+            command->type != ZETA_PLUGIN_COMMAND_COPY &&
+            command->type != ZETA_PLUGIN_COMMAND_COPY_REGION &&
+            command->type != ZETA_PLUGIN_COMMAND_FILL)
             continue;
         items[i] = (struct item){activity, command, command->signal_event, name_of(queue, command)};
         command->signal_event = (struct zeta_plugin_event *)((uintptr_t)&items[i] | 1);

@@ -16,6 +16,7 @@ struct zeta_counter_table {
     struct zeta_counter_table *older; /* kept: somebody may still read it */
     struct zeta_counter_slot *slots;
     uint64_t count; /* a power of two */
+    struct zeta_counter_slot own[];
 };
 
 static uint64_t make_word(uint64_t value, enum zeta_signal_state state)
@@ -47,34 +48,31 @@ static struct zeta_counter_slot *slot_at(const struct zeta_counter *counter, uin
 
 /* ---------------------------------------------------------------- life */
 
-/* slots: shared ones, NULL: its own. */
-static struct zeta_counter_table *make_table(uint64_t count, struct zeta_counter_slot *slots)
+static struct zeta_counter_table *make_table(uint64_t count)
 {
-    struct zeta_counter_table *table = calloc(1, sizeof(*table));
+    struct zeta_counter_table *table = calloc(1, sizeof(*table) + count * sizeof(table->own[0]));
 
-    if (!table)
-        return NULL;
-    table->count = count;
-    table->slots = slots ? slots : calloc(count, sizeof(*slots));
-    if (table->slots)
-        return table;
-    free(table);
-    return NULL;
+    if (table) {
+        table->slots = table->own;
+        table->count = count;
+    }
+    return table;
 }
 
 ze_result_t zeta_counter_create(struct zeta_counter_memory *memory,
                                 struct zeta_counter **out_counter)
 {
     struct zeta_counter *counter = calloc(1, sizeof(*counter));
-    struct zeta_counter_table *table = memory ? make_table(ZETA_COUNTER_SHARED_SLOTS, memory->slots)
-                                              : make_table(FIRST_SLOTS, NULL);
+    struct zeta_counter_table *table = make_table(memory ? 0 : FIRST_SLOTS);
 
     if (!counter || !table) {
-        if (table && !memory)
-            free(table->slots);
         free(table);
         free(counter);
         return zeta_error_no_memory("a counter");
+    }
+    if (memory) {
+        table->slots = memory->slots;
+        table->count = ZETA_COUNTER_SHARED_SLOTS;
     }
     counter->core = memory ? &memory->core : &counter->own;
     atomic_store(&counter->table, table);
@@ -91,8 +89,6 @@ void zeta_counter_destroy(struct zeta_counter *counter)
     while (table) {
         struct zeta_counter_table *older = table->older;
 
-        if (!is_shared(counter))
-            free(table->slots);
         free(table);
         table = older;
     }
@@ -106,7 +102,7 @@ void zeta_counter_destroy(struct zeta_counter *counter)
 static bool grow_locked(struct zeta_counter *counter)
 {
     struct zeta_counter_table *old = atomic_load(&counter->table);
-    struct zeta_counter_table *table = make_table(old->count * 2, NULL);
+    struct zeta_counter_table *table = make_table(old->count * 2);
 
     if (!table)
         return false;

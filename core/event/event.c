@@ -56,17 +56,6 @@ ze_result_t zeta_event_make_counted(struct zeta_event *event)
 
 /* ---------------------------------------------------------------- state */
 
-/* A bound event shows its level. The count keeps unbind waiting while somebody is inside. */
-static bool read_level(struct zeta_event *event, uint32_t *out_state)
-{
-    atomic_fetch_add(&event->level_users, 1);
-    zeta_event_level_fn level = atomic_load(&event->level);
-    if (level)
-        *out_state = level(event->level_context) ? ZETA_SIGNAL_ON : ZETA_SIGNAL_OFF;
-    atomic_fetch_sub(&event->level_users, 1);
-    return level != NULL;
-}
-
 /* True if the process that would signal the event has ended. */
 static bool is_orphan(struct zeta_event *event, uint64_t signaller)
 {
@@ -94,17 +83,6 @@ static uint32_t counter_state(struct zeta_event *event, uint64_t value)
     return zeta_counter_state(event->counter, value);
 }
 
-static uint32_t cell_state(struct zeta_event *event)
-{
-    uint32_t state = atomic_load(&event->cell->signal.state);
-
-    if (state != ZETA_SIGNAL_OFF || event->cell == &event->own ||
-        !is_orphan(event, atomic_load(&event->cell->signaller)))
-        return state;
-    zeta_event_lose(&event->plain);
-    return atomic_load(&event->cell->signal.state);
-}
-
 static uint32_t store_state(struct zeta_event *event, bool device)
 {
     if (atomic_load(&event->own.signal.state) == ZETA_SIGNAL_LOST)
@@ -120,8 +98,16 @@ uint32_t zeta_event_special_state(struct zeta_event *event)
     uint32_t special = atomic_load(&event->special);
     uint32_t state = ZETA_SIGNAL_OFF;
 
-    if ((special & ZETA_EVENT_BOUND) && read_level(event, &state))
-        return state;
+    /* A bound event shows its level. The count keeps unbind waiting while a thread is inside. */
+    if (special & ZETA_EVENT_BOUND) {
+        atomic_fetch_add(&event->level_users, 1);
+        zeta_event_level_fn level = atomic_load(&event->level);
+        if (level && level(event->level_context))
+            state = ZETA_SIGNAL_ON;
+        atomic_fetch_sub(&event->level_users, 1);
+        if (level)
+            return state;
+    }
     /* Counters and shared memory go with the event; its own memory stays readable. */
     if (!zeta_object_pin(event, ZETA_KIND_EVENT))
         return ZETA_SIGNAL_OFF;
@@ -130,7 +116,12 @@ uint32_t zeta_event_special_state(struct zeta_event *event)
     else if (special & ZETA_EVENT_COUNTED)
         state = counter_state(event, zeta_counter_newest(event->counter));
     else
-        state = cell_state(event);
+        state = atomic_load(&event->cell->signal.state);
+    if (state == ZETA_SIGNAL_OFF && !(special & ZETA_EVENT_COUNTED) && event->cell != &event->own &&
+        is_orphan(event, atomic_load(&event->cell->signaller))) {
+        zeta_event_lose(&event->plain);
+        state = atomic_load(&event->cell->signal.state);
+    }
     zeta_object_unpin(event);
     return state;
 }

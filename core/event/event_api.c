@@ -95,31 +95,6 @@ static void set_counted_flags(struct zeta_event *event, ze_event_counter_based_f
         event->has_host_times || (flags & ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
 }
 
-static ze_result_t fill_counted(struct zeta_event *event, struct zeta_device *device,
-                                const ze_event_counter_based_desc_t *desc)
-{
-    struct zeta_event_store *store = NULL;
-    ze_result_t result = zeta_store_from_chain(event->context, device, desc->pNext, &store);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    atomic_store(&event->store, store);
-    event->signal_scope = desc->signal;
-    event->wait_scope = desc->wait;
-    set_counted_flags(event, desc->flags);
-    if (store && (desc->flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC))
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "an event with an external counter cannot be shared between processes; "
-                          "share its memory instead");
-    if (desc->flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC)
-        result = zeta_share_create(ZETA_SHARE_COUNTER, 1, desc->flags, &event->share);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_event_make_counted(event);
-    if (result == ZE_RESULT_SUCCESS && store)
-        atomic_fetch_or(&event->special, ZETA_EVENT_STORED);
-    return result;
-}
-
 ze_result_t ZE_APICALL impl_zeEventCounterBasedCreate(ze_context_handle_t hContext,
                                                       ze_device_handle_t hDevice,
                                                       const ze_event_counter_based_desc_t *desc,
@@ -129,6 +104,7 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedCreate(ze_context_handle_t hConte
     struct zeta_device *device = (struct zeta_device *)hDevice;
     const ze_event_counter_based_flags_t both =
         ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
+    struct zeta_event_store *store = NULL;
     struct zeta_event *event = NULL;
 
     if ((desc->flags & both) == both)
@@ -140,12 +116,27 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedCreate(ze_context_handle_t hConte
         result = new_counted(context, device, &event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = fill_counted(event, device, desc);
+    event->signal_scope = desc->signal;
+    event->wait_scope = desc->wait;
+    set_counted_flags(event, desc->flags);
+    result = zeta_store_from_chain(context, device, desc->pNext, &store);
+    atomic_store(&event->store, store);
+    if (result == ZE_RESULT_SUCCESS && store && (desc->flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC))
+        result = zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "an event with an external counter cannot be shared between processes; "
+                            "share its memory instead");
+    if (result == ZE_RESULT_SUCCESS && (desc->flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC))
+        result = zeta_share_create(ZETA_SHARE_COUNTER, 1, desc->flags, &event->share);
     if (result == ZE_RESULT_SUCCESS)
-        *phEvent = (ze_event_handle_t)event;
-    else
+        result = zeta_event_make_counted(event);
+    if (result != ZE_RESULT_SUCCESS) {
         zeta_object_discard(event);
-    return result;
+        return result;
+    }
+    if (store)
+        atomic_fetch_or(&event->special, ZETA_EVENT_STORED);
+    *phEvent = (ze_event_handle_t)event;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeEventCounterBasedGetIpcHandle(

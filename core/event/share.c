@@ -117,19 +117,6 @@ static ze_result_t no_memory(const char *what)
                       strerror(errno));
 }
 
-static ze_result_t make_file(struct zeta_share *share)
-{
-    share->descriptor =
-        zeta_descriptor_raise(memfd_create("zeta-events", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (share->descriptor < 0)
-        return no_memory("making the memory");
-    if (fchmod(share->descriptor, S_IRUSR | S_IWUSR) != 0 ||
-        ftruncate(share->descriptor, (off_t)share->bytes) != 0 ||
-        fcntl(share->descriptor, F_ADD_SEALS, SEALS) != 0)
-        return no_memory("sizing the memory");
-    return ZE_RESULT_SUCCESS;
-}
-
 static ze_result_t map_file(struct zeta_share *share, int descriptor)
 {
     void *memory = mmap(NULL, share->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -140,36 +127,12 @@ static ze_result_t map_file(struct zeta_share *share, int descriptor)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t fill_new(struct zeta_share *share, enum zeta_share_kind kind)
-{
-    struct share_header *header = share->memory;
-    struct share_handle handle = {
-        .descriptor = share->descriptor, .kind = kind, .magic = MAGIC, .maker = share->maker};
-    struct stat status;
-
-    if (getrandom(handle.token, sizeof(handle.token), 0) != (ssize_t)sizeof(handle.token) ||
-        fstat(share->descriptor, &status) != 0)
-        return no_memory("naming the memory");
-    handle.device = status.st_dev;
-    handle.inode = status.st_ino;
-    *header = (struct share_header){.magic = MAGIC,
-                                    .kind = kind,
-                                    .count = share->count,
-                                    .flags = share->flags,
-                                    .maker = share->maker};
-    memcpy(header->token, handle.token, sizeof(header->token));
-    memcpy(share->handle, &handle, sizeof(share->handle));
-    for (uint32_t i = 0; kind == ZETA_SHARE_POOL && i < share->count; i++)
-        atomic_store(&zeta_share_cell(share, i)->signal.shared, 1);
-    if (kind == ZETA_SHARE_COUNTER)
-        atomic_store(&zeta_share_counter(share)->core.signal.shared, 1);
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_share_create(enum zeta_share_kind kind, uint32_t count, uint32_t flags,
                               struct zeta_share **out_share)
 {
     struct zeta_share *share;
+    struct stat status;
+    ze_result_t result;
 
     if (count > ZETA_SHARE_MAX_EVENTS)
         return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
@@ -183,15 +146,44 @@ ze_result_t zeta_share_create(enum zeta_share_kind kind, uint32_t count, uint32_
     share->count = count;
     share->flags = flags;
     share->maker = zeta_process_self();
-    ze_result_t result = make_file(share);
-    if (result == ZE_RESULT_SUCCESS)
-        result = map_file(share, share->descriptor);
-    if (result == ZE_RESULT_SUCCESS)
-        result = fill_new(share, kind);
-    if (result == ZE_RESULT_SUCCESS)
-        *out_share = share;
-    else
-        zeta_share_destroy(share);
+    share->descriptor =
+        zeta_descriptor_raise(memfd_create("zeta-events", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (share->descriptor < 0) {
+        result = no_memory("making the memory");
+        goto failed;
+    }
+    if (fchmod(share->descriptor, S_IRUSR | S_IWUSR) != 0 ||
+        ftruncate(share->descriptor, (off_t)share->bytes) != 0 ||
+        fcntl(share->descriptor, F_ADD_SEALS, SEALS) != 0) {
+        result = no_memory("sizing the memory");
+        goto failed;
+    }
+    result = map_file(share, share->descriptor);
+    if (result != ZE_RESULT_SUCCESS)
+        goto failed;
+    struct share_handle made = {
+        .descriptor = share->descriptor, .kind = kind, .magic = MAGIC, .maker = share->maker};
+    if (getrandom(made.token, sizeof(made.token), 0) != (ssize_t)sizeof(made.token) ||
+        fstat(share->descriptor, &status) != 0) {
+        result = no_memory("naming the memory");
+        goto failed;
+    }
+    made.device = status.st_dev;
+    made.inode = status.st_ino;
+    memcpy(share->handle, &made, sizeof(share->handle));
+    struct share_header *header = share->memory;
+    *header = (struct share_header){
+        .magic = MAGIC, .kind = kind, .count = count, .flags = flags, .maker = share->maker};
+    memcpy(header->token, made.token, sizeof(header->token));
+    for (uint32_t i = 0; kind == ZETA_SHARE_POOL && i < count; i++)
+        atomic_store(&zeta_share_cell(share, i)->signal.shared, 1);
+    if (kind == ZETA_SHARE_COUNTER)
+        atomic_store(&zeta_share_counter(share)->core.signal.shared, 1);
+    *out_share = share;
+    return ZE_RESULT_SUCCESS;
+
+failed:
+    zeta_share_destroy(share);
     return result;
 }
 

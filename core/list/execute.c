@@ -58,7 +58,7 @@ static ze_result_t submit_list(struct zeta_queue *queue, struct zeta_command_lis
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                           "a command list or fence was destroyed while it was submitted");
     }
-    return zeta_queue_submit_only(queue, submission);
+    return zeta_queue_submit(queue, submission, false);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(

@@ -70,12 +70,6 @@ static struct zeta_graph_member *member_of(struct zeta_graph_body *body,
     return NULL;
 }
 
-static bool is_work(const struct zeta_plugin_command *command)
-{
-    return command->type != ZETA_PLUGIN_COMMAND_BARRIER &&
-           command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET;
-}
-
 /* Who waits for the last event of another list joins it. */
 static void note_joins(struct zeta_graph_body *body, const struct zeta_graph_member *waiter,
                        const struct zeta_plugin_command *command)
@@ -100,7 +94,8 @@ static void note_commands(struct zeta_graph *graph, const struct zeta_append *ap
         const struct zeta_plugin_command *command = &body->buffer.commands[i];
 
         note_joins(body, member, command);
-        if (is_work(command)) {
+        if (command->type != ZETA_PLUGIN_COMMAND_BARRIER &&
+            command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET) {
             member->joined = false;
             member->signal = NULL;
         }

@@ -39,27 +39,21 @@ static const struct zeta_kernel *kernel_of(const struct zeta_command_buffer *buf
     return NULL;
 }
 
-static const char *argument_type(uint32_t kind)
+static void write_launch(FILE *file, const struct zeta_kernel *kernel,
+                         const struct zeta_plugin_launch *launch)
 {
-    switch (kind) {
-    case ZETA_PLUGIN_ARG_GLOBAL:
-        return "pointer";
-    case ZETA_PLUGIN_ARG_LOCAL:
-        return "local memory";
-    default:
-        return "value";
-    }
-}
-
-static void write_arguments(FILE *file, const struct zeta_kernel *kernel,
-                            const struct zeta_plugin_launch *launch)
-{
-    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+    (void)fprintf(file, "\\ngroups %u x %u x %u of %u x %u x %u", launch->group_count[0],
+                  launch->group_count[1], launch->group_count[2], launch->group_size[0],
+                  launch->group_size[1], launch->group_size[2]);
+    for (uint32_t i = 0; kernel && i < kernel->argument_count; i++) {
         const struct zeta_kernel_argument *argument = &kernel->arguments[i];
         const unsigned char *bytes =
             (const unsigned char *)launch->arguments + argument->offset_bytes;
 
-        (void)fprintf(file, "\\n%u: %s, %u bytes: 0x", i, argument_type(argument->kind),
+        (void)fprintf(file, "\\n%u: %s, %u bytes: 0x", i,
+                      argument->kind == ZETA_PLUGIN_ARG_GLOBAL  ? "pointer"
+                      : argument->kind == ZETA_PLUGIN_ARG_LOCAL ? "local memory"
+                                                                : "value",
                       argument->size_bytes);
         /* As a number, so from the highest byte down. */
         for (uint32_t b = argument->size_bytes; b-- > 0;)
@@ -67,40 +61,32 @@ static void write_arguments(FILE *file, const struct zeta_kernel *kernel,
     }
 }
 
-static void write_launch(FILE *file, const struct zeta_command_buffer *buffer,
-                         const struct zeta_plugin_command *command, bool detailed)
-{
-    const struct zeta_plugin_launch *launch = &command->u.launch;
-    const struct zeta_kernel *kernel = kernel_of(buffer, launch);
-
-    (void)fprintf(file, " %s", kernel ? kernel->name : "?");
-    if (!detailed)
-        return;
-    (void)fprintf(file, "\\ngroups %u x %u x %u of %u x %u x %u", launch->group_count[0],
-                  launch->group_count[1], launch->group_count[2], launch->group_size[0],
-                  launch->group_size[1], launch->group_size[2]);
-    if (kernel)
-        write_arguments(file, kernel, launch);
-}
-
-static void write_bytes(FILE *file, const struct zeta_plugin_command *command)
-{
-    if (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT)
-        return;
-    if (command->type == ZETA_PLUGIN_COMMAND_COPY)
-        (void)fprintf(file, "\\n%" PRIu64 " bytes from %p to %p", command->u.copy.size_bytes,
-                      command->u.copy.source, command->u.copy.target);
-    else if (command->type == ZETA_PLUGIN_COMMAND_FILL)
-        (void)fprintf(file, "\\n%" PRIu64 " bytes at %p with a pattern of %" PRIu64,
-                      command->u.fill.size_bytes, command->u.fill.target,
-                      command->u.fill.pattern_bytes);
-}
-
-/* An edge from each command that signals an event to those that wait for it later. */
-static void write_events(FILE *file, const struct zeta_command_buffer *buffer, uint32_t index)
+static void write_command(FILE *file, const struct zeta_command_buffer *buffer, uint32_t index,
+                          bool detailed)
 {
     const struct zeta_plugin_command *command = &buffer->commands[index];
+    const struct zeta_plugin_copy *copy = &command->u.copy;
+    const struct zeta_plugin_fill *fill = &command->u.fill;
+    const bool is_indirect = (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) != 0;
 
+    (void)fprintf(file, "    c%u [label=\"%s", index, command_names[command->type]);
+    if (command->type == ZETA_PLUGIN_COMMAND_LAUNCH) {
+        const struct zeta_kernel *kernel = kernel_of(buffer, &command->u.launch);
+
+        (void)fprintf(file, " %s", kernel ? kernel->name : "?");
+        if (detailed)
+            write_launch(file, kernel, &command->u.launch);
+    } else if (detailed && !is_indirect && command->type == ZETA_PLUGIN_COMMAND_COPY) {
+        (void)fprintf(file, "\\n%" PRIu64 " bytes from %p to %p", copy->size_bytes, copy->source,
+                      copy->target);
+    } else if (detailed && !is_indirect && command->type == ZETA_PLUGIN_COMMAND_FILL) {
+        (void)fprintf(file, "\\n%" PRIu64 " bytes at %p with a pattern of %" PRIu64,
+                      fill->size_bytes, fill->target, fill->pattern_bytes);
+    }
+    (void)fprintf(file, "\"];\n");
+    if (index > 0)
+        (void)fprintf(file, "    c%u -> c%u;\n", index - 1, index);
+    /* An edge from the last command before it that signals what it waits for. */
     for (uint64_t w = 0; w < command->wait_count; w++) {
         for (uint32_t i = index; i-- > 0;) {
             const struct zeta_plugin_event *signal = buffer->commands[i].signal_event;
@@ -111,25 +97,6 @@ static void write_events(FILE *file, const struct zeta_command_buffer *buffer, u
             break;
         }
     }
-}
-
-static void write_graph(FILE *file, const struct zeta_command_buffer *buffer, bool detailed)
-{
-    (void)fprintf(file, "digraph zeta {\n    node [shape=box];\n");
-    for (uint32_t i = 0; i < buffer->count; i++) {
-        const struct zeta_plugin_command *command = &buffer->commands[i];
-
-        (void)fprintf(file, "    c%u [label=\"%s", i, command_names[command->type]);
-        if (command->type == ZETA_PLUGIN_COMMAND_LAUNCH)
-            write_launch(file, buffer, command, detailed);
-        else if (detailed)
-            write_bytes(file, command);
-        (void)fprintf(file, "\"];\n");
-        if (i > 0)
-            (void)fprintf(file, "    c%u -> c%u;\n", i - 1, i);
-        write_events(file, buffer, i);
-    }
-    (void)fprintf(file, "}\n");
 }
 
 ze_result_t ZE_APICALL impl_zeGraphDumpContentsExt(ze_graph_handle_t hGraph, const char *filePath,
@@ -143,10 +110,13 @@ ze_result_t ZE_APICALL impl_zeGraphDumpContentsExt(ze_graph_handle_t hGraph, con
     if (!file)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cannot write the graph to %s: %s",
                           filePath, strerror(errno));
+    (void)fprintf(file, "digraph zeta {\n    node [shape=box];\n");
     (void)pthread_mutex_lock(&body->lock);
-    write_graph(file, &body->buffer,
-                !desc || desc->mode != ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE);
+    for (uint32_t i = 0; i < body->buffer.count; i++)
+        write_command(file, &body->buffer, i,
+                      !desc || desc->mode != ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE);
     (void)pthread_mutex_unlock(&body->lock);
+    (void)fprintf(file, "}\n");
     bool bad = ferror(file) != 0;
     if (fclose(file) != 0 || bad)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "writing the graph to %s failed: %s",

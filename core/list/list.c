@@ -199,23 +199,6 @@ ze_result_t zeta_list_refuse_skip(const struct zeta_command_list *list, const ch
                       "%s is not possible between begin and end of an execution query", what);
 }
 
-/* Events are reset and queries begin and end all the same: that is no work. */
-static bool is_work(uint32_t type)
-{
-    switch (type) {
-    case ZETA_PLUGIN_COMMAND_LAUNCH:
-    case ZETA_PLUGIN_COMMAND_COPY:
-    case ZETA_PLUGIN_COMMAND_COPY_REGION:
-    case ZETA_PLUGIN_COMMAND_FILL:
-    case ZETA_PLUGIN_COMMAND_TIMESTAMP:
-    case ZETA_PLUGIN_COMMAND_CALL:
-    case ZETA_PLUGIN_COMMAND_MARKER:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Makes barriers of the work of an append. A launch that is skipped cannot be changed later. */
 static void skip(struct zeta_append *append)
 {
@@ -224,7 +207,10 @@ static void skip(struct zeta_append *append)
     for (uint32_t i = append->first_command; i < buffer->count; i++) {
         struct zeta_plugin_command *command = &buffer->commands[i];
 
-        if (!is_work(command->type))
+        /* Events are reset and queries begin and end all the same: that is no work. */
+        if (command->type == ZETA_PLUGIN_COMMAND_EVENT_RESET ||
+            command->type == ZETA_PLUGIN_COMMAND_QUERY_BEGIN ||
+            command->type == ZETA_PLUGIN_COMMAND_QUERY_END)
             continue;
         command->type = ZETA_PLUGIN_COMMAND_BARRIER;
         command->flags = 0;
@@ -257,8 +243,7 @@ ze_result_t zeta_append_end(struct zeta_append *append, ze_result_t result)
         zeta_submission_destroy(submission);
         return result;
     }
-    result = append->no_wait ? zeta_queue_submit_only(append->list->queue, submission)
-                             : zeta_queue_submit(append->list->queue, submission);
+    result = zeta_queue_submit(append->list->queue, submission, !append->no_wait);
     zeta_object_unpin(append->list);
     return result;
 }

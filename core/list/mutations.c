@@ -1,4 +1,5 @@
 /* Mutable command lists: the notes of commands, and the API that changes them. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,54 +294,46 @@ static ze_result_t find_note(const struct zeta_command_list *list, uint64_t id, 
 
 /* ---------------------------------------------------------------- launches */
 
-/* One change of a chain, visited twice: first checked, then made. */
+/* A change of a launch. The chain is visited twice: first checked, then made. */
 struct change {
-    const struct zeta_command_list *list;
+    struct zeta_mutation *note;
+    struct zeta_plugin_command *command;
+    const void *desc;
     bool apply;
 };
 
-static ze_result_t change_argument(const struct change *change, const void *node)
+static ze_result_t change_argument(const struct change *change)
 {
-    const ze_mutable_kernel_argument_exp_desc_t *desc = node;
-    struct zeta_mutation *note = NULL;
-    ze_result_t result = find_note(change->list, desc->commandId,
-                                   ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS, &note);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    unsigned char *block =
-        (unsigned char *)(uintptr_t)change->list->buffer.commands[note->command].u.launch.arguments;
+    const ze_mutable_kernel_argument_exp_desc_t *desc = change->desc;
+    const struct zeta_kernel *kernel = change->note->kernel;
+    unsigned char *block = (unsigned char *)(uintptr_t)change->command->u.launch.arguments;
     unsigned char *scratch = NULL;
+
     if (!change->apply) {
         /* Only the checks are wanted, so the value goes to a buffer that is not used. */
-        scratch = malloc((size_t)note->kernel->properties->block_bytes + 1);
+        scratch = malloc((size_t)kernel->properties->block_bytes + 1);
         if (!scratch)
             return zeta_error_no_memory("an argument");
         block = scratch;
     }
-    result = zeta_kernel_write_argument(note->kernel, block, desc->argIndex, desc->argSize,
-                                        desc->pArgValue);
+    ze_result_t result =
+        zeta_kernel_write_argument(kernel, block, desc->argIndex, desc->argSize, desc->pArgValue);
     free(scratch);
     /* The sentence stays; the specification has one code for all of it. */
     return result == ZE_RESULT_SUCCESS ? result : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-static ze_result_t change_count(const struct change *change, const void *node)
+static ze_result_t change_count(const struct change *change)
 {
-    const ze_mutable_group_count_exp_desc_t *desc = node;
-    struct zeta_mutation *note = NULL;
-    ze_result_t result =
-        find_note(change->list, desc->commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT, &note);
+    const ze_mutable_group_count_exp_desc_t *desc = change->desc;
+    struct zeta_plugin_command *command = change->command;
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     if (!desc->pGroupCount)
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
                           "pGroupCount of command %llu is null",
                           (unsigned long long)desc->commandId);
-    struct zeta_plugin_command *command = &change->list->buffer.commands[note->command];
-    result = zeta_launch_check_counts(
-        note->kernel, desc->pGroupCount,
+    ze_result_t result = zeta_launch_check_counts(
+        change->note->kernel, desc->pGroupCount,
         command->flags & ZETA_PLUGIN_COMMAND_COOPERATIVE ? &command->u.launch : NULL);
     if (result != ZE_RESULT_SUCCESS || !change->apply)
         return result;
@@ -350,69 +343,76 @@ static ze_result_t change_count(const struct change *change, const void *node)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t change_size(const struct change *change, const void *node)
+static ze_result_t change_size(const struct change *change)
 {
-    const ze_mutable_group_size_exp_desc_t *desc = node;
+    const ze_mutable_group_size_exp_desc_t *desc = change->desc;
     const uint32_t size[3] = {desc->groupSizeX, desc->groupSizeY, desc->groupSizeZ};
-    struct zeta_mutation *note = NULL;
-    ze_result_t result =
-        find_note(change->list, desc->commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE, &note);
+    ze_result_t result = zeta_kernel_check_group_size(change->note->kernel, size);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_kernel_check_group_size(note->kernel, size);
     if (result == ZE_RESULT_SUCCESS && change->apply)
-        memcpy(change->list->buffer.commands[note->command].u.launch.group_size, size,
-               sizeof(size));
+        memcpy(change->command->u.launch.group_size, size, sizeof(size));
     return result;
 }
 
-static ze_result_t change_offset(const struct change *change, const void *node)
+static ze_result_t change_offset(const struct change *change)
 {
-    const ze_mutable_global_offset_exp_desc_t *desc = node;
-    struct zeta_mutation *note = NULL;
-    ze_result_t result =
-        find_note(change->list, desc->commandId, ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET, &note);
+    const ze_mutable_global_offset_exp_desc_t *desc = change->desc;
+    const uint64_t offset[3] = {desc->offsetX, desc->offsetY, desc->offsetZ};
 
-    if (result != ZE_RESULT_SUCCESS || !change->apply)
-        return result;
-    struct zeta_plugin_launch *launch = &change->list->buffer.commands[note->command].u.launch;
-    launch->global_offset[0] = desc->offsetX;
-    launch->global_offset[1] = desc->offsetY;
-    launch->global_offset[2] = desc->offsetZ;
+    if (change->apply)
+        memcpy(change->command->u.launch.global_offset, offset, sizeof(offset));
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t walk_changes(const struct change *change, const void *next)
+/* The id of the command is at one place in all of them. */
+static const struct {
+    uint32_t stype;
+    uint32_t flag;
+    size_t bytes;
+    ze_result_t (*make)(const struct change *change);
+} changes[] = {
+    {ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
+     ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS, sizeof(ze_mutable_kernel_argument_exp_desc_t),
+     change_argument},
+    {ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT,
+     sizeof(ze_mutable_group_count_exp_desc_t), change_count},
+    {ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC, ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE,
+     sizeof(ze_mutable_group_size_exp_desc_t), change_size},
+    {ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC, ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET,
+     sizeof(ze_mutable_global_offset_exp_desc_t), change_offset},
+};
+
+_Static_assert(offsetof(ze_mutable_kernel_argument_exp_desc_t, commandId) ==
+                       offsetof(ze_mutable_group_count_exp_desc_t, commandId) &&
+                   offsetof(ze_mutable_group_size_exp_desc_t, commandId) ==
+                       offsetof(ze_mutable_group_count_exp_desc_t, commandId) &&
+                   offsetof(ze_mutable_global_offset_exp_desc_t, commandId) ==
+                       offsetof(ze_mutable_group_count_exp_desc_t, commandId),
+               "place of the id");
+
+static ze_result_t walk_changes(const struct zeta_command_list *list, const void *next, bool apply)
 {
-    static const struct {
-        uint32_t stype;
-        size_t bytes;
-        ze_result_t (*make)(const struct change *change, const void *node);
-    } kinds[] = {
-        {ZE_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
-         sizeof(ze_mutable_kernel_argument_exp_desc_t), change_argument},
-        {ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC, sizeof(ze_mutable_group_count_exp_desc_t),
-         change_count},
-        {ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC, sizeof(ze_mutable_group_size_exp_desc_t),
-         change_size},
-        {ZE_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC,
-         sizeof(ze_mutable_global_offset_exp_desc_t), change_offset},
-    };
-    const size_t count = sizeof(kinds) / sizeof(kinds[0]);
+    const size_t count = sizeof(changes) / sizeof(changes[0]);
     struct zeta_chain chain = zeta_chain_begin(next);
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t stype = 0;
     const void *node;
 
     while (result == ZE_RESULT_SUCCESS && (node = zeta_chain_next(&chain, &stype)) != NULL) {
+        struct change change = {.desc = node, .apply = apply};
         size_t k = 0;
 
-        while (k < count && kinds[k].stype != stype)
+        while (k < count && changes[k].stype != stype)
             k++;
-        if (k == count || !zeta_chain_readable(node, kinds[k].bytes))
+        if (k == count || !zeta_chain_readable(node, changes[k].bytes))
             return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                               "a change of structure type 0x%x is not supported", stype);
-        result = kinds[k].make(change, node);
+        result = find_note(list, ((const ze_mutable_group_count_exp_desc_t *)node)->commandId,
+                           changes[k].flag, &change.note);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        change.command = &list->buffer.commands[change.note->command];
+        result = changes[k].make(&change);
     }
     return result;
 }
@@ -426,11 +426,11 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandsExp(
     if (result != ZE_RESULT_SUCCESS)
         return result;
     /* All or nothing. */
-    result = walk_changes(&(struct change){list, false}, desc->pNext);
+    result = walk_changes(list, desc->pNext, false);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     list->mutations->changed = true;
-    return walk_changes(&(struct change){list, true}, desc->pNext);
+    return walk_changes(list, desc->pNext, true);
 }
 
 /* ---------------------------------------------------------------- kernels */
@@ -452,21 +452,6 @@ static ze_result_t find_kernel(const struct zeta_command_list *list, uint64_t id
                       kernel->name, (unsigned long long)id);
 }
 
-/* The launch takes what the kernel has now; arguments that were not set yet are zero. */
-static void become(struct zeta_command_list *list, struct zeta_mutation *note,
-                   struct zeta_kernel *kernel)
-{
-    struct zeta_plugin_launch *launch = &list->buffer.commands[note->command].u.launch;
-
-    if (kernel->properties->block_bytes > 0)
-        memcpy((void *)(uintptr_t)launch->arguments, kernel->block,
-               kernel->properties->block_bytes);
-    launch->kernel = kernel->plugin_kernel;
-    memcpy(launch->group_size, kernel->group_size, sizeof(launch->group_size));
-    memcpy(launch->global_offset, kernel->global_offset, sizeof(launch->global_offset));
-    note->kernel = kernel;
-}
-
 ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandKernelsExp(
     ze_command_list_handle_t hCommandList, uint32_t numKernels, uint64_t *pCommandId,
     ze_kernel_handle_t *phKernels)
@@ -480,9 +465,20 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandKernelsExp(
     if (result != ZE_RESULT_SUCCESS)
         return result;
     list->mutations->changed = true;
-    for (uint32_t i = 0; i < numKernels; i++)
-        become(list, find_by_id(list->mutations, pCommandId[i]),
-               (struct zeta_kernel *)phKernels[i]);
+    for (uint32_t i = 0; i < numKernels; i++) {
+        struct zeta_kernel *kernel = (struct zeta_kernel *)phKernels[i];
+
+        /* The launch takes what the kernel has now; arguments that were not set yet are zero. */
+        note = find_by_id(list->mutations, pCommandId[i]);
+        struct zeta_plugin_launch *launch = &list->buffer.commands[note->command].u.launch;
+        if (kernel->properties->block_bytes > 0)
+            memcpy((void *)(uintptr_t)launch->arguments, kernel->block,
+                   kernel->properties->block_bytes);
+        launch->kernel = kernel->plugin_kernel;
+        memcpy(launch->group_size, kernel->group_size, sizeof(launch->group_size));
+        memcpy(launch->global_offset, kernel->global_offset, sizeof(launch->global_offset));
+        note->kernel = kernel;
+    }
     return ZE_RESULT_SUCCESS;
 }
 

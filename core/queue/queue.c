@@ -192,25 +192,22 @@ ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns
     return result;
 }
 
-/* True if nothing is missing but reports. */
-static bool is_over_locked(const struct zeta_queue *queue)
-{
-    for (const struct zeta_submission *s = queue->running; s; s = s->next) {
-        if (!atomic_load(&s->is_over))
-            return false;
-    }
-    return true;
-}
-
 ze_result_t zeta_queue_check_idle(struct zeta_queue *queue)
 {
     ze_result_t result = ZE_RESULT_NOT_READY;
     unsigned polls = 0;
 
     (void)pthread_mutex_lock(&queue->lock);
-    while (result == ZE_RESULT_NOT_READY && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST &&
-           (is_over_locked(queue) || polls++ < ZETA_USE_POLLS))
+    while (result == ZE_RESULT_NOT_READY && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST) {
+        const struct zeta_submission *s = queue->running;
+
+        while (s && atomic_load(&s->is_over))
+            s = s->next;
+        /* Reports of work that is over are waited for as long as they take. */
+        if (s && polls++ >= ZETA_USE_POLLS)
+            break;
         result = wait_locked(queue, queue->submitted, zeta_clock_deadline(ZETA_USE_POLL_NS));
+    }
     if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST)
         result = ZE_RESULT_SUCCESS;
     (void)pthread_mutex_unlock(&queue->lock);
@@ -227,10 +224,12 @@ struct owners {
     void **objects;
     size_t count;
     bool out_of_memory;
+    enum zeta_kind kind; /* of those that are collected now */
 };
 
-static void collect(void *object, enum zeta_kind kind, struct owners *owners)
+static void collect(void *object, void *context)
 {
+    struct owners *owners = context;
     void **grown = realloc(owners->objects, (owners->count + 1) * sizeof(void *));
 
     if (!grown) {
@@ -238,18 +237,8 @@ static void collect(void *object, enum zeta_kind kind, struct owners *owners)
         return;
     }
     owners->objects = grown;
-    if (zeta_object_pin(object, kind))
+    if (zeta_object_pin(object, owners->kind))
         grown[owners->count++] = object;
-}
-
-static void collect_queue(void *object, void *context)
-{
-    collect(object, ZETA_KIND_COMMAND_QUEUE, context);
-}
-
-static void collect_list(void *object, void *context)
-{
-    collect(object, ZETA_KIND_COMMAND_LIST, context);
 }
 
 static bool matches(const struct zeta_queue *queue, const struct zeta_context *context,
@@ -265,8 +254,10 @@ ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct z
     struct owners owners = {0};
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    zeta_object_each(ZETA_KIND_COMMAND_QUEUE, collect_queue, &owners);
-    zeta_object_each(ZETA_KIND_COMMAND_LIST, collect_list, &owners);
+    owners.kind = ZETA_KIND_COMMAND_QUEUE;
+    zeta_object_each(owners.kind, collect, &owners);
+    owners.kind = ZETA_KIND_COMMAND_LIST;
+    zeta_object_each(owners.kind, collect, &owners);
     for (size_t i = 0; i < owners.count; i++) {
         struct zeta_queue *queue =
             atomic_load(&((struct zeta_queue_owner *)owners.objects[i])->queue);
@@ -339,15 +330,6 @@ static ze_result_t mark_queues(struct zeta_context *context, struct zeta_queue_m
     return ZE_RESULT_SUCCESS;
 }
 
-static bool waits_locked(const struct zeta_queue_marks *marks, const struct mark *mark)
-{
-    struct zeta_queue *queue = marks->context->queues;
-
-    while (queue && queue->id != mark->queue_id)
-        queue = queue->next;
-    return queue && runs(queue, mark->number);
-}
-
 static bool marks_passed(const struct zeta_queue_marks *marks)
 {
     bool passed = true;
@@ -355,8 +337,13 @@ static bool marks_passed(const struct zeta_queue_marks *marks)
     if (!marks || marks->count == 0)
         return true;
     (void)pthread_mutex_lock(&marks->context->queues_lock);
-    for (uint32_t i = 0; passed && i < marks->count; i++)
-        passed = !waits_locked(marks, &marks->marks[i]);
+    for (uint32_t i = 0; passed && i < marks->count; i++) {
+        struct zeta_queue *queue = marks->context->queues;
+
+        while (queue && queue->id != marks->marks[i].queue_id)
+            queue = queue->next;
+        passed = !queue || !runs(queue, marks->marks[i].number);
+    }
     (void)pthread_mutex_unlock(&marks->context->queues_lock);
     return passed;
 }

@@ -113,13 +113,13 @@ struct zeta_submission *zeta_submission_create(struct zeta_queue *queue);
 void zeta_submission_destroy(struct zeta_submission *submission);
 
 /**
- * Hands a submission to the backend; waits for it when the queue is synchronous. Owns it from now
- * on, also on failure. Any thread.
+ * Hands a submission to the backend; with waits, waits for it when the queue is synchronous. Owns
+ * it from now on, also on failure. Any thread.
  */
-ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission);
+ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission,
+                              bool waits);
 
-/** The same without waiting; zeta_queue_submitted() waits where the queue is synchronous. */
-ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission);
+/** Waits for what was submitted without waiting, when the queue is synchronous. */
 ze_result_t zeta_queue_submitted(struct zeta_queue *queue);
 
 /** Releases submissions that have ended. Calls the backend, so no lock may be held. */

@@ -175,8 +175,10 @@ ze_result_t zeta_queue_submitted(struct zeta_queue *queue)
     return zeta_queue_synchronize(queue, UINT64_MAX);
 }
 
-static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *submission, bool here)
+ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission,
+                              bool waits)
 {
+    const bool synchronous = waits && queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     const struct zeta_trace_queue who = {.device = queue->device,
                                          .track = &queue->track,
                                          .ordinal = queue->desc.ordinal,
@@ -190,56 +192,41 @@ static ze_result_t submit(struct zeta_queue *queue, struct zeta_submission *subm
         /* A trace shows when each command ran. */
         zeta_trace_activity_watch(&who, &submission->commands, &submission->activity);
         zeta_command_buffer_begin_uses(used);
-        result = hand_over(queue, submission, here);
+        result = hand_over(queue, submission, synchronous);
         if (result != ZE_RESULT_SUCCESS) {
             zeta_command_buffer_end_uses(used, false);
             zeta_track_abandon(&submission->buffer);
         }
     }
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS) {
         zeta_submission_destroy(submission);
-    return result;
-}
-
-ze_result_t zeta_queue_submit_only(struct zeta_queue *queue, struct zeta_submission *submission)
-{
-    return submit(queue, submission, false);
-}
-
-ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission)
-{
-    bool synchronous = queue->desc.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-    ze_result_t result = submit(queue, submission, synchronous);
-
-    return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(queue) : result;
-}
-
-/* Who waits for an event of a submission that failed waits for nothing. */
-static void lose_events(const struct zeta_submission *submission)
-{
-    for (uint64_t i = 0; i < submission->commands.count; i++) {
-        const struct zeta_plugin_command *command = zeta_array_at(&submission->commands, i);
-
-        struct zeta_plugin_event *event = zeta_trace_activity_event(command->signal_event, NULL);
-
-        if (event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
-            zeta_event_lose(event);
+        return result;
     }
+    return synchronous ? zeta_queue_synchronize(queue, UINT64_MAX) : ZE_RESULT_SUCCESS;
 }
 
-/*
- * The plugin left its sentence on this thread, or gives it when the queue is asked. What follows a
- * lost submission is lost without one, and the first reason is the one to keep.
- */
-static void note_fault(struct zeta_queue *queue)
+/* A submission failed: who waits for its events waits for nothing. */
+static void note_failure(const struct zeta_submission *submission)
 {
+    struct zeta_queue *queue = submission->queue;
     struct zeta_backend *backend = queue->backend;
 
+    /*
+     * The plugin left its sentence on this thread, or gives it when the queue is asked. What
+     * follows a lost submission is lost without one, and the first reason is the one to keep.
+     */
     if (!*zeta_error_describe())
         (void)backend->compute.queue_status(backend->self, queue->plugin_queue);
     if (*zeta_error_describe())
         zeta_device_note_fault(queue->device, zeta_error_describe());
     zeta_error_clear();
+    for (uint64_t i = 0; i < submission->commands.count; i++) {
+        const struct zeta_plugin_command *command = zeta_array_at(&submission->commands, i);
+        struct zeta_plugin_event *event = zeta_trace_activity_event(command->signal_event, NULL);
+
+        if (event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
+            zeta_event_lose(event);
+    }
 }
 
 static void submission_over(struct zeta_plugin_host *host ZETA_UNUSED, void *cookie)
@@ -258,10 +245,8 @@ static void submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *coo
     struct zeta_queue *queue = submission->queue;
     const struct zeta_driver *driver = queue->device->driver;
 
-    if (result != ZETA_PLUGIN_SUCCESS) {
-        note_fault(queue);
-        lose_events(submission);
-    }
+    if (result != ZETA_PLUGIN_SUCCESS)
+        note_failure(submission);
     if (submission->fence && result == ZETA_PLUGIN_SUCCESS)
         zeta_signal_set(&submission->fence->signal, ZETA_SIGNAL_ON);
     else if (submission->fence)

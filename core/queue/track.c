@@ -48,15 +48,6 @@ static ze_result_t track_list(struct zeta_command_buffer *buffer, uint64_t count
     return result;
 }
 
-static bool any_counted(const struct zeta_plugin_command *command)
-{
-    for (uint64_t i = 0; i < command->wait_count; i++) {
-        if (command->wait_events[i]->event->counter)
-            return true;
-    }
-    return false;
-}
-
 /* Memory of the application stays the counter only if work adds to it. */
 static uint64_t take_value(struct zeta_event *event)
 {
@@ -89,9 +80,12 @@ static ze_result_t track_command(struct zeta_command_buffer *buffer,
                                  struct zeta_plugin_command *command)
 {
     const struct zeta_times_query *times = zeta_times_query_of(command);
+    bool any_counted = false;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (any_counted(command))
+    for (uint64_t i = 0; i < command->wait_count; i++)
+        any_counted = any_counted || command->wait_events[i]->event->counter;
+    if (any_counted)
         result = track_list(buffer, command->wait_count, &command->wait_events);
     /* A query gets a copy of itself, whose events have values. */
     if (result == ZE_RESULT_SUCCESS && times) {

@@ -9,6 +9,7 @@
 
 #include <zeta/descriptor.h>
 #include <zeta/plugin_host.h>
+#include <zeta/thread.h>
 
 /* The kernel looks for reports 200 times a second. Who got none for this long will get none. */
 #define SLEEP_NS UINT64_C(50000000)
@@ -105,17 +106,6 @@ static void destroy(struct zeta_intel_sampler *sampler)
     free(sampler);
 }
 
-static void init_sync(struct zeta_intel_sampler *sampler)
-{
-    pthread_condattr_t attributes;
-
-    (void)pthread_mutex_init(&sampler->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&sampler->settled, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-}
-
 static uint32_t prepare(struct zeta_intel_sampler *sampler,
                         const struct zeta_plugin_query_desc *desc)
 {
@@ -152,7 +142,8 @@ static uint32_t create(struct zeta_plugin_device *device, const struct zeta_inte
     (void)snprintf(sampler->digest, sizeof(sampler->digest), "%.*s",
                    desc->digest.size < sizeof(sampler->digest) ? (int)desc->digest.size : 0,
                    desc->digest.data);
-    init_sync(sampler);
+    (void)pthread_mutex_init(&sampler->lock, NULL);
+    zeta_condition_init(&sampler->settled);
     result = prepare(sampler, desc);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = open_stream(sampler, desc);

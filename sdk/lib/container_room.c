@@ -128,28 +128,6 @@ static enum zeta_container_result rewrite(struct zeta_container_writer *writer, 
     return ZETA_CONTAINER_OK;
 }
 
-/** Makes a new file beside the old one; its name is written to path. */
-static enum zeta_container_result make_target(struct zeta_container_writer *writer, char *path,
-                                              size_t path_bytes,
-                                              struct zeta_container_writer **out_target)
-{
-    enum zeta_container_result result;
-    int descriptor;
-
-    (void)snprintf(path, path_bytes, "%s.XXXXXX", writer->path);
-    descriptor = mkostemp(path, O_CLOEXEC);
-    if (descriptor < 0)
-        return zeta_container_fail(&writer->problem, ZETA_CONTAINER_IO,
-                                   "no file can be made beside %s: %s", writer->path,
-                                   strerror(errno));
-    result = zeta_container_writer_new(descriptor, path, writer->kind, out_target);
-    if (result != ZETA_CONTAINER_OK) {
-        (void)close(descriptor);
-        (void)unlink(path);
-    }
-    return result;
-}
-
 enum zeta_container_result zeta_container_make_room(struct zeta_container_writer *writer,
                                                     uint64_t needed)
 {
@@ -157,15 +135,28 @@ enum zeta_container_result zeta_container_make_room(struct zeta_container_writer
     char *path = malloc(path_bytes);
     struct zeta_container_writer *target = NULL;
     struct zeta_container_reader *reader = NULL;
-    enum zeta_container_result result = ZETA_CONTAINER_NO_MEMORY;
+    enum zeta_container_result result;
+    int descriptor;
 
-    if (path)
-        result = make_target(writer, path, path_bytes, &target);
+    if (!path)
+        return ZETA_CONTAINER_NO_MEMORY;
+    (void)snprintf(path, path_bytes, "%s.XXXXXX", writer->path);
+    descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor < 0) {
+        result =
+            zeta_container_fail(&writer->problem, ZETA_CONTAINER_IO,
+                                "no file can be made beside %s: %s", writer->path, strerror(errno));
+        free(path);
+        return result;
+    }
+    result = zeta_container_writer_new(descriptor, path, writer->kind, &target);
+    if (result != ZETA_CONTAINER_OK)
+        (void)close(descriptor);
     if (result == ZETA_CONTAINER_OK)
         result = zeta_container_open_file(writer->path, &writer->problem, &reader);
     if (result == ZETA_CONTAINER_OK)
         result = rewrite(writer, needed, reader, target);
-    if (target && result != ZETA_CONTAINER_OK)
+    if (result != ZETA_CONTAINER_OK)
         (void)unlink(path);
     zeta_container_reader_destroy(reader);
     zeta_container_writer_destroy(target);

@@ -115,23 +115,6 @@ static uint64_t poll_ns(const struct zeta_softqueue_pool *pool,
     return shortest;
 }
 
-/* first_ns: how long to sleep at most in the beginning. */
-static void sleep_locked(struct zeta_softqueue_pool *pool, uint64_t first_ns, uint64_t begin_ns)
-{
-    const uint64_t now = zeta_monotonic_ns();
-    uint64_t until = (now - begin_ns) / POLL_PART;
-
-    if (first_ns == UINT64_MAX) {
-        pthread_cond_wait(&pool->changed, &pool->lock);
-        return;
-    }
-    if (until > LONGEST_POLL_NS)
-        until = LONGEST_POLL_NS;
-    until = now + (until > first_ns ? until : first_ns);
-    const struct timespec end = zeta_clock_timespec(until);
-    pthread_cond_timedwait(&pool->changed, &pool->lock, &end);
-}
-
 /* False when the queue is being destroyed. */
 static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
 {
@@ -145,8 +128,20 @@ static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plug
     begin_ns = zeta_monotonic_ns();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
-    while (!atomic_load(&queue->stopping) && !events_ready(queue, command))
-        sleep_locked(pool, first_ns, begin_ns);
+    while (!atomic_load(&queue->stopping) && !events_ready(queue, command)) {
+        const uint64_t now_ns = zeta_monotonic_ns();
+        uint64_t pause_ns = (now_ns - begin_ns) / POLL_PART;
+        struct timespec until;
+
+        if (first_ns == UINT64_MAX) {
+            pthread_cond_wait(&pool->changed, &pool->lock);
+            continue;
+        }
+        if (pause_ns > LONGEST_POLL_NS)
+            pause_ns = LONGEST_POLL_NS;
+        until = zeta_clock_timespec(now_ns + (pause_ns > first_ns ? pause_ns : first_ns));
+        pthread_cond_timedwait(&pool->changed, &pool->lock, &until);
+    }
     atomic_fetch_sub(&pool->waiters, 1);
     pthread_mutex_unlock(&pool->lock);
     return !atomic_load(&queue->stopping);
@@ -333,40 +328,32 @@ static bool can_block(const struct zeta_softqueue *queue, const struct zeta_plug
     return false;
 }
 
-static bool begin_here(struct zeta_softqueue *queue)
+uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
+                                    const struct zeta_plugin_array *commands, void *cookie)
 {
-    bool idle;
+    const struct zeta_softqueue_pool *pool = queue->pool;
+    bool is_here;
 
+    if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    if (can_block(queue, commands))
+        return zeta_softqueue_submit(queue, commands, cookie);
     pthread_mutex_lock(&queue->lock);
-    idle = !queue->first && !queue->running && !queue->running_here &&
-           !atomic_load(&queue->stopping) && atomic_load(&queue->status) == ZETA_PLUGIN_SUCCESS;
-    if (idle)
+    is_here = !queue->first && !queue->running && !queue->running_here &&
+              !atomic_load(&queue->stopping) && atomic_load(&queue->status) == ZETA_PLUGIN_SUCCESS;
+    if (is_here)
         queue->running_here = true;
     pthread_mutex_unlock(&queue->lock);
-    return idle;
-}
+    if (!is_here)
+        return zeta_softqueue_submit(queue, commands, cookie);
+    pool->ops->submission_done(pool->host, cookie, run_commands(queue, commands, cookie));
 
-/* The last that a caller does with the queue: who destroys it waits for this. */
-static void end_here(struct zeta_softqueue *queue)
-{
+    /* The last that this thread does with the queue: who destroys it waits for this. */
     pthread_mutex_lock(&queue->lock);
     queue->running_here = false;
     if (queue->first || atomic_load(&queue->stopping))
         pthread_cond_broadcast(&queue->work);
     pthread_mutex_unlock(&queue->lock);
-}
-
-uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
-                                    const struct zeta_plugin_array *commands, void *cookie)
-{
-    const struct zeta_softqueue_pool *pool = queue->pool;
-
-    if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
-        return ZETA_PLUGIN_INVALID_ARGUMENT;
-    if (can_block(queue, commands) || !begin_here(queue))
-        return zeta_softqueue_submit(queue, commands, cookie);
-    pool->ops->submission_done(pool->host, cookie, run_commands(queue, commands, cookie));
-    end_here(queue);
     return ZETA_PLUGIN_SUCCESS;
 }
 

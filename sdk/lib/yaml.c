@@ -251,13 +251,6 @@ static bool check_keys(const struct builder *builder, const struct zeta_yaml_nod
     return good;
 }
 
-static bool on_end(struct builder *builder)
-{
-    const struct zeta_yaml_node *node = builder->open[--builder->depth].node;
-
-    return node->kind != ZETA_YAML_MAPPING || check_keys(builder, node);
-}
-
 static bool on_event(struct builder *builder, const yaml_event_t *event)
 {
     const yaml_mark_t *mark = &event->start_mark;
@@ -280,8 +273,10 @@ static bool on_event(struct builder *builder, const yaml_event_t *event)
                         event->data.mapping_start.anchor || event->data.mapping_start.tag,
                         event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE, mark);
     case YAML_SEQUENCE_END_EVENT:
+        builder->depth--;
+        return true;
     case YAML_MAPPING_END_EVENT:
-        return on_end(builder);
+        return check_keys(builder, builder->open[--builder->depth].node);
     case YAML_STREAM_END_EVENT:
         builder->ended = true;
         return true;
@@ -580,16 +575,11 @@ bool zeta_yaml_bool(const struct zeta_yaml_node *node, bool *out_value)
 
 const char *zeta_yaml_kind_name(enum zeta_yaml_kind kind)
 {
-    switch (kind) {
-    case ZETA_YAML_SCALAR:
-        return "a scalar";
-    case ZETA_YAML_SEQUENCE:
-        return "a sequence";
-    case ZETA_YAML_MAPPING:
-        return "a mapping";
-    default:
-        return "nothing";
-    }
+    static const char *const names[] = {[ZETA_YAML_SCALAR] = "a scalar",
+                                        [ZETA_YAML_SEQUENCE] = "a sequence",
+                                        [ZETA_YAML_MAPPING] = "a mapping"};
+
+    return names[kind];
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

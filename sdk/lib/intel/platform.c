@@ -115,6 +115,20 @@ static bool expect_list(struct reader *reader, const struct zeta_yaml_node *node
             fail(reader, node, "this list has more than %u entries", most));
 }
 
+/** Zeroed memory for the elements of a list; null after a problem was noted. */
+static void *make_list(struct reader *reader, const struct zeta_yaml_node *node, uint32_t most,
+                       size_t element_bytes)
+{
+    void *list = NULL;
+
+    if (!expect_list(reader, node, most))
+        return NULL;
+    list = calloc(node->child_count + 1, element_bytes);
+    if (!list)
+        (void)fail_memory(reader);
+    return list;
+}
+
 static bool read_u64(struct reader *reader, const struct zeta_yaml_node *node, uint64_t most,
                      uint64_t *out_number)
 {
@@ -303,11 +317,9 @@ static bool read_pci(struct reader *reader, const struct zeta_yaml_node *node, v
 {
     struct zeta_intel_platform *platform = target;
 
-    if (!expect_list(reader, node, MAX_IDS))
-        return false;
-    platform->pci = calloc(node->child_count + 1, sizeof(*platform->pci));
+    platform->pci = make_list(reader, node, MAX_IDS, sizeof(*platform->pci));
     if (!platform->pci)
-        return fail_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
         if (!read_u32(reader, item, 0xffff, &platform->pci[platform->pci_count]))
             return false;
@@ -347,11 +359,9 @@ static bool read_sets(struct reader *reader, const struct zeta_yaml_node *node, 
 {
     struct zeta_intel_platform *platform = target;
 
-    if (!expect_list(reader, node, MAX_SETS))
-        return false;
-    platform->sets = calloc(node->child_count + 1, sizeof(*platform->sets));
+    platform->sets = make_list(reader, node, MAX_SETS, sizeof(*platform->sets));
     if (!platform->sets)
-        return fail_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
         char name[128];
 
@@ -416,11 +426,9 @@ static bool read_list(struct reader *reader, const struct zeta_yaml_node *node, 
 {
     struct zeta_intel_platforms *platforms = target;
 
-    if (!expect_list(reader, node, MAX_PLATFORMS))
-        return false;
-    platforms->items = calloc(node->child_count + 1, sizeof(*platforms->items));
+    platforms->items = make_list(reader, node, MAX_PLATFORMS, sizeof(*platforms->items));
     if (!platforms->items)
-        return fail_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
         const struct zeta_intel_platforms before = *platforms;
         struct zeta_intel_platform *platform = &platforms->items[platforms->count++];

@@ -117,19 +117,12 @@ static bool open_loader(struct calls *calls, void **out_library)
     return fail("it lacks functions of the API");
 }
 
-static void answer_zeta_version(void *library)
-{
-    const char *(*get_version)(void) = NULL;
-
-    if (FIND(library, "zetaGetVersion", get_version))
-        answer("zeta %s", get_version());
-}
-
 static bool open_driver(const char *path, struct calls *calls)
 {
     ze_pfnGetGlobalProcAddrTable_t get_global = NULL;
     ze_pfnGetDriverProcAddrTable_t get_driver = NULL;
     ze_pfnGetDeviceProcAddrTable_t get_device = NULL;
+    const char *(*get_version)(void) = NULL;
     static ze_global_dditable_t global;
     static ze_driver_dditable_t driver;
     static ze_device_dditable_t device;
@@ -144,7 +137,8 @@ static bool open_driver(const char *path, struct calls *calls)
         !FIND(library, "zeGetDriverProcAddrTable", get_driver) ||
         !FIND(library, "zeGetDeviceProcAddrTable", get_device))
         return fail("it is no driver: it lacks the functions that give a loader its tables");
-    answer_zeta_version(library);
+    if (FIND(library, "zetaGetVersion", get_version))
+        answer("zeta %s", get_version());
     answer("step asking for its tables");
     if (get_global(TABLE_VERSION, &global) != ZE_RESULT_SUCCESS ||
         get_driver(TABLE_VERSION, &driver) != ZE_RESULT_SUCCESS ||

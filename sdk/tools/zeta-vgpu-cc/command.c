@@ -105,24 +105,6 @@ static int add_file(struct zeta_cc_command *command, const char *name, int force
     return ZETA_CC_EXIT_OK;
 }
 
-/* Options that are no options of a compilation; false when it is none of them either. */
-static bool take_flag(struct zeta_cc_command *command, const char *word)
-{
-    if (strcmp(word, "-c") == 0)
-        command->output = ZETA_CC_OBJECT;
-    else if (strcmp(word, "-S") == 0)
-        command->output = ZETA_CC_TEXT;
-    else if (strcmp(word, "-emit-llvm") == 0)
-        command->output = command->output == ZETA_CC_TEXT ? ZETA_CC_TEXT : ZETA_CC_BITCODE;
-    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        command->wants_help = true;
-    else if (strcmp(word, "--version") == 0)
-        command->wants_version = true;
-    else
-        return false;
-    return true;
-}
-
 /* Options whose value is the next word, or the rest of this one. Gives the value or null. */
 static const char *value_of(const char *word, const char *option, const char *next, int *out_words)
 {
@@ -140,16 +122,11 @@ static const char *value_of(const char *word, const char *option, const char *ne
     return next ? next : "";
 }
 
-static int take_word(struct zeta_cc_command *command, const char *word, const char *next,
-                     int *forced, int *out_words)
+static int take_option(struct zeta_cc_command *command, const char *word, const char *next,
+                       int *forced, int *out_words)
 {
     const char *value;
 
-    *out_words = 1;
-    if (word[0] != '-' || word[1] == '\0')
-        return add_file(command, word, *forced);
-    if (take_flag(command, word))
-        return ZETA_CC_EXIT_OK;
     if ((value = value_of(word, "-o", next, out_words)) != NULL) {
         command->target = value;
         return *value ? ZETA_CC_EXIT_OK : wrong("option -o needs the name of a file");
@@ -180,6 +157,27 @@ static int take_word(struct zeta_cc_command *command, const char *word, const ch
     default:
         return wrong("unknown option %s", word);
     }
+}
+
+static int take_word(struct zeta_cc_command *command, const char *word, const char *next,
+                     int *forced, int *out_words)
+{
+    *out_words = 1;
+    if (word[0] != '-' || word[1] == '\0')
+        return add_file(command, word, *forced);
+    if (strcmp(word, "-c") == 0)
+        command->output = ZETA_CC_OBJECT;
+    else if (strcmp(word, "-S") == 0)
+        command->output = ZETA_CC_TEXT;
+    else if (strcmp(word, "-emit-llvm") == 0)
+        command->output = command->output == ZETA_CC_TEXT ? ZETA_CC_TEXT : ZETA_CC_BITCODE;
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        command->wants_help = true;
+    else if (strcmp(word, "--version") == 0)
+        command->wants_version = true;
+    else
+        return take_option(command, word, next, forced, out_words);
+    return ZETA_CC_EXIT_OK;
 }
 
 int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const *arguments)

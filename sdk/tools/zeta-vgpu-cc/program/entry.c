@@ -164,22 +164,6 @@ static LLVMValueRef argument_list(struct zeta_cc_program *program, const struct 
     return LLVMConstArray(LLVMStructTypeInContext(context, members, 4, 0), list, kernel->count);
 }
 
-static LLVMValueRef extra_record(struct zeta_cc_program *program, const struct kernel *kernel)
-{
-    LLVMContextRef context = program->context;
-    struct zeta_cc_buffer text = {0};
-    /* Of these only the attributes are known before the program is linked. */
-    LLVMValueRef members[EXTRA_MEMBERS] = {
-        LLVMConstNull(LLVMPointerTypeInContext(context, ZETA_CC_SPACE_PRIVATE)), word(context, 0),
-        word(context, 0), word(context, 0), word(context, 0)};
-
-    zeta_cc_metadata_attributes(kernel->function, &text);
-    if (text.size > 0)
-        members[0] = add_text(program, text.bytes);
-    zeta_cc_buffer_finish(&text);
-    return LLVMConstStructInContext(context, members, EXTRA_MEMBERS, 0);
-}
-
 static void add_record(struct zeta_cc_program *program, const struct kernel *kernel,
                        LLVMValueRef stub)
 {
@@ -188,6 +172,8 @@ static void add_record(struct zeta_cc_program *program, const struct kernel *ker
                                 kernel->count * sizeof(struct vgpu_argument_info));
     LLVMValueRef sizes[3];
     LLVMValueRef members[INFO_MEMBERS + 1];
+    LLVMValueRef extra[EXTRA_MEMBERS];
+    struct zeta_cc_buffer text = {0};
     struct zeta_cc_buffer name = {0};
     LLVMValueRef record;
     LLVMValueRef value;
@@ -204,7 +190,15 @@ static void add_record(struct zeta_cc_program *program, const struct kernel *ker
     members[6] = word(context, kernel->count);
     members[7] = word(context, kernel->block_bytes);
     members[8] = argument_list(program, kernel);
-    members[9] = extra_record(program, kernel);
+    /* Of the extra members only the attributes are known before the program is linked. */
+    for (unsigned i = 1; i < EXTRA_MEMBERS; i++)
+        extra[i] = word(context, 0);
+    zeta_cc_metadata_attributes(kernel->function, &text);
+    extra[0] = text.size > 0
+                   ? add_text(program, text.bytes)
+                   : LLVMConstNull(LLVMPointerTypeInContext(context, ZETA_CC_SPACE_PRIVATE));
+    zeta_cc_buffer_finish(&text);
+    members[9] = LLVMConstStructInContext(context, extra, EXTRA_MEMBERS, 0);
     value = LLVMConstStructInContext(context, members, INFO_MEMBERS + 1, 0);
     zeta_cc_buffer_print(&name, ZETA_CC_RECORD_PREFIX "%s", kernel->name);
     record = LLVMAddGlobal(program->module, LLVMTypeOf(value), name.bytes);

@@ -141,23 +141,6 @@ static bool is_local(LLVMValueRef global)
            !LLVMIsDeclaration(global);
 }
 
-/* Number of variables; 0 when there are none, or some that are placed in another way. */
-static size_t count_variables(const struct zeta_cc_program *program)
-{
-    size_t count = 0;
-
-    for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
-         each = LLVMGetNextGlobal(each)) {
-        const char *section = LLVMGetSection(each);
-
-        if (is_local(each))
-            count++;
-        else if (section && strncmp(section, ".bss.slm", strlen(".bss.slm")) == 0)
-            return 0;
-    }
-    return count <= MAX_VARIABLES ? count : 0;
-}
-
 /* Behind all that kernels use that also use this one. Gives the end. */
 static uint64_t place_variable(const struct zeta_cc_program *program, struct variable *variable,
                                uint64_t *ends)
@@ -215,54 +198,58 @@ static void move_variable(const struct zeta_cc_program *program, const struct va
     zeta_cc_buffer_finish(&name);
 }
 
-static void overlay(struct zeta_cc_program *program, struct variable *variables, size_t count)
+void zeta_cc_program_overlay_locals(struct zeta_cc_program *program)
 {
-    uint64_t *ends = zeta_cc_allocate(program->kernels.count, sizeof(*ends));
+    const size_t kernels = program->kernels.count;
+    struct variable *variables = NULL;
+    uint64_t *ends = NULL;
     unsigned alignment = 1;
     uint64_t bytes = 0;
+    size_t count = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
+         each = LLVMGetNextGlobal(each)) {
+        const char *section = LLVMGetSection(each);
+
+        if (is_local(each))
+            count++;
+        else if (section && strncmp(section, ".bss.slm", strlen(".bss.slm")) == 0)
+            return; /* placed in another way */
+    }
+    if (count == 0 || count > MAX_VARIABLES)
+        return;
+    variables = zeta_cc_allocate(count, sizeof(*variables));
+    ends = zeta_cc_allocate(kernels, sizeof(*ends));
+    count = 0;
+    for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
+         each = LLVMGetNextGlobal(each)) {
+        struct variable *variable = &variables[count];
         uint64_t end;
 
-        mark_users(program, variables[i].global, variables[i].used_by);
-        end = place_variable(program, &variables[i], ends);
+        if (!is_local(each))
+            continue;
+        count++;
+        variable->global = each;
+        variable->used_by = zeta_cc_allocate(kernels, sizeof(bool));
+        mark_users(program, each, variable->used_by);
+        end = place_variable(program, variable, ends);
         bytes = end > bytes ? end : bytes;
-        if (LLVMPreferredAlignmentOfGlobal(program->layout, variables[i].global) > alignment)
-            alignment = LLVMPreferredAlignmentOfGlobal(program->layout, variables[i].global);
-        if (LLVMGetAlignment(variables[i].global) > alignment)
-            alignment = LLVMGetAlignment(variables[i].global);
+        if (LLVMPreferredAlignmentOfGlobal(program->layout, each) > alignment)
+            alignment = LLVMPreferredAlignmentOfGlobal(program->layout, each);
+        if (LLVMGetAlignment(each) > alignment)
+            alignment = LLVMGetAlignment(each);
     }
     if (bytes <= UINT32_MAX) {
         LLVMValueRef room = make_room(program, bytes, alignment);
 
         for (size_t i = 0; i < count; i++)
             move_variable(program, &variables[i], room);
-        program->local_bytes =
-            zeta_cc_allocate(program->kernels.count, sizeof(*program->local_bytes));
-        for (size_t i = 0; i < program->kernels.count; i++)
+        program->local_bytes = zeta_cc_allocate(kernels, sizeof(*program->local_bytes));
+        for (size_t i = 0; i < kernels; i++)
             program->local_bytes[i] = (uint32_t)ends[i];
     }
-    free(ends);
-}
-
-void zeta_cc_program_overlay_locals(struct zeta_cc_program *program)
-{
-    size_t count = count_variables(program);
-    struct variable *variables;
-    size_t used = 0;
-
-    if (count == 0)
-        return;
-    variables = zeta_cc_allocate(count, sizeof(*variables));
-    for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
-         each = LLVMGetNextGlobal(each)) {
-        if (is_local(each)) {
-            variables[used].global = each;
-            variables[used++].used_by = zeta_cc_allocate(program->kernels.count, sizeof(bool));
-        }
-    }
-    overlay(program, variables, used);
-    for (size_t i = 0; i < used; i++)
+    for (size_t i = 0; i < count; i++)
         free(variables[i].used_by);
     free(variables);
+    free(ends);
 }

@@ -43,32 +43,6 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     LLVMDisposeMessage(text);
 }
 
-static LLVMTargetMachineRef create_machine(unsigned level, bool contracts)
-{
-    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
-                                                 LLVMCodeGenLevelDefault,
-                                                 LLVMCodeGenLevelAggressive};
-    LLVMTargetMachineRef machine = NULL;
-    LLVMTargetRef target = NULL;
-    char *message = NULL;
-
-    LLVMInitializeRISCVTargetInfo();
-    LLVMInitializeRISCVTarget();
-    LLVMInitializeRISCVTargetMC();
-    LLVMInitializeRISCVAsmPrinter();
-    LLVMInitializeRISCVAsmParser(); /* for inline assembly */
-    if (LLVMGetTargetFromTriple(TRIPLE, &target, &message)) {
-        LLVMDisposeMessage(message);
-        return NULL;
-    }
-    /* Position independent: what other modules define is reached through tables. */
-    machine = LLVMCreateTargetMachine(target, TRIPLE, PROCESSOR, FEATURES, levels[level],
-                                      LLVMRelocPIC, LLVMCodeModelMedium);
-    if (machine)
-        zeta_cc_machine_options(machine, contracts);
-    return machine;
-}
-
 /* As compiled for RV64; without conventions yet. */
 static void set_layout(struct zeta_cc_program *program, LLVMModuleRef module)
 {
@@ -79,14 +53,30 @@ static void set_layout(struct zeta_cc_program *program, LLVMModuleRef module)
 bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_cc_options *options,
                             struct zeta_cc_buffer *log)
 {
-    unsigned level = zeta_cc_options_level(options);
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
+                                                 LLVMCodeGenLevelDefault,
+                                                 LLVMCodeGenLevelAggressive};
+    const unsigned level = zeta_cc_options_level(options);
+    LLVMTargetRef target = NULL;
+    char *message = NULL;
 
     *program = (struct zeta_cc_program){.log = log, .level = level};
-    program->machine = create_machine(level, options->contracts && level > 0);
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTarget();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVAsmPrinter();
+    LLVMInitializeRISCVAsmParser(); /* for inline assembly */
+    /* Position independent: what other modules define is reached through tables. */
+    if (LLVMGetTargetFromTriple(TRIPLE, &target, &message))
+        LLVMDisposeMessage(message);
+    else
+        program->machine = LLVMCreateTargetMachine(
+            target, TRIPLE, PROCESSOR, FEATURES, levels[level], LLVMRelocPIC, LLVMCodeModelMedium);
     if (!program->machine) {
         zeta_cc_buffer_line(log, "error: this LLVM was built without RISC-V");
         return false;
     }
+    zeta_cc_machine_options(program->machine, options->contracts && level > 0);
     program->layout = LLVMCreateTargetDataLayout(program->machine);
     program->context = LLVMContextCreate();
     /* Front ends write typed pointers; they are read as pointers without a type. */

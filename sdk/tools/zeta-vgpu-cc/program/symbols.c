@@ -10,57 +10,25 @@ enum { MAX_DEPTH = 64 };
 
 /* Builtins of OpenCL begin with one of these, and what they would need. null: just missing. */
 static const struct {
-    const char *prefix;
     const char *lacks;
+    const char *prefixes[18];
 } families[] = {
-    {"read_image", "images are"},
-    {"write_image", "images are"},
-    {"get_image_", "images are"},
-    {"__spirv_Image", "images are"},
-    {"__spirv_SampledImage", "images are"},
-    {"__translate_sampler_initializer", "samplers are"},
-    {"sampler", "samplers are"},
-    {"__read_pipe", "pipes are"},
-    {"__write_pipe", "pipes are"},
-    {"__reserve_", "pipes are"},
-    {"__commit_", "pipes are"},
-    {"__get_pipe", "pipes are"},
-    {"__work_group_reserve_", "pipes are"},
-    {"__work_group_commit_", "pipes are"},
-    {"__sub_group_reserve_", "pipes are"},
-    {"__sub_group_commit_", "pipes are"},
-    {"is_valid_reserve_id", "pipes are"},
-    {"__enqueue_kernel", "kernels that start kernels are"},
-    {"__get_kernel_", "kernels that start kernels are"},
-    {"enqueue_marker", "kernels that start kernels are"},
-    {"get_default_queue", "kernels that start kernels are"},
-    {"ndrange_", "kernels that start kernels are"},
-    {"retain_event", "kernels that start kernels are"},
-    {"release_event", "kernels that start kernels are"},
-    {"create_user_event", "kernels that start kernels are"},
-    {"is_valid_event", "kernels that start kernels are"},
-    {"set_user_event_status", "kernels that start kernels are"},
-    {"capture_event_profiling_info", "kernels that start kernels are"},
-    {"intel_sub_group_avc", "motion estimation is"},
-    {"intel_", NULL},
-    {"sub_group_", NULL},
-    {"work_group_", NULL},
-    {"atomic_", NULL},
-    {"atom_", NULL},
-    {"native_", NULL},
-    {"half_", NULL},
-    {"convert_", NULL},
-    {"vload", NULL},
-    {"vstore", NULL},
-    {"async_", NULL},
-    {"get_", NULL},
-    {"to_", NULL},
-    {"arm_dot", NULL},
-    {"dot_", NULL},
-    {"__spirv_", NULL},
-    {"__to_", NULL},
-    {"__vgpu_", NULL},
-    {"printf", NULL},
+    {"images are",
+     {"read_image", "write_image", "get_image_", "__spirv_Image", "__spirv_SampledImage"}},
+    {"samplers are", {"__translate_sampler_initializer", "sampler"}},
+    {"pipes are",
+     {"__read_pipe", "__write_pipe", "__reserve_", "__commit_", "__get_pipe",
+      "__work_group_reserve_", "__work_group_commit_", "__sub_group_reserve_",
+      "__sub_group_commit_", "is_valid_reserve_id"}},
+    {"kernels that start kernels are",
+     {"__enqueue_kernel", "__get_kernel_", "enqueue_marker", "get_default_queue", "ndrange_",
+      "retain_event", "release_event", "create_user_event", "is_valid_event",
+      "set_user_event_status", "capture_event_profiling_info"}},
+    {"motion estimation is", {"intel_sub_group_avc"}},
+    {NULL,
+     {"intel_", "sub_group_", "work_group_", "atomic_", "atom_", "native_", "half_", "convert_",
+      "vload", "vstore", "async_", "get_", "to_", "arm_dot", "dot_"}},
+    {NULL, {"__spirv_", "__to_", "__vgpu_", "printf"}},
 };
 
 /* Types of arguments that the engine cannot set; images are all that begin with image1d and so on.
@@ -179,11 +147,13 @@ static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
     const char *lacks = NULL;
 
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]) && !is_builtin; i++) {
+        const char *const *prefix = families[i].prefixes;
+
         /* Without a mangled name only those that are never a user's. */
-        is_builtin =
-            starts_with(base, families[i].prefix) &&
-            (base != name || families[i].prefix[0] == '_' || strcmp(base, families[i].prefix) == 0);
-        lacks = is_builtin ? families[i].lacks : NULL;
+        for (; *prefix && !is_builtin; prefix++)
+            is_builtin = starts_with(base, *prefix) &&
+                         (base != name || **prefix == '_' || strcmp(base, *prefix) == 0);
+        lacks = families[i].lacks;
     }
     if (!is_builtin && base != name)
         is_builtin = is_in_runtime(runtime, base);

@@ -13,44 +13,30 @@
 enum { DEFAULT_LEVEL = 2, MAX_LEVEL = 3 };
 
 /* Options of OpenCL that clang knows. */
-static const char *const clang_flags[] = {
-    "-cl-single-precision-constant",
-    "-cl-denorms-are-zero",
-    "-cl-fp32-correctly-rounded-divide-sqrt",
-    "-cl-strict-aliasing",
-    "-cl-uniform-work-group-size",
-    "-cl-no-signed-zeros",
-    "-cl-finite-math-only",
-    "-cl-kernel-arg-info",
-    "-w",
-    "-Werror",
-};
+static const char clang_flags[] =
+    "-cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt "
+    "-cl-strict-aliasing -cl-uniform-work-group-size -cl-no-signed-zeros -cl-finite-math-only "
+    "-cl-kernel-arg-info -w -Werror";
 
 /* Those that also let a multiplication and an addition become one operation. */
-static const char *const contracting_flags[] = {
-    "-cl-mad-enable",
-    "-cl-unsafe-math-optimizations",
-    "-cl-fast-relaxed-math",
-};
+static const char contracting_flags[] =
+    "-cl-mad-enable -cl-unsafe-math-optimizations -cl-fast-relaxed-math";
 
 /* Known options that change nothing here. */
-static const char *const silent_flags[] = {
-    "-ze-opt-greater-than-4GB-buffer-required",
-    "-ze-opt-large-register-file",
-    "-ze-take-global-address",
-    "-library-compilation",
-};
+static const char silent_flags[] =
+    "-ze-opt-greater-than-4GB-buffer-required -ze-opt-large-register-file -ze-take-global-address "
+    "-library-compilation";
 
-static bool is_among(const char *word, const char *const *list, size_t count)
+static bool is_among(const char *word, const char *words)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(word, list[i]) == 0)
+    const size_t length = strlen(word);
+
+    for (; *words; words += strcspn(words, " "), words += strspn(words, " ")) {
+        if (strcspn(words, " ") == length && strncmp(words, word, length) == 0)
             return true;
     }
     return false;
 }
-
-#define IS_AMONG(word, list) is_among(word, list, sizeof(list) / sizeof((list)[0]))
 
 static bool read_level(struct zeta_cc_options *options, const char *text)
 {
@@ -195,16 +181,16 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
             options->front_end.list[options->front_end.count - 1] + strlen("-cl-std=");
         return ZETA_CC_WORD_TAKEN;
     }
-    if (IS_AMONG(word, contracting_flags))
+    if (is_among(word, contracting_flags))
         options->contracts = true;
-    if (IS_AMONG(word, contracting_flags) || IS_AMONG(word, clang_flags) ||
+    if (is_among(word, contracting_flags) || is_among(word, clang_flags) ||
         STARTS(word, "-cl-ext=") ||
         (STARTS(word, "-W") && !STARTS(word, "-Wp,") && !STARTS(word, "-Wl,") &&
          !STARTS(word, "-Wa,"))) {
         zeta_cc_strings_add(&options->front_end, word);
         return ZETA_CC_WORD_TAKEN;
     }
-    return IS_AMONG(word, silent_flags) ? ZETA_CC_WORD_TAKEN : ZETA_CC_WORD_UNKNOWN;
+    return is_among(word, silent_flags) ? ZETA_CC_WORD_TAKEN : ZETA_CC_WORD_UNKNOWN;
 }
 
 /* The next word of a text, to be freed by its owner; false at the end. */

@@ -49,11 +49,11 @@ case_hardware_long_period()
     expect 0 on "--device hsw-gt3" "$bin/zeta" groups "--json=$json"
     holds "$json" 'all(g["max_period_ns"] == 41943040 for g in d["groups"] if g["sampling"] == "time")'
     expect 0 on "--device hsw-gt3" "$bin/zeta" stat -a -p 3s --for 300ms "--json=$json"
-    err_has "cannot sample ComputeBasic every 3 s; the nearest it can is 41.943 ms"
+    err_has "cannot sample ComputeBasic every 3 s; it samples every 41.943 ms"
     holds "$json" 'd["groups"][0]["period_ns"] == 41943040'
     holds "$json" 'metric("ComputeBasic", "EuActive")["max"] <= 100'
     expect 0 on "--device hsw-gt3" "$bin/zeta" record -a -p 3s --for 100ms -o "$work/long"
-    err_has "cannot sample ComputeBasic every 3 s; the nearest it can is 41.943 ms"
+    err_has "cannot sample ComputeBasic every 3 s; it samples every 41.943 ms"
 }
 
 # Media units count with the clock of their own GT: where that is faster their counters come around
@@ -115,7 +115,7 @@ END
     unset ZETA_REPLAY
     for tile in 1.2 0.0 1.01 1. .1; do
         expect 1 on "$two" "$bin/zeta" groups -d "$tile"
-        err_has "there is no device '$tile'; -d takes a number, an id or a name:"
+        err_has "no device is called '$tile'; -d takes a number, an id or a name:"
         err_has "Intel Ponte Vecchio (hardware), tiles 1.0 to 1.1"
     done
 }
@@ -175,7 +175,7 @@ case_hardware_selftest()
     grep -q "ok *clock .*19.2000 MHz" "$out" || die "the clock is not right"
     grep -q "ok *TestOa " "$out" || die "TestOa is not checked"
     # Counter0 to Counter8 but for the one that others are measured by; Counter9 is of queries.
-    out_has "8 counters have the proportions that they are made for"
+    out_has "8 counters have the expected proportions"
     out_has " 0 failed"
     # Another device is no help to who tests this one.
     expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" selftest --for 300ms intel
@@ -188,11 +188,11 @@ case_hardware_doctor()
 {
     on "--device tgl-gt2" "$bin/zeta" doctor -- "$bin/matmul" >"$out" 2>"$err" || true
     out_has "intel-gen12lp: active"
-    out_has "Intel Tiger Lake GT2 (hardware), id 0000:00:02.0, compute by nobody, can be sampled"
+    out_has "Intel Tiger Lake GT2 (hardware), id 0000:00:02.0, compute by none, can be sampled"
     out_has "ZETA_PLUGINS_SELECT=vgpu"
     # A GPU without its compute driver is no fault of anybody's.
     expect 0 intel env -u ZE_ENABLE_ALT_DRIVERS "$bin/zeta" doctor
-    out_has "note: Zeta measures what is here and runs no kernels on it"
+    out_has "note: Zeta measures the devices of this machine, but runs no kernels on them"
 }
 
 case_hardware_examples()
@@ -220,7 +220,7 @@ case_hardware_not_permitted()
 {
     expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" stat -a --for 1s
     err_has "sudo sysctl dev.i915.perf_stream_paranoid=0"
-    err_has "to use the software device of vgpu instead: ZETA_PLUGINS_SELECT=vgpu"
+    err_has "set ZETA_PLUGINS_SELECT=vgpu to use a software device instead"
     said_once "perf_stream_paranoid=0"
     expect 1 on "--device tgl-gt2 --paranoid --unprivileged" "$bin/zeta" doctor
     out_has "PROBLEM: Intel Tiger Lake GT2 cannot be sampled"
@@ -255,7 +255,7 @@ case_hardware_node_forbidden()
     out_has "intel-gen12lp  failed"
     said_once "no permission to open the device node"
     expect 1 on "--device tgl-gt2 --forbidden" "$bin/zeta" doctor
-    out_has "PROBLEM: plugin intel-gen12lp does not work here: "
+    out_has "PROBLEM: plugin intel-gen12lp does not work: "
     out_has "ZETA_PLUGINS_SELECT=vgpu"
     expect 1 on "--device tgl-gt2 --forbidden" "$bin/zeta" stat -a --for 1s
     err_has "ZETA_PLUGINS_SELECT=vgpu"
@@ -299,13 +299,13 @@ case_hardware_unknown()
 {
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" devices
     out_has "(software)"
-    err_has "plugin intel-unknown does not work here (failed): No manifest names the PCI device 0x8086:0xffee at 0000:00:02.0."
+    err_has "plugin intel-unknown does not work (failed): No manifest names the PCI device 0x8086:0xffee at 0000:00:02.0."
     err_has "Look for a newer Zeta"
     said_once "0xffee"
     expect 0 on "--device tgl-gt2 --pci ffee" "$bin/zeta" plugin list
     out_has "No manifest names the PCI device 0x8086:0xffee at 0000:00:02.0. Zeta does not know"
     expect 1 on "--device tgl-gt2 --pci ffee" "$bin/zeta" doctor
-    out_has "plugin intel-unknown does not work here: No manifest names the PCI device 0x8086:0xffee"
+    out_has "plugin intel-unknown does not work: No manifest names the PCI device 0x8086:0xffee"
     expect 0 on "--device tgl-gt2 --pci ffee" env ZETA_PLUGINS_DISABLE=intel-unknown \
         "$bin/zeta" devices
     err_lacks "ffee"
@@ -342,7 +342,7 @@ case_hardware_one_of_two()
 {
     expect 0 on "--device dg2-g10 --device lnl:i915" "$bin/zeta" devices
     out_has "Intel Alchemist G10 (hardware)"
-    err_has "plugin intel-xe2 does not work here (failed): Intel Lunar Lake"
+    err_has "plugin intel-xe2 does not work (failed): Intel Lunar Lake"
     said_once "Lunar Lake (0000"
     expect 0 on "--device dg2-g10 --device lnl:i915" "$bin/zeta" stat -a --for 300ms
     err_lacks "Lunar Lake"
@@ -465,10 +465,10 @@ case_hardware_asleep()
 {
     expect 0 on "--device tgl-gt2 --fault idle" "$bin/zeta" selftest --for 100ms intel
     out_has "no report came in 1.1 s"
-    out_has "-       query                  no report came between its begin and end"
+    out_has "-       query                  the GPU sleeps: no report came between begin and end"
     out_has "0 failed, 2 not possible"
     expect 1 on "--device bmg --fault idle" "$bin/zeta" stat -a --for 100ms
-    err_has "gave no report; nothing was run. A GPU that sleeps gives none"
+    err_has "gave no report, so the program was not run. A sleeping GPU gives none"
 }
 
 # EACCES where the sysctl allows all, and EPERM, are of somebody else.
@@ -502,6 +502,6 @@ case_hardware_clock_unknown()
         expect 0 on "--device $device" sh -c "$without" sh "$bin/zeta" devices
         out_has "core unknown, timer 19.2 MHz"
         expect 0 on "--device $device" sh -c "$without" sh "$bin/zeta" selftest --for 100ms intel
-        out_has "MHz on average; the kernel does not tell its highest"
+        out_has "MHz on average; its maximum is unknown"
     done
 }

@@ -176,7 +176,7 @@ END
     expect 0 zeta calc --json="$json" "$work/s"
     holds "$json" 'metric("ComputeBasic", "FpOps")["total"] == 2 * 64**3'
     expect 1 zeta calc -g NoSuch "$work/r"
-    err_has "has no data of a group 'NoSuch'"
+    err_has "has no data of group 'NoSuch'"
 }
 
 # Who asks the recorder to end ends the program, and has a whole file.
@@ -296,7 +296,7 @@ case_record_refuses()
     expect 2 zeta record -o "$work/r"
     err_has "record needs a program"
     expect 2 zeta record -o "$work/r" --max-size 1x -- true
-    err_has "--max-size 1x"
+    err_has "--max-size takes a number of bytes such as 64M or 2G, not 1x"
     expect 2 zeta record -o "$work/r" --max-size 1K -- true
     err_has "at least 64K"
     expect 2 zeta record -o "$work/r" -e KernelEvents -e KernelEvents -- true
@@ -313,7 +313,7 @@ case_record_refuses()
     echo mine >"$work/r"
     expect 1 zeta record -o "$work/r" -- true
     [ "$(cat "$work/r")" = mine ] || die "a file was overwritten"
-    err_has "or replace it with --force"
+    err_has "use --force to replace it"
     expect 1 zeta record -o /dev/null -- true
     err_has "/dev/null exists already and is no regular file"
     expect 2 zeta record -o "" -- true

@@ -84,7 +84,7 @@ case_outputs_spare_what_is_read()
     status=0
     zeta calc --csv "$work/r" >>"$work/r" 2>"$err" || status=$?
     [ "$status" -eq 1 ] || die "rows went into what they were calculated from"
-    err_has "the standard output goes into $work/r, which this command reads"
+    err_has "cannot write the standard output to $work/r: this command reads that file"
     cmp -s "$work/r" "$work/before" || die "the standard output changed the recording"
     ZETA_TRACE=$work/calls.json "$bin/matmul" 64 >"$out"
     cp "$work/calls.json" "$work/before"
@@ -98,7 +98,7 @@ case_outputs_spare_recordings()
 {
     record_matmul
     cp "$work/r" "$work/other"
-    why="holds a recording"
+    why="it has a recording"
     unchanged report "--html=$work/r" "$work/other"
     unchanged zeta devices "--json=$work/r"
     mv "$work/r" "$work/r.json"
@@ -114,7 +114,7 @@ case_outputs_spare_recordings()
     expect 0 report "--html=$work/page" "$work/other"
     grep -q '<!DOCTYPE html>' "$work/page" || die "the page is not there"
     expect 1 report "--html=$work/both" "--json=$work/both" "$work/other"
-    err_has "is named for two outputs"
+    err_has "cannot write two outputs to"
     [ ! -s "$work/both" ] || die "the page was written before the refusal"
 }
 
@@ -272,10 +272,10 @@ case_report_cut_and_damaged()
     for part in 3 5 7 9; do
         head -c $((size * part / 10)) "$work/r" >"$work/cut"
         expect 0 report --per-kernel "$work/cut"
-        out_has "ends before its end chunk"
+        out_has "has no end chunk"
         out_has "ComputeBasic, domain 0"
         expect 0 report "--html=$work/page.html" "$work/cut"
-        err_has "ends before its end chunk"
+        err_has "has no end chunk"
     done
     for part in 2 4 6 8; do
         "$python" - "$work/r" "$work/damaged" $part <<'END'
@@ -290,7 +290,7 @@ END
     done
     head -c 64 "$work/r" >"$work/cut"
     expect 0 report "$work/cut"
-    out_has "ends before its end chunk"
+    out_has "has no end chunk"
     head -c 63 "$work/r" >"$work/cut"
     expect 1 report "$work/cut"
 }
@@ -321,7 +321,7 @@ case_report_bounded()
     # A second gives 12 000 reports of 256 bytes.
     expect 0 zeta record -o "$work/r" -p 100us --max-size 400K -- sleep 1
     expect 0 report "$work/r"
-    out_has "The file was kept small: its oldest"
+    out_has "The size of the file was limited: its oldest"
     expect 0 report "--json=$json" "$work/r"
     holds "$json" 'd["recording"]["lost_chunks"] > 0 and d["groups"][0]["samples"] > 0'
 }

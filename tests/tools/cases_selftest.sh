@@ -23,7 +23,7 @@ case_selftest_finds_losses()
 case_selftest_refuses()
 {
     expect 1 zeta selftest nosuchplugin
-    err_has "no device of plugin 'nosuchplugin'"
+    err_has "plugin 'nosuchplugin' has no device"
     expect 1 zeta selftest -d nosuchdevice
     expect 2 zeta selftest --for yesterday
     err_has "such as 500us"

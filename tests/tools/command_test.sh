@@ -180,10 +180,10 @@ case_groups_holder()
 case_device_unknown()
 {
     expect 1 zeta groups -d 99
-    err_has "there is no device '99'"
+    err_has "no device is called '99'"
     err_has "vgpu"
     expect 1 zeta stat -d nowhere -- true
-    err_has "there is no device 'nowhere'"
+    err_has "no device is called 'nowhere'"
 }
 
 case_device_by_id_and_name()
@@ -202,11 +202,11 @@ case_device_none()
     ZETA_PLUGINS_DISABLE="vgpu,intel-*"
     export ZETA_PLUGINS_DISABLE
     expect 1 zeta devices
-    err_has "there is no device"
+    err_has "Zeta found no device"
     err_has "vgpu"
     err_has "ZETA_PLUGINS_DISABLE"
     expect 1 zeta stat -- true
-    err_has "there is no device"
+    err_has "Zeta found no device"
 }
 
 case_plugin()
@@ -222,7 +222,7 @@ case_plugin()
     expect 0 zeta plugin show vgpu "--json=$json"
     holds "$json" 'd["id"] == "vgpu" and d["devices"] == 1'
     expect 1 zeta plugin show nobody
-    err_has "there is no plugin 'nobody'"
+    err_has "no plugin is called 'nobody'"
     expect 2 zeta plugin show
     expect 0 zeta plugin path
     out_has "searched"

@@ -97,6 +97,6 @@ int main(int count, char **arguments)
     (void)setlocale(LC_CTYPE, "");
     status = run(count, arguments);
     if (fflush(stdout) != 0 && status == ZETA_EXIT_OK)
-        status = zeta_print_failure("the standard output cannot be written");
+        status = zeta_print_failure("cannot write the standard output");
     return status;
 }

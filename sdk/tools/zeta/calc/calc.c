@@ -454,10 +454,10 @@ static void print_notes(const struct options *options, const struct zeta_calc_fi
             zeta_losses_print(&file->streams[i]->group);
     }
     if (file->is_cut)
-        zeta_print_note("%s ends before its end chunk: what wrote it was killed or still writes",
+        zeta_print_note("%s has no end chunk: its writer was killed or still writes it",
                         options->path);
     if (file->other_streams > 0)
-        zeta_print_note("%s also has %u streams of tracers, which are no metric values; 'zeta "
+        zeta_print_note("%s also has %u streams of events, which calc does not calculate; 'zeta "
                         "report' shows them",
                         options->path, file->other_streams);
 }
@@ -479,11 +479,10 @@ static int check(const struct options *options, const struct zeta_calc_file *fil
     for (uint32_t i = 0; i < file->stream_count; i++)
         has_tile = has_tile || options->choice.tile < file->streams[i]->group.tile_count;
     if (!has_data(file) && options->choice.group)
-        return zeta_print_failure("%s has no data of a group '%s'; without -g all groups are shown",
+        return zeta_print_failure("%s has no data of group '%s'; leave out -g to see all groups",
                                   options->path, options->choice.group);
     if (!has_data(file))
-        return zeta_print_failure("%s has no data that metric values could be calculated from",
-                                  options->path);
+        return zeta_print_failure("%s has no data of metrics", options->path);
     if (!has_tile)
         return zeta_print_failure("%s has no data of tile %u", options->path,
                                   (unsigned)options->choice.tile);

@@ -6,9 +6,9 @@ static const char overview[] =
     "usage: zeta COMMAND\n"
     "\n"
     "See what there is:\n"
-    "  devices   every device, and the plugin behind each part of it\n"
+    "  devices   every device, and the plugin that provides each part of it\n"
     "  groups    what can be measured on a device: metric groups, their metrics, programmables\n"
-    "  plugin    every plugin found and what became of it\n"
+    "  plugin    every plugin and its state\n"
     "  doctor    what a program would get, what is wrong, and what repairs it\n"
     "  selftest  whether what a device counts can be true\n"
     "\n"
@@ -19,7 +19,7 @@ static const char overview[] =
     "  record    and keep all of that in a file\n"
     "\n"
     "Read a file:\n"
-    "  report    what a recording holds, also of a program that was killed\n"
+    "  report    what is in a recording, also of a program that was killed\n"
     "  calc      metric values of exported data or of a recording, without a device\n"
     "\n"
     "'zeta help COMMAND' explains one of them with its options; 'zeta --version' prints the "
@@ -43,15 +43,15 @@ static const struct manual {
     {"devices",
      "usage: zeta devices [--json[=FILE]]\n"
      "\n"
-     "Shows every device, the plugin behind each part of it, its topology and its clocks.\n"},
+     "Shows every device, the plugin that provides each part of it, its topology and clocks.\n"},
     {"doctor",
      "usage: zeta doctor [OPTIONS] [-- PROGRAM]\n"
      "\n"
-     "Says what a program would get, what is wrong, and what repairs it. Exits with 1 when\n"
+     "Shows what a program would get, what is wrong, and what repairs it. Exits with 1 when\n"
      "something keeps programs from working.\n"
      "\n"
-     "  -v               every setting, not only those that somebody set\n"
-     "  --wait TIME      for a driver that hangs; default: 30s\n"
+     "  -v               every setting, not only those that are set\n"
+     "  --wait TIME      wait so long for a driver that hangs; default: 30s\n"
      "  --json[=FILE]    the report as JSON\n"},
     {"groups",
      "usage: zeta groups [-d DEVICE] [-v] [--json[=FILE]]\n"
@@ -66,7 +66,7 @@ static const struct manual {
                "       zeta plugin check MANIFEST\n"
                "       zeta plugin path\n"
                "\n"
-               "  list             every plugin found and what became of it\n"
+               "  list             every plugin and its state\n"
                "  show ID          everything about one plugin\n"
                "  check MANIFEST   try a plugin in a process of its own\n"
                "  path             where manifests are searched\n"},
@@ -84,18 +84,18 @@ static const struct manual {
      "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
      "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: the first\n"
      "  --no-trace       without the calls of the program and its kernels\n"
-     "  --max-size SIZE  of the file, such as 64M; the oldest data goes\n"
+     "  --max-size SIZE  of the file, such as 64M; new data replaces the oldest\n"
      "  --shared         sample the virtual device that other processes use, not a fresh one\n"
-     "  -a               without a program, whoever uses the device, until Ctrl-C\n"
+     "  -a               without a program: everything on the device, until Ctrl-C\n"
      "  --for TIME       with -a: for that long, such as 10s\n"},
     {"report",
      "usage: zeta report [OPTIONS] FILE\n"
      "\n"
-     "Shows what a recording holds, also one of a program that was killed.\n"
+     "Shows what is in a recording, also one of a program that was killed.\n"
      "\n"
      "  --per-kernel     also what the device did while each kernel ran and no other work did\n"
      "  --from TIME, --to TIME\n"
-     "                   only what lies between, from the start of the recording, such as 1.5s\n"
+     "                   only this range, from the start of the recording, such as 1.5s\n"
      "  --csv            every row instead of tables; a new head where another stream begins\n"
      "  --json[=FILE]    as stat writes it, with calls, kernels, events and markers\n"
      "  --html=FILE      one page with plots, for any browser, that needs nothing else\n"
@@ -115,7 +115,7 @@ static const struct manual {
      "counters of the group TestOa have their proportions, a query gives the time that it\n"
      "encloses. Exits with 1 when something is wrong.\n"
      "\n"
-     "  PLUGIN           only devices of this plugin, or of those that begin so: intel\n"
+     "  PLUGIN           only devices of this plugin, or of plugins that begin so: intel\n"
      "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: all\n"
      "  -p PERIOD        time between samples, such as 500us; default: 1ms\n"
      "  --for TIME       of sampling each group; default: 1s\n"},
@@ -135,7 +135,7 @@ static const struct manual {
      "                   without -g only that\n"
      "  -d DEVICE        number, id or name from 'zeta devices' (0.1: a tile); default: the first\n"
      "  --shared         sample the virtual device that other processes use, not a fresh one\n"
-     "  -a               without a program, whoever uses the device, until Ctrl-C\n"
+     "  -a               without a program: everything on the device, until Ctrl-C\n"
      "  --for TIME       with -a: for that long, such as 10s\n"},
     {"trace",
      "usage: zeta trace [OPTIONS] -- PROGRAM\n"

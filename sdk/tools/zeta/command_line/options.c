@@ -41,8 +41,8 @@ static int set(const struct zeta_option *option, const char *spelled, char *text
         errno = 0;
         number = strtoull(text, &end, 10);
         if (text[0] < '0' || text[0] > '9' || *end || errno || number > UINT32_MAX)
-            return zeta_print_usage_error("%s %s is no number from 0 to %u", spelled, text,
-                                          UINT32_MAX);
+            return zeta_print_usage_error("%s takes a number from 0 to %u, not %s", spelled,
+                                          UINT32_MAX, text);
         *(int64_t *)option->target = (int64_t)number;
         return ZETA_EXIT_OK;
     case ZETA_OPTION_INSTANT:
@@ -54,9 +54,9 @@ static int set(const struct zeta_option *option, const char *spelled, char *text
     case ZETA_OPTION_DURATION:
         if (zeta_duration_parse(text, option->target))
             return ZETA_EXIT_OK;
-        return zeta_print_usage_error("%s %s is no time; give a positive number with a unit, one "
-                                      "of ns, us, ms, s, min, such as 500us",
-                                      spelled, text);
+        return zeta_print_usage_error(
+            "%s takes a positive number with a unit (ns, us, ms, s, min), such as 500us, not %s",
+            spelled, text);
     case ZETA_OPTION_JSON:
         *json = (struct zeta_json_option){true, text};
         return ZETA_EXIT_OK;

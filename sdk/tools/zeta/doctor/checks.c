@@ -87,12 +87,13 @@ static bool explain_failure(struct zeta_doctor_compiler *compiler,
     int length = 0;
 
     if (answer->start_error == ENOENT)
-        length = asprintf(&compiler->error, "there is no program %s", compiler->path);
+        length = asprintf(&compiler->error, "cannot find program %s", compiler->path);
     else if (answer->start_error)
-        length = asprintf(&compiler->error, "%s cannot be run: %s", compiler->path,
+        length = asprintf(&compiler->error, "cannot run %s: %s", compiler->path,
                           strerror(answer->start_error));
     else if (answer->hung)
-        length = asprintf(&compiler->error, "an empty kernel takes more than two minutes");
+        length =
+            asprintf(&compiler->error, "it does not compile an empty kernel within two minutes");
     else if (WIFSIGNALED(answer->wait_status))
         length =
             asprintf(&compiler->error, "it crashes (%s)", strsignal(WTERMSIG(answer->wait_status)));
@@ -158,22 +159,21 @@ static const char *choose(struct zeta_doctor_place *place)
     struct stat status;
 
     place->path = path;
-    place->origin = !runtime && getenv("XDG_RUNTIME_DIR")
-                        ? "XDG_RUNTIME_DIR does not count for this command"
-                        : "XDG_RUNTIME_DIR is not set";
+    place->origin = !runtime && getenv("XDG_RUNTIME_DIR") ? "this command ignores XDG_RUNTIME_DIR"
+                                                          : "XDG_RUNTIME_DIR is not set";
     if (runtime && runtime[0] != '\0') {
         place->origin = "XDG_RUNTIME_DIR";
         (void)snprintf(path, sizeof(path), "%s", runtime);
         if (runtime[0] == '/' && stat(runtime, &status) == 0 && is_ours_alone(&status))
             return path;
-        place->origin = "XDG_RUNTIME_DIR is no directory of this user alone";
+        place->origin = "others can write XDG_RUNTIME_DIR";
     }
     (void)snprintf(path, sizeof(path), "/dev/shm/zeta-vgpu-%u", (unsigned)geteuid());
     if (lstat(path, &status) != 0)
         return "/dev/shm";
     if (is_ours_alone(&status) || !home || home[0] != '/')
         return path;
-    place->origin = "that in /dev/shm is no directory of this user alone";
+    place->origin = "others can write the directory in /dev/shm";
     (void)snprintf(path, sizeof(path), "%s/.cache/zeta", home);
     return home;
 }

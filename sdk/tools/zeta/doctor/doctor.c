@@ -111,7 +111,7 @@ static int look(struct zeta_doctor *doctor, const char *program)
 
     doctor->is_privileged = getauxval(AT_SECURE) != 0;
     if (!find_own_library(doctor))
-        return zeta_print_failure("cannot find out where libzeta was loaded from");
+        return zeta_print_failure("cannot find the path of the loaded libzeta");
     if ((program && !zeta_doctor_check_program(&doctor->program, program)) ||
         !zeta_doctor_list_variables(doctor) ||
         !zeta_doctor_probe_library(doctor, doctor->own_library, &doctor->own) ||

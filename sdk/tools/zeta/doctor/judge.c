@@ -51,18 +51,15 @@ static bool judge_program(struct zeta_doctor *doctor)
         return true;
     if (!program->path)
         return find(doctor, true, "give its path, or add its directory to PATH",
-                    "there is no program %s", program->name);
+                    "cannot find program %s", program->name);
     if (program->link == ZETA_DOCTOR_LINK_FOREIGN)
         return find(doctor, true, "build it for this machine",
-                    "%s is no 64-bit program of this "
-                    "machine",
-                    program->path);
+                    "%s is no 64-bit program for this machine", program->path);
     if (program->is_privileged)
         return find(
             doctor, true,
             "put the settings into zeta.yaml, and the driver where the loader searches for it",
-            "%s runs with more rights than its user, so variables do not count for it",
-            program->path);
+            "%s runs with more rights than its user, so it ignores variables", program->path);
     return true;
 }
 
@@ -70,10 +67,10 @@ static bool judge_program(struct zeta_doctor *doctor)
 static bool judge_rights(struct zeta_doctor *doctor)
 {
     return !doctor->is_privileged ||
-           find(doctor, false, "put settings that it needs into zeta.yaml of the system",
-                "this command has more rights than its user, by file capabilities or setuid: what "
-                "it loads has to belong to root, and of the user's settings neither files nor "
-                "variables count for it, except ZETA_LOG");
+           find(doctor, false, "put its settings into zeta.yaml of the system",
+                "this command has more rights than its user (file capabilities or setuid): it "
+                "loads only files of root, and ignores the user's settings and variables, except "
+                "ZETA_LOG");
 }
 
 /* The library by itself, in a process of its own. */
@@ -85,15 +82,13 @@ static bool judge_own(struct zeta_doctor *doctor)
         return find(doctor, true, "install Zeta again: cmake --install BUILD", "%s", own->error);
     if (own->outcome != ZETA_DOCTOR_WORKED)
         return find(doctor, true, "zeta plugin check MANIFEST, for those in: zeta plugin path",
-                    "libzeta cannot be used: %s", own->error);
+                    "cannot use libzeta: %s", own->error);
     if (own->has_init && own->init != ZE_RESULT_SUCCESS)
         return find(doctor, true, "ZETA_LOG=debug zeta devices",
-                    "libzeta does not start: zeInit "
-                    "gives 0x%08x",
-                    own->init);
+                    "libzeta does not start: zeInit returns 0x%08x", own->init);
     if (strcmp(ZETA_TOOL_VERSION, zetaGetVersion()) != 0)
         return find(doctor, true, "install both from one build, or correct LD_LIBRARY_PATH",
-                    "this command is of version %s and %s of %s", ZETA_TOOL_VERSION,
+                    "this command has version %s, but %s has version %s", ZETA_TOOL_VERSION,
                     doctor->own_library, zetaGetVersion());
     return true;
 }
@@ -106,8 +101,8 @@ static bool judge_plugin(struct zeta_doctor *doctor, const struct zeta_plugin_in
     bool is_well;
 
     if (plugin->state == ZETA_PLUGIN_STATE_FAILED)
-        return find(doctor, true, NULL, "plugin %s does not work here: %s",
-                    zeta_plugin_name(plugin), plugin->reason);
+        return find(doctor, true, NULL, "plugin %s does not work: %s", zeta_plugin_name(plugin),
+                    plugin->reason);
     if (plugin->state != ZETA_PLUGIN_STATE_NOT_LOADABLE &&
         plugin->state != ZETA_PLUGIN_STATE_REFUSED)
         return true;
@@ -137,18 +132,20 @@ static bool judge_devices(struct zeta_doctor *doctor)
     if (!doctor->is_initialised || doctor->devices.count > 0)
         return true;
     if (doctor->plugins.count == 0)
-        return find(doctor, true, "zeta plugin path", "no plugin was found, so there is no device");
+        return find(doctor, true, "zeta plugin path",
+                    "Zeta found no plugin, so there is no device");
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
         const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
 
         if (plugin->state != ZETA_PLUGIN_STATE_DISABLED)
             continue;
         any = true;
-        if (!find(doctor, true, "what that says, or take the setting back that disables the plugin",
-                  "there is no device; plugin %s is disabled: %s", plugin->id, plugin->reason))
+        if (!find(doctor, true,
+                  "do what the reason proposes, or remove the setting that disables the plugin",
+                  "Zeta found no device; plugin %s is disabled: %s", plugin->id, plugin->reason))
             return false;
     }
-    return any || find(doctor, true, "zeta plugin list", "there is no device");
+    return any || find(doctor, true, "zeta plugin list", "Zeta found no device");
 }
 
 static bool judge_sampling(struct zeta_doctor *doctor)
@@ -179,21 +176,20 @@ static bool judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_dr
     if (!doctor->has_chosen_drivers && probe->outcome == ZETA_DOCTOR_ABSENT)
         return true;
     if (strpbrk(driver->name, " \t"))
-        return find(doctor, true, "take the blanks out: entries are separated by commas only",
-                    "ZE_ENABLE_ALT_DRIVERS has an entry with a blank, '%s', which the loader keeps "
-                    "as a part of the name",
+        return find(doctor, true, "remove the blanks; only commas separate entries",
+                    "ZE_ENABLE_ALT_DRIVERS has the entry '%s' with a blank, which the loader takes "
+                    "as part of the name",
                     driver->name);
     if (probe->outcome != ZETA_DOCTOR_WORKED)
-        return find(doctor, true, repair, "driver %s cannot be used: %s", driver->name,
-                    probe->error);
+        return find(doctor, true, repair, "cannot use driver %s: %s", driver->name, probe->error);
     /* One of the loader's own list finds no device of its kind; a chosen one is meant to. */
     if (doctor->has_chosen_drivers && probe->init != ZE_RESULT_SUCCESS)
-        return find(doctor, true, repair, "driver %s does not start: zeInit gives 0x%08x",
+        return find(doctor, true, repair, "driver %s does not start: zeInit returns 0x%08x",
                     driver->name, probe->init);
     if (probe->zeta && strcmp(probe->zeta, zetaGetVersion()) != 0)
         return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
-                    "driver %s is libzeta %s, and this command belongs to %s", driver->name,
-                    probe->zeta, zetaGetVersion());
+                    "driver %s is libzeta %s, but this command needs %s", driver->name, probe->zeta,
+                    zetaGetVersion());
     return true;
 }
 
@@ -209,8 +205,8 @@ static bool judge_drivers(struct zeta_doctor *doctor)
     if (has_zeta || !doctor->has_chosen_drivers)
         return true;
     return find(doctor, false, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
-                "ZE_ENABLE_ALT_DRIVERS names no libzeta: programs that use the loader do not get "
-                "Zeta");
+                "ZE_ENABLE_ALT_DRIVERS does not name libzeta, so programs that use the loader do "
+                "not get Zeta");
 }
 
 /* Whether programs can compute on a device of Zeta; true where there is none, which is judged. */
@@ -233,33 +229,34 @@ static bool judge_loader(struct zeta_doctor *doctor)
     if (loader->outcome == ZETA_DOCTOR_ABSENT)
         return find(
             doctor, doctor->program.link == ZETA_DOCTOR_LINK_LOADER, "apt-get install libze1",
-            "no loader (libze_loader.so.1) was found: only programs linked to libzeta work");
+            "cannot find the loader (libze_loader.so.1): only programs linked to libzeta work");
     if (!judge_drivers(doctor))
         return false;
     if (!zeta_environment_can_name(doctor->own_library) && !doctor->has_chosen_drivers)
-        return find(doctor, true, "install Zeta at a path without them",
-                    "no loader can be pointed at '%s', because of the comma or blank in it",
+        return find(doctor, true, "install Zeta in a path without commas and blanks",
+                    "the loader cannot open '%s', because the path has a comma or a blank",
                     doctor->own_library);
     /* Nothing of Zeta's is a driver for programs: whether another is there is not its business. */
     if (!has_compute(doctor))
-        return find(doctor, false, "the driver of the GPU's maker; ZETA_PLUGINS_SELECT=vgpu",
-                    "Zeta measures what is here and runs no kernels on it");
+        return find(doctor, false,
+                    "use the driver of the GPU's vendor, or set ZETA_PLUGINS_SELECT=vgpu",
+                    "Zeta measures the devices of this machine, but runs no kernels on them");
     /* What the loader does follows from its drivers, and Zeta's devices from what was judged. */
     if (doctor->problem_count > before || doctor->own.device_count == 0)
         return true;
     if (loader->outcome != ZETA_DOCTOR_WORKED)
-        return find(doctor, true, "apt-get install --reinstall libze1",
-                    "the loader cannot be used: %s", loader->error);
+        return find(doctor, true, "apt-get install --reinstall libze1", "cannot use the loader: %s",
+                    loader->error);
     if (loader->init != ZE_RESULT_SUCCESS)
         return find(doctor, true, ZETA_COMPUTES,
-                    "programs that use the loader get no driver: zeInit gives 0x%08x%s",
+                    "programs that use the loader get no driver: zeInit returns 0x%08x%s",
                     loader->init,
-                    doctor->has_chosen_drivers ? "" : ", because nothing names Zeta to it");
+                    doctor->has_chosen_drivers ? "" : ", because no variable names Zeta");
     if (loader->device_count == 0)
         return find(doctor, true, ZETA_COMPUTES, "programs that use the loader get no device");
     if (!doctor->has_chosen_drivers)
         return find(doctor, false, ZETA_COMPUTES,
-                    "programs that use the loader get another driver than Zeta");
+                    "programs that use the loader get a driver other than Zeta");
     return true;
 }
 
@@ -271,15 +268,15 @@ static bool judge_rest(struct zeta_doctor *doctor)
         !find(doctor, true,
               "install the package zeta-vgpu-cc; to build it: apt-get install llvm-15-dev clang-15 "
               "lld-15 llvm-spirv-15, then configure again",
-              "modules from SPIR-V cannot be compiled: %s", doctor->compiler.error))
+              "cannot compile modules from SPIR-V: %s", doctor->compiler.error))
         return false;
     if (place->error &&
-        !find(doctor, true, "set XDG_RUNTIME_DIR to a directory of this user alone",
-              "processes cannot share a virtual GPU in %s: %s", place->path, place->error))
+        !find(doctor, true, "set XDG_RUNTIME_DIR to a directory that only this user can write",
+              "cannot share a virtual GPU in %s: %s", place->path, place->error))
         return false;
     if (!place->error && place->free_bytes < LEAST_FREE_BYTES &&
-        !find(doctor, true, "make room there, or set XDG_RUNTIME_DIR to another directory",
-              "%s has only %llu KiB left, where processes share a virtual GPU", place->path,
+        !find(doctor, true, "free space there, or set XDG_RUNTIME_DIR to another directory",
+              "%s, where processes share a virtual GPU, has only %llu KiB left", place->path,
               (unsigned long long)(place->free_bytes / 1024)))
         return false;
     for (size_t i = 0; i < doctor->variable_count; i++) {

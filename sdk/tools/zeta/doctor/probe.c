@@ -222,8 +222,8 @@ static bool explain(struct zeta_doctor_probe *probe, const struct zeta_doctor_an
 
     zeta_duration_format(patience_ns, patience);
     if (probe->outcome == ZETA_DOCTOR_HUNG)
-        length = asprintf(&sentence, "it does not come back within %s from this step: %s", patience,
-                          step);
+        length =
+            asprintf(&sentence, "it does not return within %s from this step: %s", patience, step);
     else if (probe->outcome == ZETA_DOCTOR_CRASHED)
         length = asprintf(&sentence, "it crashes (%s) at this step: %s",
                           strsignal(WTERMSIG(answer->wait_status)), step);
@@ -247,8 +247,8 @@ static bool read_answer(struct zeta_doctor_probe *probe, struct zeta_doctor_answ
 
     if (answer->start_error) {
         probe->outcome = ZETA_DOCTOR_UNTRIED;
-        if (asprintf(&probe->error, "%s cannot be run: %s", program,
-                     strerror(answer->start_error)) >= 0)
+        if (asprintf(&probe->error, "cannot run %s: %s", program, strerror(answer->start_error)) >=
+            0)
             return true;
         probe->error = NULL;
         return false;

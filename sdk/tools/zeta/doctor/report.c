@@ -27,11 +27,11 @@ static void print_devices(const struct zeta_doctor_probe *probe)
 static void print_behind(const struct zeta_doctor_probe *probe)
 {
     if (probe->outcome == ZETA_DOCTOR_ABSENT)
-        (void)fputs("not there", stdout);
+        (void)fputs("not installed", stdout);
     else if (probe->outcome != ZETA_DOCTOR_WORKED)
         (void)fputs(probe->error, stdout);
     else if (probe->init != ZE_RESULT_SUCCESS)
-        (void)printf("no driver, zeInit gives 0x%08x", probe->init);
+        (void)printf("no driver, zeInit returns 0x%08x", probe->init);
     else
         print_devices(probe);
 }
@@ -59,7 +59,7 @@ static void print_loader(const struct zeta_doctor *doctor)
     print_behind(loader);
     (void)putchar('\n');
     print_label("drivers");
-    (void)fputs(doctor->has_chosen_drivers ? "of ZE_ENABLE_ALT_DRIVERS:" : "that loaders know:",
+    (void)fputs(doctor->has_chosen_drivers ? "from ZE_ENABLE_ALT_DRIVERS:" : "that loaders know:",
                 stdout);
     for (size_t i = 0; i < doctor->driver_count; i++) {
         const struct zeta_doctor_driver *driver = &doctor->drivers[i];
@@ -137,8 +137,7 @@ static void print_plugins(const struct zeta_doctor *doctor)
         print_label(label);
         (void)printf("%u  %s (%s), id %s, compute by %s%s\n", entry->index, entry->properties.name,
                      entry->info.device_class, entry->info.id,
-                     entry->info.compute[0] ? entry->info.compute : "nobody",
-                     sampling_of(doctor, i));
+                     entry->info.compute[0] ? entry->info.compute : "none", sampling_of(doctor, i));
         label = "";
     }
 }
@@ -167,8 +166,8 @@ static void print_variables(const struct zeta_doctor *doctor)
 
         print_label(label);
         (void)printf("%s\n           %s%s\n", variable->text,
-                     variable->meaning ? variable->meaning : "not known to Zeta",
-                     variable->is_dropped ? "; does not count for this command" : "");
+                     variable->meaning ? variable->meaning : "unknown to Zeta",
+                     variable->is_dropped ? "; this command ignores it" : "");
         label = "";
     }
 }

@@ -112,7 +112,7 @@ static void explain(const struct zeta_plugin_info *plugin)
     (void)fprintf(stderr, "  %s: %s: ", zeta_plugin_name(plugin),
                   zeta_plugin_state_name(plugin->state));
     if (is_hidden)
-        (void)fprintf(stderr, "Its devices are hidden by ZE_AFFINITY_MASK=%s.\n", mask);
+        (void)fprintf(stderr, "ZE_AFFINITY_MASK=%s hides its devices.\n", mask);
     else
         (void)fprintf(stderr, "%s\n", plugin->reason);
 }
@@ -123,10 +123,10 @@ int zeta_device_list_explain_none(void)
     int status = zeta_plugin_list_init(&plugins);
 
     if (status == ZETA_EXIT_OK && plugins.count == 0) {
-        status = zeta_print_failure("there is no device, because no plugin was found; "
-                                    "'zeta plugin path' shows where manifests are searched");
+        status = zeta_print_failure("Zeta found no device, because it found no plugin; 'zeta "
+                                    "plugin path' shows where it searches");
     } else if (status == ZETA_EXIT_OK) {
-        status = zeta_print_failure("there is no device; what became of each plugin:");
+        status = zeta_print_failure("Zeta found no device; the state of each plugin:");
         for (uint32_t i = 0; i < plugins.count; i++) {
             if (plugins.plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
                 explain(&plugins.plugins[i]);
@@ -180,7 +180,7 @@ static int find_tile(const struct zeta_device_entry *root, const char *text,
 
 static int refuse_device(const struct zeta_device_list *list, const char *text)
 {
-    (void)zeta_print_failure("there is no device '%s'; -d takes a number, an id or a name:", text);
+    (void)zeta_print_failure("no device is called '%s'; -d takes a number, an id or a name:", text);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_device_entry *entry = &list->entries[i];
 

@@ -13,46 +13,49 @@
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
 
+/* The name of a value; the table has pairs. */
+struct name {
+    uint32_t value;
+    const char *name;
+};
+
+static const char *find_name(const struct name *names, size_t count, uint32_t value)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (names[i].value == value)
+            return names[i].name;
+    }
+    return "other";
+}
+
 const char *zeta_metric_type_name(zet_metric_type_t type)
 {
-    switch ((uint32_t)type) {
-    case ZET_METRIC_TYPE_DURATION:
-        return "duration";
-    case ZET_METRIC_TYPE_EVENT:
-        return "event";
-    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        return "event_with_range";
-    case ZET_METRIC_TYPE_THROUGHPUT:
-        return "throughput";
-    case ZET_METRIC_TYPE_TIMESTAMP:
-        return "timestamp";
-    case ZET_METRIC_TYPE_FLAG:
-        return "flag";
-    case ZET_METRIC_TYPE_RATIO:
-        return "ratio";
-    case ZET_METRIC_TYPE_RAW:
-        return "raw";
-    case ZET_METRIC_TYPE_IP:
-        return "ip";
-    default:
-        return "other";
-    }
+    static const struct name names[] = {
+        {ZET_METRIC_TYPE_DURATION, "duration"},
+        {ZET_METRIC_TYPE_EVENT, "event"},
+        {ZET_METRIC_TYPE_EVENT_WITH_RANGE, "event_with_range"},
+        {ZET_METRIC_TYPE_THROUGHPUT, "throughput"},
+        {ZET_METRIC_TYPE_TIMESTAMP, "timestamp"},
+        {ZET_METRIC_TYPE_FLAG, "flag"},
+        {ZET_METRIC_TYPE_RATIO, "ratio"},
+        {ZET_METRIC_TYPE_RAW, "raw"},
+        {ZET_METRIC_TYPE_IP, "ip"},
+    };
+
+    return find_name(names, sizeof(names) / sizeof(names[0]), type);
 }
 
 const char *zeta_metric_class_name(uint32_t metric_class)
 {
-    switch (metric_class) {
-    case ZETA_METRIC_CLASS_EXACT:
-        return "exact";
-    case ZETA_METRIC_CLASS_SIMULATED:
-        return "simulated";
-    case ZETA_METRIC_CLASS_MODELLED:
-        return "modelled";
-    case ZETA_METRIC_CLASS_MEASURED:
-        return "measured";
-    default:
-        return "unknown";
-    }
+    static const char *const names[] = {
+        [ZETA_METRIC_CLASS_EXACT] = "exact",
+        [ZETA_METRIC_CLASS_SIMULATED] = "simulated",
+        [ZETA_METRIC_CLASS_MODELLED] = "modelled",
+        [ZETA_METRIC_CLASS_MEASURED] = "measured",
+    };
+    const char *name = metric_class < sizeof(names) / sizeof(names[0]) ? names[metric_class] : NULL;
+
+    return name ? name : "unknown";
 }
 
 const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling)
@@ -64,26 +67,6 @@ const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling)
     if (sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
         return "tracer";
     return "none";
-}
-
-static int load_group(zet_metric_group_handle_t group, struct zeta_group_entry *entry)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    entry->group = group;
-    entry->clock.stype = ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP;
-    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    entry->properties.pNext = &entry->clock;
-    entry->info.struct_size = sizeof(entry->info);
-    result = zetMetricGroupGetProperties(group, &entry->properties);
-    entry->properties.pNext = NULL;
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read the properties of a metric group");
-    result = zetaMetricGroupGetInfo(group, &entry->info);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read where group %s comes from",
-                                  entry->properties.name);
-    return ZETA_EXIT_OK;
 }
 
 int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_list)
@@ -113,8 +96,20 @@ int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_
     if (result != ZE_RESULT_SUCCESS)
         status = zeta_print_refusal(result, "cannot list metric groups");
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
-        status = load_group(groups[i], &out_list->entries[i]);
+        struct zeta_group_entry *entry = &out_list->entries[i];
+
         out_list->count = i + 1;
+        entry->group = groups[i];
+        entry->clock.stype = ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP;
+        entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+        entry->properties.pNext = &entry->clock;
+        entry->info.struct_size = sizeof(entry->info);
+        result = zetMetricGroupGetProperties(groups[i], &entry->properties);
+        entry->properties.pNext = NULL;
+        if (result == ZE_RESULT_SUCCESS)
+            result = zetaMetricGroupGetInfo(groups[i], &entry->info);
+        if (result != ZE_RESULT_SUCCESS)
+            status = zeta_print_refusal(result, "cannot read the properties of a metric group");
     }
     free(groups);
     return status;
@@ -126,24 +121,6 @@ void zeta_group_list_finish(struct zeta_group_list *list)
         free(list->entries[i].metrics);
     free(list->entries);
     *list = (struct zeta_group_list){0};
-}
-
-static int load_metric(zet_metric_handle_t metric, const char *group_name,
-                       struct zeta_metric_entry *entry)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    entry->metric = metric;
-    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
-    entry->info.struct_size = sizeof(entry->info);
-    result = zetMetricGetProperties(metric, &entry->properties);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read a metric of %s", group_name);
-    result = zetaMetricGetInfo(metric, &entry->info);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read the class of %s.%s", group_name,
-                                  entry->properties.name);
-    return ZETA_EXIT_OK;
 }
 
 int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
@@ -162,8 +139,18 @@ int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
     result = zetMetricGet(entry->group, &count, metrics);
     if (result != ZE_RESULT_SUCCESS)
         status = zeta_print_refusal(result, "cannot list the metrics of %s", name);
-    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
-        status = load_metric(metrics[i], name, &entry->metrics[i]);
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
+        struct zeta_metric_entry *metric = &entry->metrics[i];
+
+        metric->metric = metrics[i];
+        metric->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+        metric->info.struct_size = sizeof(metric->info);
+        result = zetMetricGetProperties(metrics[i], &metric->properties);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zetaMetricGetInfo(metrics[i], &metric->info);
+        if (result != ZE_RESULT_SUCCESS)
+            status = zeta_print_refusal(result, "cannot read a metric of %s", name);
+    }
     free(metrics);
     return status;
 }
@@ -181,21 +168,25 @@ struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list
 }
 
 static int refuse_unknown(const struct zeta_group_list *list,
-                          const struct zeta_device_entry *device, const char *name)
+                          const struct zeta_device_entry *device, const char *name,
+                          zet_metric_group_sampling_type_flags_t sampling)
 {
-    if (zeta_group_list_find(list, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED))
-        return zeta_print_failure("group '%s' is of events, which are not sampled over time; "
-                                  "'zeta record -e %s' keeps them",
+    const bool is_events = sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED;
+
+    if (!is_events &&
+        zeta_group_list_find(list, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED))
+        return zeta_print_failure("cannot sample %s over time: it is a group of events; "
+                                  "'zeta record -e %s' records them",
                                   name, name);
     if (list->count == 0)
         return zeta_print_failure("%s has no metric groups; 'zeta doctor' shows why",
                                   device->properties.name);
-    (void)zeta_print_failure("%s has no group '%s' that can be sampled over time; it has:",
-                             device->properties.name, name);
+    (void)zeta_print_failure("%s has no group '%s' %s; it has:", device->properties.name, name,
+                             is_events ? "of events" : "that can be sampled over time");
     for (uint32_t i = 0; i < list->count; i++) {
         const zet_metric_group_properties_t *group = &list->entries[i].properties;
 
-        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
+        if (group->samplingType & sampling)
             (void)fprintf(stderr, "  %s (domain %u)\n", group->name, group->domain);
     }
     return ZETA_EXIT_FAILED;
@@ -210,9 +201,8 @@ static int check_domains(struct zeta_group_entry *const *groups, uint32_t count,
 
         if (other->properties.domain == group->properties.domain)
             return zeta_print_failure(
-                "%s and %s are both of domain %u and use the same counters, so "
-                "they cannot be sampled together; sample them in two runs, or "
-                "choose groups of different domains ('zeta groups' lists them)",
+                "cannot sample %s and %s together: both use the counters of domain %u; sample them "
+                "in two runs, or choose groups of different domains ('zeta groups' lists them)",
                 other->properties.name, group->properties.name, group->properties.domain);
     }
     return ZETA_EXIT_OK;
@@ -220,16 +210,15 @@ static int check_domains(struct zeta_group_entry *const *groups, uint32_t count,
 
 int zeta_group_choose_any(const struct zeta_group_list *list,
                           const struct zeta_device_entry *device, const char *const *names,
-                          uint32_t count, struct zeta_group_entry **out_groups)
+                          uint32_t count, zet_metric_group_sampling_type_flags_t sampling,
+                          struct zeta_group_entry **out_groups)
 {
     int status = ZETA_EXIT_OK;
 
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
-        out_groups[i] =
-            zeta_group_list_find(list, names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
-        if (!out_groups[i])
-            return refuse_unknown(list, device, names[i]);
-        status = zeta_group_entry_load_metrics(out_groups[i]);
+        out_groups[i] = zeta_group_list_find(list, names[i], sampling);
+        status = out_groups[i] ? zeta_group_entry_load_metrics(out_groups[i])
+                               : refuse_unknown(list, device, names[i], sampling);
     }
     return status;
 }
@@ -238,7 +227,8 @@ int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_devi
                       const char *const *names, uint32_t count,
                       struct zeta_group_entry **out_groups)
 {
-    int status = zeta_group_choose_any(list, device, names, count, out_groups);
+    int status = zeta_group_choose_any(list, device, names, count,
+                                       ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, out_groups);
 
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
         status = check_domains(out_groups, i, out_groups[i]);
@@ -260,12 +250,17 @@ struct programmable_list {
     uint32_t count;
 };
 
-static int load_parameters(struct programmable_entry *entry)
+static int load_programmable(struct programmable_entry *entry)
 {
     const char *name = entry->properties.name;
-    uint32_t count = entry->properties.parameterCount;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t count;
+    ze_result_t result;
 
+    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES;
+    result = zetMetricProgrammableGetPropertiesExp(entry->programmable, &entry->properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read the properties of a programmable");
+    count = entry->properties.parameterCount;
     entry->parameters = calloc(count, sizeof(*entry->parameters));
     entry->values = calloc(count, sizeof(*entry->values));
     if (!entry->parameters || !entry->values)
@@ -285,18 +280,6 @@ static int load_parameters(struct programmable_entry *entry)
             return zeta_print_refusal(result, "cannot read the values of %s", name);
     }
     return ZETA_EXIT_OK;
-}
-
-static int load(zet_metric_programmable_exp_handle_t programmable, struct programmable_entry *entry)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    entry->programmable = programmable;
-    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES;
-    result = zetMetricProgrammableGetPropertiesExp(programmable, &entry->properties);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read the properties of a programmable");
-    return load_parameters(entry);
 }
 
 static int programmables_init(ze_device_handle_t device, struct programmable_list *out_list)
@@ -322,7 +305,8 @@ static int programmables_init(ze_device_handle_t device, struct programmable_lis
         status = zeta_print_refusal(result, "cannot list programmables");
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
         out_list->count = i + 1;
-        status = load(handles[i], &out_list->entries[i]);
+        out_list->entries[i].programmable = handles[i];
+        status = load_programmable(&out_list->entries[i]);
     }
     free(handles);
     return status;
@@ -344,24 +328,17 @@ static void programmables_finish(struct programmable_list *list)
 
 static const char *parameter_type_name(zet_metric_programmable_param_type_exp_t type)
 {
-    switch ((uint32_t)type) {
-    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_DISAGGREGATION:
-        return "disaggregation";
-    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_LATENCY:
-        return "latency";
-    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_UTILIZATION:
-        return "utilization";
-    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_AVERAGE:
-        return "average";
-    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_RATE:
-        return "rate";
-    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_BYTES:
-        return "bytes";
-    case ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_GENERIC:
-        return "generic";
-    default:
-        return "other";
-    }
+    static const struct name names[] = {
+        {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_DISAGGREGATION, "disaggregation"},
+        {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_LATENCY, "latency"},
+        {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_UTILIZATION, "utilization"},
+        {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_AVERAGE, "average"},
+        {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_RATE, "rate"},
+        {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_NORMALIZATION_BYTES, "bytes"},
+        {ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_GENERIC, "generic"},
+    };
+
+    return find_name(names, sizeof(names) / sizeof(names[0]), type);
 }
 
 static void format_value(const zet_metric_programmable_param_info_exp_t *parameter,
@@ -525,24 +502,14 @@ static void programmables_put_json(const struct programmable_list *list,
 
 static const char *value_type_name(zet_value_type_t type)
 {
-    switch ((int)type) {
-    case ZET_VALUE_TYPE_UINT8:
-        return "u8";
-    case ZET_VALUE_TYPE_UINT16:
-        return "u16";
-    case ZET_VALUE_TYPE_UINT32:
-        return "u32";
-    case ZET_VALUE_TYPE_UINT64:
-        return "u64";
-    case ZET_VALUE_TYPE_FLOAT32:
-        return "f32";
-    case ZET_VALUE_TYPE_FLOAT64:
-        return "f64";
-    case ZET_VALUE_TYPE_BOOL8:
-        return "bool";
-    default:
-        return "other";
-    }
+    static const struct name names[] = {
+        {ZET_VALUE_TYPE_UINT8, "u8"},    {ZET_VALUE_TYPE_UINT16, "u16"},
+        {ZET_VALUE_TYPE_UINT32, "u32"},  {ZET_VALUE_TYPE_UINT64, "u64"},
+        {ZET_VALUE_TYPE_FLOAT32, "f32"}, {ZET_VALUE_TYPE_FLOAT64, "f64"},
+        {ZET_VALUE_TYPE_BOOL8, "bool"},
+    };
+
+    return find_name(names, sizeof(names) / sizeof(names[0]), type);
 }
 
 static void print_metrics(const struct zeta_group_entry *group)

@@ -100,7 +100,7 @@ const char *zeta_metric_class_name(uint32_t metric_class);
 const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling);
 
 /**
- * Finds groups that can be sampled over time and loads their metrics.
+ * Finds groups that are collected in one of these ways and loads their metrics.
  *
  * @out_groups  room for count entries, which belong to the list
  *
@@ -108,9 +108,10 @@ const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling);
  */
 int zeta_group_choose_any(const struct zeta_group_list *list,
                           const struct zeta_device_entry *device, const char *const *names,
-                          uint32_t count, struct zeta_group_entry **out_groups);
+                          uint32_t count, zet_metric_group_sampling_type_flags_t sampling,
+                          struct zeta_group_entry **out_groups);
 
-/** The same, and that they can be sampled together, one of each domain. */
+/** The same for groups that are sampled over time together, one of each domain. */
 int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_device_entry *device,
                       const char *const *names, uint32_t count,
                       struct zeta_group_entry **out_groups);

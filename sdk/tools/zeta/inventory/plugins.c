@@ -92,7 +92,7 @@ void zeta_plugin_list_print_failures(void)
         for (uint32_t i = 0; i < list.count; i++) {
             if (zeta_plugin_is_in_trouble(&list.plugins[i]))
                 zeta_print_note(
-                    "plugin %s does not work here (%s): %s", zeta_plugin_name(&list.plugins[i]),
+                    "plugin %s does not work (%s): %s", zeta_plugin_name(&list.plugins[i]),
                     zeta_plugin_state_name(list.plugins[i].state), list.plugins[i].reason);
         }
     }
@@ -109,8 +109,8 @@ void zeta_plugin_list_suggest_software(void)
 
             if (plugin->state == ZETA_PLUGIN_STATE_DISABLED &&
                 strcmp(plugin->device_class, "software") == 0)
-                zeta_print_note("to use the software device of %s instead: ZETA_PLUGINS_SELECT=%s",
-                                plugin->id, plugin->id);
+                zeta_print_note("set ZETA_PLUGINS_SELECT=%s to use a software device instead",
+                                plugin->id);
         }
     }
     zeta_plugin_list_finish(&list);
@@ -164,7 +164,7 @@ static int list_plugins(const struct zeta_plugin_list *list,
         return zeta_output_put_json(options->json.path, document);
     }
     if (list->count == 0)
-        (void)puts("No plugin was found; 'zeta plugin path' shows where manifests are searched.");
+        (void)puts("Zeta found no plugin; 'zeta plugin path' shows where it searches.");
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zeta_plugin_info *plugin = &list->plugins[i];
 
@@ -211,7 +211,7 @@ static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_li
             plugin = &list->plugins[i];
     }
     if (!plugin) {
-        (void)zeta_print_failure("there is no plugin '%s'; there are:", options->rest[0]);
+        (void)zeta_print_failure("no plugin is called '%s'; there are:", options->rest[0]);
         for (uint32_t i = 0; i < list->count; i++)
             (void)fprintf(stderr, "  %s\n", zeta_plugin_name(&list->plugins[i]));
         return ZETA_EXIT_FAILED;

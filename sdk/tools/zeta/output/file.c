@@ -151,8 +151,9 @@ int zeta_output_protect(const char *path)
         return ZETA_EXIT_OK;
     if (fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == about.st_dev &&
         standard.st_ino == about.st_ino)
-        return zeta_print_failure(
-            "the standard output goes into %s, which this command reads; send it elsewhere", path);
+        return zeta_print_failure("cannot write the standard output to %s: this command reads that "
+                                  "file; send the output elsewhere",
+                                  path);
     return take(&about, true);
 }
 
@@ -194,12 +195,12 @@ static int claim(int fd, const char *path)
         return ZETA_EXIT_OK;
     found = find_taken(&about);
     if (found)
-        return found->is_input
-                   ? refuse_input(path)
-                   : zeta_print_failure("%s is named for two outputs; name a file for each", path);
+        return found->is_input ? refuse_input(path)
+                               : zeta_print_failure(
+                                     "cannot write two outputs to %s; name a file for each", path);
     if (about.st_size > 0 && is_recording(path))
-        return zeta_print_failure("%s holds a recording or exported data, which nothing replaces; "
-                                  "remove it, or name another file for the output",
+        return zeta_print_failure("cannot write %s: it has a recording or exported data; remove "
+                                  "it, or name another file for the output",
                                   path);
     return take(&about, false);
 }
@@ -234,7 +235,7 @@ int zeta_output_close(FILE *file, const char *path)
 
     if (fclose(file) == 0 && !had_error)
         return ZETA_EXIT_OK;
-    return zeta_print_failure("%s is not complete: %s", path, strerror(errno));
+    return zeta_print_failure("cannot write all of %s: %s", path, strerror(errno));
 }
 
 int zeta_output_put_json(const char *path, struct json_object *document)

@@ -212,18 +212,16 @@ static int name_driver(struct zeta_environment *environment)
     int status = ZETA_EXIT_OK;
 
     if (dladdr((const void *)(uintptr_t)&zetaGetVersion, &info) == 0 || !info.dli_fname)
-        return zeta_print_failure("cannot find out where libzeta was loaded from");
+        return zeta_print_failure("cannot find the path of the loaded libzeta");
     path = realpath(info.dli_fname, NULL);
     if (!path)
         return zeta_print_failure("cannot resolve the path of libzeta, %s: %s", info.dli_fname,
                                   strerror(errno));
     if (!zeta_environment_can_name(path)) {
-        status = zeta_print_failure(
-            "cannot point the program at this driver, because the loader's "
-            "variable " DRIVERS_VARIABLE
-            " separates paths with commas and this one has a comma or a blank: '%s'. Install Zeta "
-            "at a path without them, or set the variable yourself",
-            path);
+        status = zeta_print_failure("cannot give the program this driver: " DRIVERS_VARIABLE
+                                    " cannot name '%s', which has a comma or a blank; install Zeta "
+                                    "in a path without them, or set the variable yourself",
+                                    path);
     } else if (asprintf(&environment->drivers, DRIVERS_VARIABLE "=%s", path) < 0) {
         environment->drivers = NULL;
         status = zeta_print_failure("no memory for the environment of the program");
@@ -250,9 +248,9 @@ int zeta_environment_build(struct zeta_environment *environment, bool is_ours)
         return zeta_print_failure("no memory for the environment of the program");
     /* Which instance this process has is not read from its variables then: both would differ. */
     if (is_ours && environment->instance && getauxval(AT_SECURE) != 0)
-        return zeta_print_failure("this zeta has more rights than its user (setcap, setuid), so a "
-                                  "program that it starts cannot share its virtual GPU; use a zeta "
-                                  "without these rights, which the virtual GPU does not need");
+        return zeta_print_failure(
+            "cannot share a virtual GPU with the program: this zeta has more rights than its user "
+            "(setcap, setuid); use a zeta without them, the virtual GPU needs none");
     for (size_t i = 0; i < count; i++) {
         char *variable = environment->before[i];
 
@@ -272,8 +270,8 @@ int zeta_environment_build(struct zeta_environment *environment, bool is_ours)
     if (environment->modules)
         *end++ = environment->modules;
     if (drivers_before) {
-        zeta_print_note(DRIVERS_VARIABLE " is set to '%s' and left alone; a program that uses the "
-                                         "loader gets that driver",
+        zeta_print_note(DRIVERS_VARIABLE
+                        " is '%s'; a program that uses the loader gets that driver",
                         drivers_before);
         return ZETA_EXIT_OK;
     }
@@ -351,8 +349,8 @@ void zeta_child_finish(struct zeta_child *child)
 int zeta_child_explain(const char *program, int error)
 {
     if (error == ENOENT || error == ENOTDIR) {
-        (void)zeta_print_failure("cannot run %s: there is no such program%s", program,
-                                 strchr(program, '/') ? "" : " along PATH");
+        (void)zeta_print_failure("cannot run %s: no such program%s", program,
+                                 strchr(program, '/') ? "" : " in PATH");
         return ZETA_EXIT_NOT_FOUND;
     }
     (void)zeta_print_failure("cannot run %s: %s", program, strerror(error));
@@ -478,7 +476,7 @@ static int read_options(struct options *options, int count, char **arguments)
         options->program = &arguments[first];
     if (!options->program && !options->only_prints)
         return zeta_print_usage_error(
-            "run needs a program, after --; or -n to print the variables that it would set");
+            "run needs a program after --, or -n to print the variables that it sets");
     return ZETA_EXIT_OK;
 }
 
@@ -512,15 +510,15 @@ static void print_variables(const struct options *options,
     if (environment->drivers)
         print_variable(environment->drivers);
     else if (!is_ours)
-        zeta_print_note("Zeta does not compute on this device, so its programs need no variable of "
-                        "the loader");
+        zeta_print_note(
+            "Zeta runs no kernels on this device, so programs need no variable of the loader");
 }
 
 /* Gives only an exit code: a program that could be started is what this process is then. */
 static int become(char **program, char **variables)
 {
     if (fflush(stdout) != 0)
-        return zeta_print_failure("the standard output cannot be written");
+        return zeta_print_failure("cannot write the standard output");
     (void)execvpe(program[0], program, variables);
     return zeta_child_explain(program[0], errno);
 }

@@ -32,7 +32,7 @@ static int put_aside(struct zeta_record_file *file)
         (void)close(descriptor);
         return ZETA_EXIT_OK;
     }
-    (void)zeta_print_failure("cannot put %s aside: %s", file->path, strerror(errno));
+    (void)zeta_print_failure("cannot rename %s: %s", file->path, strerror(errno));
     if (descriptor >= 0) {
         (void)close(descriptor);
         (void)unlink(file->aside);
@@ -45,8 +45,8 @@ static int put_aside(struct zeta_record_file *file)
 static void put_back(struct zeta_record_file *file)
 {
     if (file->aside && rename(file->aside, file->path) != 0)
-        (void)zeta_print_failure("what was in %s is in %s now: %s", file->path, file->aside,
-                                 strerror(errno));
+        (void)zeta_print_failure("cannot restore %s, its data is in %s: %s", file->path,
+                                 file->aside, strerror(errno));
     free(file->aside);
     file->aside = NULL;
 }
@@ -71,7 +71,7 @@ int zeta_record_file_create(struct zeta_record_file *file, const char *path, uin
         return ZETA_EXIT_OK;
     status = zeta_print_refusal(result, "cannot record");
     if (is_there && !is_forced)
-        zeta_print_note("or replace it with --force");
+        zeta_print_note("use --force to replace it");
     put_back(file);
     return status;
 }

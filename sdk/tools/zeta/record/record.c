@@ -24,7 +24,7 @@
 /* One tracer for each group, so that each is a stream of its own. All zero bytes: none. */
 struct events {
     struct zeta_record_file *file; /**< takes what they give */
-    const struct zeta_group_entry **groups;
+    struct zeta_group_entry **groups;
     zet_metric_group_handle_t *handles;
     zet_metric_tracer_exp_handle_t *tracers;
     uint32_t *streams; /**< numbers in the recording */
@@ -36,20 +36,6 @@ struct events {
 };
 
 enum { NOTIFY_BYTES = 64 * 1024 };
-
-static int refuse_unknown(const struct zeta_group_list *list,
-                          const struct zeta_device_entry *device, const char *name)
-{
-    (void)zeta_print_failure("%s has no group '%s' of events; it has:", device->properties.name,
-                             name);
-    for (uint32_t i = 0; i < list->count; i++) {
-        const zet_metric_group_properties_t *group = &list->entries[i].properties;
-
-        if (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
-            (void)fprintf(stderr, "  %s\n", group->name);
-    }
-    return ZETA_EXIT_FAILED;
-}
 
 static int events_choose(struct events *events, const struct zeta_group_list *list,
                          const struct zeta_device_entry *device, const char *const *names,
@@ -64,13 +50,12 @@ static int events_choose(struct events *events, const struct zeta_group_list *li
     events->streams = calloc(count, sizeof(*events->streams));
     if (!events->groups || !events->handles || !events->tracers || !events->streams)
         return zeta_print_failure("no memory to record events");
-    for (uint32_t i = 0; i < count; i++) {
-        events->groups[i] = zeta_group_list_find(
-            list, names[i], ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED);
-        if (!events->groups[i])
-            return refuse_unknown(list, device, names[i]);
+    if (zeta_group_choose_any(list, device, names, count,
+                              ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED,
+                              events->groups) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    for (uint32_t i = 0; i < count; i++)
         events->handles[i] = events->groups[i]->group;
-    }
     events->count = count;
     return ZETA_EXIT_OK;
 }
@@ -191,7 +176,8 @@ struct options {
 static int add_events(struct options *options, const char *name)
 {
     if (options->event_count == ZETA_STAT_MAX_GROUPS)
-        return zeta_print_usage_error("-e names more than %d groups", ZETA_STAT_MAX_GROUPS);
+        return zeta_print_usage_error("-e names more than %d groups; record them in several runs",
+                                      ZETA_STAT_MAX_GROUPS);
     for (uint32_t i = 0; i < options->event_count; i++) {
         if (strcmp(options->events[i], name) == 0)
             return zeta_print_usage_error("-e names %s twice; name each group once", name);
@@ -223,10 +209,10 @@ static int set_max_size(void *target, char *text)
 
     if (!zeta_size_parse(text, &options->limit_bytes))
         return zeta_print_usage_error(
-            "--max-size %s is no size; give a number of bytes such as 64M or 2G", text);
+            "--max-size takes a number of bytes such as 64M or 2G, not %s", text);
     if (options->limit_bytes < 65536)
         return zeta_print_usage_error(
-            "--max-size %s is too small to hold a recording; give at least 64K", text);
+            "--max-size %s is too small for a recording; give at least 64K", text);
     return ZETA_EXIT_OK;
 }
 
@@ -259,7 +245,7 @@ static int init_options(struct options *options, int count, char **arguments)
     if (status != ZETA_EXIT_OK)
         return status;
     if (!options->output_path || !*options->output_path)
-        return zeta_print_usage_error("record needs the name of a file to write, -o FILE");
+        return zeta_print_usage_error("record needs a file to write, -o FILE");
     options->has_trace = options->sampling.program && !has_no_trace;
     return zeta_stat_options_default(&options->sampling);
 }
@@ -568,10 +554,10 @@ static void show(const struct run *run)
                       run->tail.lines);
     show_modules(&run->modules);
     if (info.lost_chunks > 0)
-        (void)fprintf(stderr, "The oldest %" PRIu64 " bytes went to keep the file small.\n",
+        (void)fprintf(stderr, "The oldest %" PRIu64 " bytes were dropped to keep the file small.\n",
                       info.lost_bytes);
     if (run->file.has_failed)
-        (void)fputs("The file ends where it could not be written any more.\n", stderr);
+        (void)fputs("The file ends where a write failed.\n", stderr);
 }
 
 static int finish_recording(struct run *run)

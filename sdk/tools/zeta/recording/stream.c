@@ -6,6 +6,7 @@
 
 #include <zeta/container.h>
 
+#include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/recording.h"
@@ -87,127 +88,111 @@ int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_
 /* No process has that number: Linux gives none above 4194304. */
 #define DEVICE_PID 4194305u
 
-enum { LINE_BYTES = 2048, NAME_BYTES = 768, TILES = 64 };
+enum { NAME_BYTES = 768, TILES = 64 };
 
-/* A text as a string of JSON, without quotes; what does not fit is cut. */
-static const char *escaped(const char *text, char buffer[NAME_BYTES])
+/* Gives the trace a line that was made here; it takes the arguments. False without memory. */
+static bool add_line(struct zeta_report *report, struct zeta_trace_line line,
+                     struct json_object *arguments)
 {
-    size_t used = 0;
+    bool is_good;
 
-    for (; *text && used + 7 < NAME_BYTES; text++) {
-        if (*text == '"' || *text == '\\')
-            buffer[used++] = '\\';
-        buffer[used++] = *text;
-    }
-    buffer[used] = '\0';
-    return buffer;
-}
-
-static bool add_line(struct zeta_report *report, const char *text, int size)
-{
-    struct zeta_trace_line line = {0};
-    const bool is_good = size <= 0 || size >= LINE_BYTES ||
-                         !zeta_trace_line_read(text, (size_t)size, &line) ||
-                         report->trace->format->add(report->trace, &line);
-
-    zeta_trace_line_finish(&line);
+    line.pid = DEVICE_PID;
+    line.arguments = arguments;
+    is_good = arguments && report->trace->format->add(report->trace, &line);
+    (void)json_object_put(arguments);
     return is_good;
 }
 
-/* On the clock of the trace, in microseconds with three decimals. */
-static void time_text(const struct zeta_report *report, int64_t time_ns, char text[32])
+static struct json_object *new_text(const char *key, const char *text)
 {
-    const int64_t trace_ns = time_ns - report->raw_offset_ns;
-    const uint64_t ns = trace_ns > 0 ? (uint64_t)trace_ns : 0;
+    struct json_object *arguments = json_object_new_object();
 
-    (void)snprintf(text, 32, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+    if (arguments)
+        zeta_json_put_text(arguments, key, text);
+    return arguments;
 }
 
-/* Tracks of events: one per stream and tile. */
-static uint32_t track_of(const struct zeta_report_stream *stream, uint32_t tile)
+static uint64_t trace_time(const struct zeta_report *report, int64_t time_ns)
 {
-    return stream->number * TILES + tile + 1;
+    const int64_t trace_ns = time_ns - report->raw_offset_ns;
+
+    return trace_ns > 0 ? (uint64_t)trace_ns : 0;
+}
+
+/* The track of a stream of events. */
+static uint32_t track_of(const struct zeta_report_stream *stream)
+{
+    return stream->number * TILES + 1;
 }
 
 bool zeta_report_counters_begin(struct zeta_report *report)
 {
-    char line[LINE_BYTES];
-    char name[NAME_BYTES];
     const char *device = report->device_count > 0 ? report->devices[0].name : "device";
-    bool is_good =
-        add_line(report, line,
-                 snprintf(line, sizeof(line),
-                          "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"process_name\","
-                          "\"args\":{\"name\":\"%s\"}}",
-                          DEVICE_PID, DEVICE_PID, escaped(device, name)));
+    struct zeta_trace_line line = {
+        .phase = 'M', .tid = DEVICE_PID, .category = "", .name = "process_name"};
+    bool is_good = add_line(report, line, new_text("name", device));
 
+    line.category = "device";
+    line.name = "thread_name";
     for (uint32_t i = 0; is_good && i < report->stream_count; i++) {
-        const struct zeta_report_stream *stream = report->streams[i];
-
-        if (stream->kind != ZETA_REPORT_EVENTS)
-            continue;
-        is_good = add_line(report, line,
-                           snprintf(line, sizeof(line),
-                                    "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"cat\":\"device\","
-                                    "\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}",
-                                    DEVICE_PID, track_of(stream, 0), escaped(stream->name, name)));
+        line.tid = track_of(report->streams[i]);
+        if (report->streams[i]->kind == ZETA_REPORT_EVENTS)
+            is_good = add_line(report, line, new_text("name", report->streams[i]->name));
     }
     return is_good;
 }
 
-bool zeta_report_counters_add_row(struct zeta_report *report,
-                                  const struct zeta_report_stream *stream, int64_t begin_ns,
-                                  const struct zeta_metric_row *row)
+/* The values of a row, from the time on that it began. False without memory. */
+static bool add_row(struct zeta_report *report, const struct zeta_report_stream *stream,
+                    int64_t begin_ns, const struct zeta_metric_row *row)
 {
     const struct zeta_group_entry *entry = &stream->calc.entry;
-    char line[LINE_BYTES];
     char name[NAME_BYTES];
-    char label[24] = "";
-    char time[32];
+    struct zeta_trace_line line = {.phase = 'C',
+                                   .tid = stream->number,
+                                   .category = "metric",
+                                   .name = name,
+                                   .begin_ns = trace_time(report, begin_ns)};
     bool is_good = true;
 
-    time_text(report, begin_ns, time);
-    if (stream->calc.group.tile_count > 1)
-        (void)snprintf(label, sizeof(label), " tile %" PRIu32, row->tile);
     for (uint32_t i = 0; is_good && i < entry->properties.metricCount; i++) {
         const struct zeta_number value = zeta_number_from_row(row, i);
-        char digits[ZETA_NUMBER_TEXT_BYTES];
+        struct json_object *arguments;
+        int used;
 
         if (value.kind == ZETA_NUMBER_NONE || !isfinite(zeta_number_as_double(value)) ||
             (int32_t)i == stream->calc.group.end_index)
             continue;
-        zeta_number_format_exact(value, digits);
-        is_good = add_line(
-            report, line,
-            snprintf(line, sizeof(line),
-                     "{\"ph\":\"C\",\"pid\":%u,\"tid\":%" PRIu32
-                     ",\"cat\":\"metric\",\"name\":\"%s%s\",\"ts\":%s,\"args\":{\"value\":%s}}",
-                     DEVICE_PID, stream->number, escaped(entry->metrics[i].properties.name, name),
-                     label, time, digits));
+        used = snprintf(name, sizeof(name), "%s", entry->metrics[i].properties.name);
+        if (stream->calc.group.tile_count > 1)
+            (void)snprintf(name + used, sizeof(name) - (size_t)used, " tile %" PRIu32, row->tile);
+        arguments = json_object_new_object();
+        if (arguments)
+            zeta_json_put_number(arguments, "value", value);
+        is_good = add_line(report, line, arguments);
     }
     return is_good;
 }
 
-bool zeta_report_counters_add_event(struct zeta_report *report,
-                                    const struct zeta_report_stream *stream, uint32_t tile,
-                                    int64_t time_ns, const zet_metric_entry_exp_t *entry)
+/* An event. False without memory. */
+static bool add_event(struct zeta_report *report, const struct zeta_report_stream *stream,
+                      uint32_t tile, int64_t time_ns, const zet_metric_entry_exp_t *entry)
 {
     const zet_metric_properties_t *metric =
         &stream->events[entry->metricIndex].described.properties;
     const zet_typed_value_t value = {.type = metric->resultType, .value = entry->value};
-    char line[LINE_BYTES];
-    char name[NAME_BYTES];
-    char time[32];
-    char digits[ZETA_NUMBER_TEXT_BYTES];
+    const struct zeta_trace_line line = {.phase = 'i',
+                                         .tid = track_of(stream),
+                                         .category = "device",
+                                         .name = metric->name,
+                                         .begin_ns = trace_time(report, time_ns)};
+    struct json_object *arguments = json_object_new_object();
 
-    time_text(report, time_ns, time);
-    zeta_number_format_exact(zeta_number_from_value(&value), digits);
-    return add_line(report, line,
-                    snprintf(line, sizeof(line),
-                             "{\"ph\":\"i\",\"pid\":%u,\"tid\":%u,\"cat\":\"device\",\"name\":"
-                             "\"%s\",\"ts\":%s,\"args\":{\"value\":%s,\"tile\":%" PRIu32 "}}",
-                             DEVICE_PID, track_of(stream, 0), escaped(metric->name, name), time,
-                             digits[0] ? digits : "null", tile));
+    if (arguments) {
+        zeta_json_put_number(arguments, "value", zeta_number_from_value(&value));
+        zeta_json_put_u64(arguments, "tile", tile);
+    }
+    return add_line(report, line, arguments);
 }
 
 /* ---- how often events came -------------------------------------------------------------- */
@@ -307,7 +292,7 @@ static bool take_entry(struct zeta_report *report, struct zeta_report_stream *st
     if (report->options.html_path &&
         !zeta_envelope_add(&event->line, since_ns > 0 ? (uint64_t)since_ns : 0, 1000))
         return false;
-    return !report->trace || zeta_report_counters_add_event(report, stream, tile, time_ns, entry);
+    return !report->trace || add_event(report, stream, tile, time_ns, entry);
 }
 
 static bool make_room(struct zeta_report_stream *stream, uint32_t count)
@@ -472,7 +457,7 @@ static bool use_row(struct zeta_report *report, struct zeta_report_stream *strea
     return take_marker(report, stream, times_ns[1], row) &&
            (!report->kernels || zeta_report_kernels_add_row(report, stream, times_ns, row)) &&
            (!report->options.html_path || draw_row(report, stream, times_ns, row)) &&
-           (!report->trace || zeta_report_counters_add_row(report, stream, times_ns[0], row));
+           (!report->trace || add_row(report, stream, times_ns[0], row));
 }
 
 static bool take_row(void *user, const struct zeta_metric_row *row)

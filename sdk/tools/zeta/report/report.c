@@ -22,11 +22,12 @@
 static int check(const struct zeta_report_options *options)
 {
     if (options->has_range && options->from_ns >= options->to_ns)
-        return zeta_print_usage_error("--from is not before --to; give an earlier time to --from");
+        return zeta_print_usage_error("--from must be earlier than --to");
     if (zeta_options_check_json(&options->json, options->has_csv) != ZETA_EXIT_OK)
         return ZETA_EXIT_USAGE;
     if (options->pftrace_path && !zeta_trace_perfetto)
-        return zeta_print_usage_error("--pftrace: this command was built without libprotobuf-c");
+        return zeta_print_usage_error(
+            "cannot write --pftrace: this zeta was built without libprotobuf-c");
     return ZETA_EXIT_OK;
 }
 
@@ -73,20 +74,19 @@ add(struct zeta_report_notes *notes, const char *format, ...)
 static void add_file(const struct zeta_report *report, struct zeta_report_notes *notes)
 {
     if (report->is_cut)
-        add(notes, "The recording ends before its end chunk: what wrote it was killed or still "
-                   "writes. Everything up to there is shown.");
+        add(notes, "The recording has no end chunk: its writer was killed or still writes it. The "
+                   "report shows everything before.");
     if (report->damaged > 0)
         add(notes,
-            "The file is damaged in %" PRIu64 " place%s, and what was there is missing; the first: "
-            "%s",
+            "The file is damaged in %" PRIu64 " place%s, whose data is missing; the first: %s",
             report->damaged, report->damaged == 1 ? "" : "s", report->damage);
     if (report->lost.chunks > 0)
         add(notes,
-            "The file was kept small: its oldest %" PRIu64 " pieces, %" PRIu64
-            " bytes, are gone. Time 0 is where the rest begins.",
+            "The size of the file was limited: its oldest %" PRIu64 " pieces, %" PRIu64
+            " bytes, are missing. Time 0 is where the rest begins.",
             report->lost.chunks, report->lost.bytes);
     if (report->orphans > 0)
-        add(notes, "%" PRIu32 " pieces of data are of streams that are not described.",
+        add(notes, "%" PRIu32 " pieces of data belong to streams that the file does not describe.",
             report->orphans);
     if (report->bad_streams > 0)
         add(notes, "The data of %" PRIu32 " stream%s cannot be used from some place on.",
@@ -105,10 +105,10 @@ static bool has_times(const struct zeta_report *report)
 static void add_clocks(const struct zeta_report *report, struct zeta_report_notes *notes)
 {
     if (report->clock_count == 0 && has_times(report))
-        add(notes, "No clock was recorded: times are those of the device, from its first row on.");
+        add(notes, "The recording has no clock: times count from the first row of the device.");
     if (report->has_trace && !report->has_trace_clock)
-        add(notes, "The clock of the trace was not recorded, so calls and kernels are counted but "
-                   "not placed beside metrics.");
+        add(notes, "The recording has no clock of the trace: the report counts calls and kernels "
+                   "but cannot place them beside metrics.");
     if (report->runs.left_out > 0)
         add(notes,
             "Only the first %d runs of kernels are evaluated; %" PRIu64 " more are in no "
@@ -141,8 +141,8 @@ static void add_range(const struct zeta_report *report, struct zeta_report_notes
     if (timeless > 0)
         add(notes, "%" PRIu64 " rows have no time and are left out.", timeless);
     if (report->profile_stream)
-        add(notes, "Samples of instruction pointers have no time: the profile is of "
-                   "the whole recording.");
+        add(notes,
+            "Samples of instruction pointers have no time: the profile shows the whole recording.");
 }
 
 void zeta_report_notes_make(const struct zeta_report *report, struct zeta_report_notes *out_notes)

@@ -291,7 +291,7 @@ void zeta_sampler_print_periods(const struct zeta_sampler *sampler, uint64_t wan
         if (group->period_ns <= 2 * wanted_ns && wanted_ns <= 2 * group->period_ns)
             continue;
         zeta_duration_format(group->period_ns, used);
-        zeta_print_note("%s cannot sample %s every %s; the nearest it can is %s",
+        zeta_print_note("%s cannot sample %s every %s; it samples every %s",
                         sampler->device->properties.name, group->entry->properties.name, wanted,
                         used);
     }
@@ -427,10 +427,10 @@ static uint64_t limit_ns(const struct zeta_session *session, uint64_t open_ns)
 static const char *why_silent(const struct zeta_device_entry *device)
 {
     if (strcmp(device->info.device_class, "software") == 0)
-        return "A virtual device with clock: virtual gives reports only while it works, and cannot "
-               "be sampled from another process";
-    return "A GPU that sleeps gives none: run something on it meanwhile, or keep it awake; if that "
-           "does not help, see dmesg and zeta selftest";
+        return "A virtual device with clock: virtual gives reports only while it works, and only "
+               "to its own process";
+    return "A sleeping GPU gives none: run something on it, or keep it awake; if that does not "
+           "help, see dmesg and 'zeta selftest'";
 }
 
 /* What the program does must lie between two reports: here is the first of them. */
@@ -440,7 +440,7 @@ static int wait_for_first_report(struct zeta_session *session)
     int status = read_until(session, has_started, 0, patience(session), &is_there);
 
     if (status == ZETA_EXIT_OK && !is_there && session->child.interrupts == 0)
-        return zeta_print_failure("%s gave no report; nothing was run. %s",
+        return zeta_print_failure("%s gave no report, so the program was not run. %s",
                                   session->device->properties.name, why_silent(session->device));
     return status;
 }

@@ -122,18 +122,17 @@ static void check_clock(struct selftest *test)
     if (result != ZE_RESULT_SUCCESS) {
         (void)zeta_print_refusal(result, "cannot read the clock of %s",
                                  test->device->properties.name);
-        print_check(test, CHECK_FAILED, "clock", "cannot be read, see above");
+        print_check(test, CHECK_FAILED, "clock", "cannot read it, see above");
         return;
     }
     if (goes_back) {
         print_check(test, CHECK_FAILED, "clock",
-                    "it goes back: the GPU was reset meanwhile, or wraps at fewer than %u "
-                    "bits",
+                    "it goes back: the GPU was reset, or the clock wraps at fewer than %u bits",
                     properties.timestampValidBits);
         return;
     }
     print_check(test, is_right ? CHECK_OK : CHECK_FAILED, "clock",
-                "said to run at %.4f MHz, runs at %.4f MHz by the host's clock (%+.0f ppm)",
+                "should run at %.4f MHz, runs at %.4f MHz by the host's clock (%+.0f ppm)",
                 (double)properties.timerResolution / 1e6, hz / 1e6, ppm);
 }
 
@@ -273,19 +272,18 @@ static void check_query(struct selftest *test, struct zeta_group_entry *group)
         result = get_time(&bench, test->device, group, &time_ns);
     if (result != ZE_RESULT_SUCCESS) {
         (void)zeta_print_refusal(result, "cannot query %s", group->properties.name);
-        print_check(test, CHECK_FAILED, "query", "%s cannot be queried, see above",
+        print_check(test, CHECK_FAILED, "query", "cannot query %s, see above",
                     group->properties.name);
     } else if (time_ns <= 0) {
         print_check(test, CHECK_SKIPPED, "query",
-                    "no report came between its begin and end: the GPU sleeps; run "
-                    "something on it meanwhile");
+                    "the GPU sleeps: no report came between begin and end; run something on it");
     } else {
         /* A loaded host sleeps longer than it wants to, never less. */
         const bool is_right =
             time_ns >= (double)ENCLOSED_NS * 0.95 && time_ns <= (double)longest_ns * 1.05;
 
         print_check(test, is_right ? CHECK_OK : CHECK_FAILED, "query",
-                    "a query of %s around %.0f ms says %.3f ms", group->properties.name,
+                    "a query of %s around %.0f ms measured %.3f ms", group->properties.name,
                     (double)ENCLOSED_NS / 1e6, time_ns / 1e6);
     }
     tear_down(&bench, test->device->device);
@@ -350,14 +348,14 @@ static void check_rows(struct selftest *test, const struct zeta_sampled_group *g
     zeta_duration_format(group->period_ns, period);
     zeta_losses_format(group, false, losses);
     if (group->samples == 0) {
-        print_check(test, CHECK_SKIPPED, name,
-                    "no report came in %.1f s: the GPU sleeps, or nothing is counted; run "
-                    "something on it meanwhile",
-                    patience / 1e9);
+        print_check(
+            test, CHECK_SKIPPED, name,
+            "no report came in %.1f s: the GPU sleeps, or counts nothing; run something on it",
+            patience / 1e9);
         return;
     }
     print_check(test, is_covered && zeta_sampled_group_lost(group) == 0 ? CHECK_OK : CHECK_FAILED,
-                name, "%" PRIu64 " rows of %s say %.4f s of %.1f s, %s", group->samples, period,
+                name, "%" PRIu64 " rows of %s cover %.4f s of %.1f s, %s", group->samples, period,
                 covered / 1e9, wanted / 1e9, losses);
 }
 
@@ -373,19 +371,16 @@ static void check_frequency(struct selftest *test, const struct zeta_sampled_gro
         return;
     if (value_of(clocks) <= 0) {
         print_check(test, CHECK_SKIPPED, name,
-                    "the core clock stood still because nothing ran; run something on it "
-                    "meanwhile");
+                    "the core clock did not run because nothing ran; run something on it");
         return;
     }
     if (limit <= 0) {
         print_check(test, CHECK_SKIPPED, name,
-                    "the core clock was %.0f MHz on average; the kernel does not tell its "
-                    "highest",
-                    mhz);
+                    "the core clock was %.0f MHz on average; its maximum is unknown", mhz);
         return;
     }
     print_check(test, mhz <= limit * 1.02 ? mhz >= 1 ? CHECK_OK : CHECK_SKIPPED : CHECK_FAILED,
-                name, "the core clock was %.*f MHz on average, and its highest is %.0f MHz",
+                name, "the core clock was %.*f MHz on average, its maximum is %.0f MHz",
                 mhz < 1 ? 1 : 0, mhz, limit);
 }
 
@@ -433,14 +428,13 @@ static void check_proportions(struct selftest *test, const struct zeta_sampled_g
     if (group->samples == 0)
         return;
     if (wrong)
-        print_check(test, CHECK_FAILED, name, "%s is %.6g%s%s and has to be %.6g", wrong->metric,
+        print_check(test, CHECK_FAILED, name, "%s is %.6g%s%s and should be %.6g", wrong->metric,
                     value_of(find_account(group, wrong->metric)) / whole_of(group, wrong),
                     wrong->of ? " of " : "", wrong->of ? wrong->of : "", wrong->factor);
     else if (checked > 0)
-        print_check(test, CHECK_OK, name, "%u counters have the proportions that they are made for",
-                    checked);
+        print_check(test, CHECK_OK, name, "%u counters have the expected proportions", checked);
     else
-        print_check(test, CHECK_SKIPPED, name, "none of its counters moved, or none is known");
+        print_check(test, CHECK_SKIPPED, name, "no known counter moved");
 }
 
 /* ---- sampling ------------------------------------------------------------------------------- */
@@ -511,7 +505,7 @@ static void check_stream(struct selftest *test, struct zeta_group_entry *entry)
     if (status == ZETA_EXIT_OK)
         status = sample(test, &sampler);
     if (status != ZETA_EXIT_OK) {
-        print_check(test, CHECK_FAILED, entry->properties.name, "cannot be sampled, see above");
+        print_check(test, CHECK_FAILED, entry->properties.name, "cannot sample it, see above");
     } else {
         const struct zeta_sampled_group *group = &sampler.streams[0].group;
 
@@ -662,7 +656,7 @@ static int test_devices(const struct options *options, struct zeta_device_list *
     if (status != ZETA_EXIT_OK)
         return status;
     if (tested == 0) {
-        (void)zeta_print_failure("there is no device of plugin '%s'; 'zeta plugin list' shows why",
+        (void)zeta_print_failure("plugin '%s' has no device; 'zeta plugin list' shows why",
                                  options->plugin ? options->plugin : "any");
         return ZETA_EXIT_FAILED;
     }

@@ -207,19 +207,18 @@ static void print_lines(const struct zeta_ip_profile *profile, unsigned terminal
 static void print_notes(const struct zeta_ip_profile *profile, bool is_software, FILE *stream)
 {
     if (profile->all.total == 0)
-        (void)fputs("No thread of a kernel was seen: none ran, or too shortly for the period.\n",
-                    stream);
+        (void)fputs("No sample met a kernel: none ran, or too shortly for the period.\n", stream);
     else if (has_addresses_only(profile) && is_software)
-        (void)fputs("\nWhat lies at these addresses is not known: no program wrote its modules. "
-                    "Programs do\nthat when ZETA_MODULE_DUMP names a folder, the same for them and "
-                    "for zeta.\n",
+        (void)fputs("\nThe code at these addresses is unknown: no program wrote its modules. Set "
+                    "ZETA_MODULE_DUMP\nto one folder for the programs and for zeta.\n",
                     stream);
     else if (has_addresses_only(profile))
-        (void)fputs("\nWhat lies at these addresses is not known: Zeta does not load the kernels "
-                    "of this device.\nThey count in bytes from the base of its instructions.\n",
+        (void)fputs("\nThe code at these addresses is unknown: Zeta does not load the kernels of "
+                    "this device.\nAddresses count bytes from the base of its instructions.\n",
                     stream);
     else if (!zeta_code_lines_work())
-        (void)fputs("\nThis zeta was built without libdw, so addresses stand for lines.\n", stream);
+        (void)fputs("\nThis zeta was built without libdw and shows addresses instead of lines.\n",
+                    stream);
     else if (profile->without_lines > 0)
         (void)zeta_c_fprintf(
             stream, "\n%.1f %% of the samples are in code without lines: build kernels with -g.\n",

@@ -66,9 +66,7 @@ static int set_output(void *target, char *path)
     if (options->output_is_csv || (suffix && strcmp(suffix, ".json") == 0))
         return ZETA_EXIT_OK;
     return zeta_print_usage_error(
-        "-o %s: the format follows from the name, which must end in .csv or "
-        ".json",
-        path);
+        "cannot write %s: the name must end in .csv or .json, which choose the format", path);
 }
 
 static int set_json(void *target, char *path)
@@ -77,11 +75,10 @@ static int set_json(void *target, char *path)
 
     options->json_path = path;
     if (strcmp(path, "-") == 0)
-        return zeta_print_usage_error(
-            "--json=- of stat: the standard output is the program's; name a "
-            "file");
+        return zeta_print_usage_error("cannot write --json to the standard output, which belongs "
+                                      "to the program; name a file");
     if (strcmp(path, "--") == 0)
-        return zeta_print_usage_error("--json of stat needs a file: --json=FILE");
+        return zeta_print_usage_error("--json needs a file: --json=FILE");
     return ZETA_EXIT_OK;
 }
 
@@ -107,14 +104,12 @@ static int check_profile(const struct zeta_stat_options *options)
     for (uint32_t i = 0; i < options->group_count; i++) {
         if (strcmp(options->groups[i], ZETA_IP_GROUP) == 0)
             return zeta_print_usage_error("-g " ZETA_IP_GROUP
-                                          ": --ip samples this group and shows it as "
-                                          "a profile");
+                                          " is the group of --ip; give --ip instead");
     }
     if (options->is_profile && options->output_is_csv && options->group_count > 0)
-        return zeta_print_usage_error(
-            "-o %s: with --ip a table of comma-separated values holds the "
-            "profile, and there is no room for -g; name a .json file",
-            options->output_path);
+        return zeta_print_usage_error("cannot write -g to %s: with --ip a .csv file contains the "
+                                      "profile alone; name a .json file",
+                                      options->output_path);
     return ZETA_EXIT_OK;
 }
 
@@ -123,8 +118,7 @@ static int check_passes(const struct zeta_stat_options *options)
 {
     if (options->has_passes && options->is_profile)
         return zeta_print_usage_error(
-            "--replay-passes and --ip: a profile is of one run; leave out one of "
-            "them");
+            "--replay-passes does not go with --ip, which profiles one run; leave out one of them");
     if (options->has_passes && options->is_system_wide && !options->for_ns)
         return zeta_print_usage_error("--replay-passes with -a needs --for, the time of each pass");
     return ZETA_EXIT_OK;
@@ -133,17 +127,14 @@ static int check_passes(const struct zeta_stat_options *options)
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command)
 {
     if (options->is_system_wide && options->program)
-        return zeta_print_usage_error(
-            "-a samples without a program, and '%s' was given; leave out one "
-            "of them",
-            options->program[0]);
+        return zeta_print_usage_error("-a takes no program; leave out -a or '%s'",
+                                      options->program[0]);
     if (!options->is_system_wide && options->for_ns)
         return zeta_print_usage_error(
-            "--for goes with -a; with a program the sampling ends when the "
-            "program does");
+            "--for needs -a; with a program the sampling ends with the program");
     if (!options->is_system_wide && !options->program)
-        return zeta_print_usage_error(
-            "%s needs a program to run, after --; or -a to sample without one", command);
+        return zeta_print_usage_error("%s needs a program after --, or -a to sample without one",
+                                      command);
     return ZETA_EXIT_OK;
 }
 
@@ -248,13 +239,13 @@ static int refuse_passes(const struct zeta_device_entry *device,
 
         if (other->properties.domain == late->properties.domain)
             return zeta_print_failure(
-                "%s and %s are both of domain %u and use the same counters, so they cannot be "
-                "sampled together; run the program once for each with --replay-passes, or choose "
-                "groups of different domains ('zeta groups' lists them)",
+                "cannot sample %s and %s together: both use the counters of domain %u; run the "
+                "program once for each with --replay-passes, or choose groups of different domains "
+                "('zeta groups' lists them)",
                 other->properties.name, late->properties.name, late->properties.domain);
     }
-    return zeta_print_failure("%s cannot count %s together with the other groups; with "
-                              "--replay-passes the program is run %u times",
+    return zeta_print_failure("%s cannot count %s together with the other groups; run the program "
+                              "%u times with --replay-passes",
                               device->properties.name, late->properties.name, passes->count);
 }
 
@@ -332,7 +323,8 @@ static int prepare(struct run *run)
              ZETA_EXIT_OK) ||
         zeta_group_list_init(session->device->device, &run->group_list) != ZETA_EXIT_OK ||
         zeta_group_choose_any(&run->group_list, session->device, options->groups,
-                              options->group_count, run->groups) != ZETA_EXIT_OK ||
+                              options->group_count, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+                              run->groups) != ZETA_EXIT_OK ||
         plan_passes(run) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     if (options->is_profile &&
@@ -451,7 +443,7 @@ static int execute(struct run *run)
     if (run->done_count == 0)
         return status;
     if (run->done_count < run->passes.count)
-        zeta_print_note("only %u of %u passes were run; the groups of the others are missing",
+        zeta_print_note("zeta ran only %u of %u passes; the groups of the others are missing",
                         run->done_count, run->passes.count);
     if (run->options.is_profile &&
         zeta_ip_profile_resolve(&run->profile, zeta_environment_modules(&run->environment)) !=

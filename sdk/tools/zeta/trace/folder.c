@@ -31,7 +31,7 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
     absolute = parent ? realpath(parent, NULL) : NULL;
     if (!absolute || strstr(absolute, "%p"))
         status = zeta_print_failure("cannot keep files in %s: %s", parent ? parent : "memory",
-                                    absolute ? "its name has %p in it" : strerror(errno));
+                                    absolute ? "its path contains %p" : strerror(errno));
     else
         status = zeta_run_folder_make(&folder->place, absolute, "trace");
     free(parent);

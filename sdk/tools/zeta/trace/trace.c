@@ -27,15 +27,12 @@ static int set_output(void *target, char *path)
     }
     if (!suffix || strcmp(suffix, ".pftrace") != 0)
         return zeta_print_usage_error(
-            "-o %s: the format follows from the name, which must end in .json or "
-            ".pftrace",
+            "cannot write %s: the name must end in .json or .pftrace, which choose the format",
             path);
     options->format = zeta_trace_perfetto;
     if (!zeta_trace_perfetto)
         return zeta_print_usage_error(
-            "-o %s: this zeta was built without libprotobuf-c and writes .json "
-            "only",
-            path);
+            "cannot write %s: this zeta was built without libprotobuf-c; name a .json file", path);
     return ZETA_EXIT_OK;
 }
 
@@ -77,7 +74,7 @@ static int set_limit(void *target, char *text)
     options->limit = text;
     if (zeta_size_parse(text, &bytes))
         return ZETA_EXIT_OK;
-    return zeta_print_usage_error("--limit %s is no size; give a number of bytes such as 64M or 2G",
+    return zeta_print_usage_error("--limit takes a number of bytes such as 64M or 2G, not %s",
                                   text);
 }
 
@@ -85,17 +82,13 @@ static int check_together(const struct zeta_trace_options *options)
 {
     if (options->input_count == 0 && !options->program)
         return zeta_print_usage_error(
-            "trace needs a program to run, after --; or --from FILE to read what "
-            "ZETA_TRACE has written");
+            "trace needs a program after --, or --from FILE to read what ZETA_TRACE=FILE wrote");
     if (options->input_count > 0 && options->program)
-        return zeta_print_usage_error(
-            "--from reads a trace that is there, and '%s' was given to run; "
-            "leave out one of them",
-            options->program[0]);
+        return zeta_print_usage_error("--from takes no program; leave out --from or '%s'",
+                                      options->program[0]);
     if (options->input_count > 0 && options->filter)
-        return zeta_print_usage_error(
-            "--filter chooses what is recorded while a program runs; it does not "
-            "go with --from");
+        return zeta_print_usage_error("--filter needs a program, because it chooses the calls to "
+                                      "record; leave it out with --from");
     return ZETA_EXIT_OK;
 }
 
@@ -182,9 +175,9 @@ static int merge_file(struct run *run, struct zeta_trace_writer *writer, const c
     if (!zeta_trace_merge(&reader, writer, &run->summary))
         status = zeta_print_failure("no memory for the trace of %s", path);
     else if (is_named && reader.lines == 0)
-        status = zeta_print_failure("%s holds no trace: no line in it is an object of JSON; --from "
-                                    "reads what ZETA_TRACE=FILE wrote",
-                                    path);
+        status = zeta_print_failure(
+            "%s is no trace: no line is a JSON object; --from reads what ZETA_TRACE=FILE wrote",
+            path);
     zeta_trace_reader_close(&reader);
     return status;
 }
@@ -235,8 +228,8 @@ static void drop_directory(struct run *run)
     /* rmdir() fails if there is something in it. */
     if (run->is_incomplete && run->folder.place.path && rmdir(run->folder.place.path) != 0) {
         zeta_run_folder_keep(&run->folder.place);
-        zeta_print_note("what the processes recorded is kept in %s; make a trace of it with 'zeta "
-                        "trace -o FILE --from FILE', with one --from for each file there",
+        zeta_print_note("zeta keeps the traces of the processes in %s; merge them with 'zeta trace "
+                        "-o FILE --from FILE ...', with one --from for each file",
                         run->folder.place.path);
     } else {
         zeta_trace_folder_remove(&run->folder);
@@ -248,15 +241,13 @@ static void print_nothing_seen(const struct run *run)
     const char *program = run->options.program ? run->options.program[0] : "the process";
 
     if (run->options.filter && run->summary.processes.count > 0) {
-        zeta_print_note("no call was recorded: %s made none of a function that matches '%s'",
-                        program, run->options.filter);
+        zeta_print_note("%s called no function that matches '%s'", program, run->options.filter);
         return;
     }
     zeta_print_note(
-        "no call was recorded: %s did not initialise this libzeta, and calls are recorded "
-        "from zeInit on. It may not use Level Zero, have found another driver or loader "
-        "first (see ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or run with more rights "
-        "than its user, so that variables such as " ZETA_TRACE_VARIABLE " do not count",
+        "%s did not initialise this libzeta, so there are no calls. It may not use Level Zero, may "
+        "have found another driver or loader (see ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or "
+        "may have more rights than its user and ignore variables such as " ZETA_TRACE_VARIABLE,
         program);
 }
 

@@ -199,9 +199,9 @@ void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *st
     }
     print_open_calls(summary, stream);
     if (summary->damaged > 0)
-        (void)fprintf(stream, "\n%" PRIu64 " line%s of the trace %s cut and left out.\n",
-                      summary->damaged, plural(summary->damaged),
-                      summary->damaged == 1 ? "was" : "were");
+        (void)fprintf(
+            stream, "\n%" PRIu64 " line%s of the trace %s no whole JSON object and left out.\n",
+            summary->damaged, plural(summary->damaged), summary->damaged == 1 ? "is" : "are");
 }
 
 static void finish_accounts(struct zeta_trace_accounts *accounts)

@@ -8,7 +8,7 @@
 #include <yaml.h>
 
 #include "core/formula/compile/compile.h"
-#include "core/formula/programmables/link.h"
+#include "core/formula/programmables/recipe_set.h"
 #include "tests/bench/bench.h"
 #include "tests/intel_data/data.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/formula/programmables/link.h"
 #include "core/formula/programmables/recipe.h"
+#include "core/formula/programmables/recipe_set.h"
 #include "core/formula/sets/programmables.h"
 
 #define METRICS ZETA_BENCH_SOURCE "/plugins/vgpu/metrics/"

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "core/formula/describe/describe.h"
-#include "core/formula/describe/description.h"
 #include "tests/metric/support.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

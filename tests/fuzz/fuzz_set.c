@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core/formula/evaluate/evaluate.h"
-#include "core/formula/programmables/link.h"
+#include "core/formula/programmables/recipe_set.h"
 #include "core/formula/sets/set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

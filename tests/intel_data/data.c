@@ -12,7 +12,7 @@
 
 #include <zeta/yaml.h>
 
-#include "core/formula/programmables/link.h"
+#include "core/formula/programmables/recipe_set.h"
 
 #define FOLDER ZETA_SOURCE_DIR "/plugins/intel"
 #define MANIFESTS ZETA_DATA_DIR "/plugins.d/"

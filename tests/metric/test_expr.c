@@ -22,7 +22,8 @@ static struct zeta_number value_of(const char *text)
     struct zeta_catalog *catalog = load_text("format: 1\nsymbols: {Two: {value: 2}}\n");
     struct zeta_diagnostics sink = {0};
     struct zeta_arena arena = {0};
-    struct zeta_link_scope scope = {.catalog = catalog, .sink = &sink, .file = "e"};
+    struct zeta_linker linker = {.catalog = catalog, .sink = &sink};
+    const struct zeta_link_scope scope = {.linker = &linker, .file = "e"};
     struct zeta_expr *expr = NULL;
     struct zeta_number value;
 
@@ -61,7 +62,8 @@ static void refuse(const char *text, const char *expected)
     struct zeta_catalog *catalog = load_text("format: 1\nsymbols: {Two: {value: 2}}\n");
     struct zeta_diagnostics sink = {0};
     struct zeta_arena arena = {0};
-    struct zeta_link_scope scope = {.catalog = catalog, .sink = &sink, .file = "e"};
+    struct zeta_linker linker = {.catalog = catalog, .sink = &sink};
+    const struct zeta_link_scope scope = {.linker = &linker, .file = "e"};
     struct zeta_expr *expr = NULL;
 
     if (zeta_expr_parse(text, strlen(text), &source, &arena, &sink, &expr) == ZE_RESULT_SUCCESS)

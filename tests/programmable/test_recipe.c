@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "core/formula/compile/compile.h"
-#include "core/formula/programmables/link.h"
 #include "core/formula/programmables/recipe.h"
 #include "core/formula/programmables/recipe_set.h"
 #include "core/formula/sets/programmables.h"

@@ -24,9 +24,6 @@ struct zeta_node {
     uint64_t bits;   /**< of a constant */
 };
 
-/** True if a node reads a field of records. */
-bool zeta_node_is_load(const struct zeta_node *node);
-
 /** Nodes of a metric that others may refer to; ZETA_NODE_NONE while they are not known. */
 struct zeta_metric_nodes {
     uint32_t value;
@@ -58,20 +55,13 @@ void zeta_lowering_init(struct zeta_lowering *lowering, const struct zeta_compil
                         struct zeta_diagnostics *sink);
 void zeta_lowering_finish(struct zeta_lowering *lowering);
 
-/** The node equal to this one, which may be changed: an existing or a new one. */
-uint32_t zeta_lower_node(struct zeta_lowering *lowering, struct zeta_node *node);
-
 /** Notes a failure, unless there was one before. Gives ZETA_NODE_NONE. */
 uint32_t zeta_lower_stop(struct zeta_lowering *lowering, ze_result_t result);
 
 /** Constants, and an operation on nodes, which is folded if they are constants. */
-uint32_t zeta_lower_number(struct zeta_lowering *lowering, const struct zeta_number *number);
 uint32_t zeta_lower_u64(struct zeta_lowering *lowering, uint64_t value);
 uint32_t zeta_lower_f64(struct zeta_lowering *lowering, double value);
 uint32_t zeta_lower_op(struct zeta_lowering *lowering, enum zeta_expr_op op, const uint32_t *args);
-
-/** A whole expression, linked. */
-uint32_t zeta_lower_expr(struct zeta_lowering *lowering, const struct zeta_expr *expr);
 
 /** A field of the set's layout. */
 uint32_t zeta_lower_field(struct zeta_lowering *lowering, uint32_t index, enum zeta_expr_view view);

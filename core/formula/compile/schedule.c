@@ -49,7 +49,7 @@ static unsigned operand_count(enum zeta_opcode code)
     }
 }
 
-bool zeta_node_is_load(const struct zeta_node *node)
+static bool is_load(const struct zeta_node *node)
 {
     return node->code >= ZETA_OP_FIELD && node->code <= ZETA_OP_ADD_DELTA_SPLIT;
 }
@@ -57,7 +57,7 @@ bool zeta_node_is_load(const struct zeta_node *node)
 /** Operand number index; that of a load comes after field and view. */
 static uint32_t operand(const struct zeta_node *node, unsigned index)
 {
-    return zeta_node_is_load(node) ? node->arg[2] : node->arg[index];
+    return is_load(node) ? node->arg[2] : node->arg[index];
 }
 
 /** Counts the uses of every node that the results need; others keep 0. */
@@ -94,7 +94,7 @@ static bool choose_chunks(struct scheduler *state)
     for (uint32_t i = 0; i < state->lowering->node_count; i++) {
         const struct zeta_node *node = &state->lowering->nodes[i];
 
-        if (state->uses[i] > 0 && zeta_node_is_load(node)) {
+        if (state->uses[i] > 0 && is_load(node)) {
             const struct zeta_field *field = &layout->fields[node->arg[0]];
 
             need_words(state, field->low_bit, field->low_width);
@@ -160,7 +160,7 @@ static void emit(struct scheduler *state, uint32_t index)
     op = &program->ops[program->op_count++];
     op->code = (uint16_t)node->code;
     op->dst = state->column[index];
-    if (zeta_node_is_load(node)) {
+    if (is_load(node)) {
         const struct zeta_field *field = &state->lowering->set->layout->fields[node->arg[0]];
 
         op->before = node->arg[1] == ZETA_VIEW_BEFORE;

@@ -6,10 +6,269 @@
 
 #include <zeta/c_locale.h>
 
-#include "core/formula/programmables/template.h"
 #include "core/formula/sets/catalog_priv.h"
 #include "core/util/cleanup.h"
+#include "core/util/error.h"
 #include "core/util/list.h"
+
+/* Texts with placeholders ----------------------------------------------------------------------
+ */
+
+/** Bytes of the longest text that a template can become. */
+#define TEXT_BYTES 1024u
+/** Deepest nesting of placeholders in the texts of names. */
+#define MAX_DEPTH 8u
+/** Placeholders that one text may have, with those in the texts of names. */
+#define MAX_PLACEHOLDERS 1024u
+
+struct made_text {
+    struct zeta_arena *arena;
+    const struct zeta_names *names;
+    char text[TEXT_BYTES];
+    size_t length;
+    uint32_t placeholders;
+    const char *wrong; /**< format with one name, NULL while all is well */
+    char name[64];
+};
+
+static bool fail(struct made_text *made, const char *wrong, const char *name, size_t length)
+{
+    made->wrong = wrong;
+    (void)snprintf(made->name, sizeof(made->name), "%.*s", length < 60 ? (int)length : 60, name);
+    return false;
+}
+
+static bool append(struct made_text *made, const char *text, size_t length)
+{
+    if (length >= sizeof(made->text) - made->length)
+        return fail(made, "the text becomes too long at '%s'", text, length);
+    memcpy(made->text + made->length, text, length);
+    made->length += length;
+    return true;
+}
+
+static bool same(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+static const char *find_text(const struct zeta_names *names, const char *name, size_t length)
+{
+    for (uint32_t i = names->count; i-- > 0;) {
+        if (same(names->lets[i].name, name, length))
+            return names->lets[i].text;
+    }
+    return NULL;
+}
+
+static bool is_kept(const struct zeta_names *names, const char *name, size_t length)
+{
+    for (const char *const *kept = names->kept; kept && *kept; kept++) {
+        if (same(*kept, name, length))
+            return true;
+    }
+    return false;
+}
+
+static bool fill_text(struct made_text *made, const char *text, uint32_t depth)
+{
+    while (*text) {
+        const size_t plain = strcspn(text, "{}");
+        const char *name = text + plain + 1;
+        const char *found;
+        size_t length;
+
+        if (!append(made, text, plain))
+            return false;
+        if (text[plain] == '\0')
+            return true;
+        length = text[plain] == '{' ? strcspn(name, "{}") : 0;
+        if (text[plain] == '}' || name[length] != '}')
+            return fail(made, "unmatched brace before '%s'", name, strlen(name));
+        found = find_text(made->names, name, length);
+        if (++made->placeholders > MAX_PLACEHOLDERS)
+            return fail(made, "too many placeholders at {%s}", name, length);
+        if (found && depth == MAX_DEPTH)
+            return fail(made, "{%s} is nested too deep, perhaps in itself", name, length);
+        if (found ? !fill_text(made, found, depth + 1)
+                  : !is_kept(made->names, name, length) || !append(made, name - 1, length + 2))
+            return made->wrong ? false : fail(made, "unknown placeholder {%s}", name, length);
+        text = name + length + 1;
+    }
+    return true;
+}
+
+ze_result_t zeta_template_fill(struct zeta_arena *arena, const struct zeta_names *names,
+                               const char *text, const char **out_text, const char **out_wrong)
+{
+    struct made_text made = {.arena = arena, .names = names};
+
+    if (!fill_text(&made, text, 0)) {
+        char wrong[160];
+        const char *at = strchr(made.wrong, '%');
+
+        /* The formats above hold one %s each. */
+        (void)snprintf(wrong, sizeof(wrong), "%.*s%s%s", (int)(at - made.wrong), made.wrong,
+                       made.name, at + 2);
+        *out_wrong = zeta_arena_copy(arena, wrong, strlen(wrong));
+        return *out_wrong ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *out_text = zeta_arena_copy(arena, made.text, made.length);
+    return *out_text ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* Values of parameters: which are allowed, which were chosen, how many metrics they give -------
+ */
+
+/** Largest number of metrics that one call can make. */
+#define MAX_INSTANCES 65536u
+
+/** Writes a value as a message shows it. */
+static void print_value(char *text, size_t size_bytes, zet_value_info_type_exp_t type,
+                        const zet_value_t *value)
+{
+    switch (type) {
+    case ZET_VALUE_INFO_TYPE_EXP_UINT64:
+    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
+        (void)snprintf(text, size_bytes, "%" PRIu64, value->ui64);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
+        (void)zeta_c_snprintf(text, size_bytes, "%g", (double)value->fp32);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
+        (void)zeta_c_snprintf(text, size_bytes, "%g", value->fp64);
+        break;
+    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
+        (void)snprintf(text, size_bytes, "%s", value->b8 ? "true" : "false");
+        break;
+    default:
+        (void)snprintf(text, size_bytes, "%" PRIu32, value->ui32);
+        break;
+    }
+}
+
+/** Writes one allowed value or range. */
+static void print_allowed(char *text, size_t size_bytes, zet_value_info_type_exp_t type,
+                          const zet_value_info_exp_t *info)
+{
+    zet_value_t value;
+
+    switch (type) {
+    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
+        (void)snprintf(text, size_bytes, "%" PRIu64 " to %" PRIu64, info->ui64Range.ui64Min,
+                       info->ui64Range.ui64Max);
+        return;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
+        (void)zeta_c_snprintf(text, size_bytes, "%g to %g", info->fp64Range.fp64Min,
+                              info->fp64Range.fp64Max);
+        return;
+    default:
+        memcpy(&value, info, sizeof(value));
+        if (type == ZET_VALUE_INFO_TYPE_EXP_UINT8)
+            value.ui32 = info->ui8;
+        if (type == ZET_VALUE_INFO_TYPE_EXP_UINT16)
+            value.ui32 = info->ui16;
+        print_value(text, size_bytes, type, &value);
+        return;
+    }
+}
+
+static ze_result_t refuse_value(const struct zeta_programmable *programmable,
+                                const struct zeta_parameter *parameter, const zet_value_t *value)
+{
+    char given[48];
+    char list[400] = "";
+    size_t used = 0;
+
+    print_value(given, sizeof(given), parameter->value_type, value);
+    for (uint32_t i = 0; i < parameter->value_count; i++) {
+        char one[64];
+        int length;
+
+        print_allowed(one, sizeof(one), parameter->value_type, &parameter->values[i].info);
+        length = snprintf(list + used, sizeof(list) - used, "%s%s (%s)", i > 0 ? ", " : "", one,
+                          parameter->values[i].description);
+        if (length < 0 || (size_t)length >= sizeof(list) - used)
+            break;
+        used += (size_t)length;
+    }
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "parameter %s of programmable %s cannot be %s; allowed: %s", parameter->name,
+                      programmable->name, given, list);
+}
+
+ze_result_t zeta_choice_make(const struct zeta_programmable *programmable, uint32_t count,
+                             const zet_metric_programmable_param_value_exp_t *values,
+                             struct zeta_choice *out_choice)
+{
+    if (count > programmable->parameter_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "programmable %s has %u parameters, but %u values were given",
+                          programmable->name, programmable->parameter_count, count);
+    for (uint32_t i = 0; i < programmable->parameter_count; i++) {
+        const struct zeta_parameter *parameter = programmable->parameters[i];
+        const zet_value_t *value = i < count ? &values[i].value : &parameter->fallback;
+
+        out_choice->value[i] = *value;
+        out_choice->index[i] = zeta_parameter_find(parameter, value);
+        if (out_choice->index[i] == UINT32_MAX)
+            return refuse_value(programmable, parameter, value);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+bool zeta_expr_over_symbols(const struct zeta_catalog *catalog,
+                            const struct zeta_symbol_lookup *symbols, const struct zeta_expr *expr,
+                            struct zeta_number *out_value)
+{
+    struct zeta_number arguments[ZETA_EXPR_MAX_ARITY];
+
+    if (expr->op == ZETA_EXPR_CONSTANT) {
+        *out_value = zeta_expr_constant(expr);
+        return true;
+    }
+    if (expr->op == ZETA_EXPR_SYMBOL)
+        return zeta_symbol_number(zeta_catalog_symbol(catalog, expr->u.ref.target), symbols,
+                                  out_value);
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (!zeta_expr_over_symbols(catalog, symbols, expr->u.arg[i], &arguments[i]))
+            return false;
+    }
+    *out_value = zeta_expr_apply(expr->op, arguments);
+    return true;
+}
+
+ze_result_t zeta_choice_count(const struct zeta_catalog *catalog,
+                              const struct zeta_programmable *programmable,
+                              const struct zeta_choice *choice,
+                              const struct zeta_symbol_lookup *symbols, uint32_t tile_count,
+                              uint32_t *out_count)
+{
+    *out_count = 1;
+    for (uint32_t i = 0; i < programmable->parameter_count; i++) {
+        const struct zeta_parameter *parameter = programmable->parameters[i];
+        const struct zeta_parameter_value *value = &parameter->values[choice->index[i]];
+        struct zeta_number number = {.type = ZETA_EXPR_U64, .u.u64 = 1};
+
+        if (value->each_tile)
+            number.u.u64 = tile_count > 0 ? tile_count : 1;
+        else if (value->instances &&
+                 !zeta_expr_over_symbols(catalog, symbols, value->instances, &number))
+            number.u.u64 = 0;
+        if (number.u.u64 == 0 || number.u.u64 > MAX_INSTANCES)
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "the device has nothing to count '%s' (parameter %s of programmable "
+                              "%s)",
+                              value->description, parameter->name, programmable->name);
+        if (number.u.u64 > 1)
+            *out_count = (uint32_t)number.u.u64;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Recipes --------------------------------------------------------------------------------------
+ */
 
 /** Names that a programmable's own texts get besides those of its file. */
 #define OWN_NAMES (ZETA_PROGRAMMABLE_MAX_PARAMETERS + 1u)

@@ -39,6 +39,23 @@ struct zeta_recipe {
     const char **keys; /**< what a counter counts, as one text */
 };
 
+/** Names and their texts. The last one of a name counts. */
+struct zeta_names {
+    const struct zeta_let *lets;
+    uint32_t count;
+    /** Names that stay as they are, in braces; NULL-terminated. NULL: none. */
+    const char *const *kept;
+};
+
+/**
+ * Replaces "{name}" by the text of that name, also in the texts of names.
+ *
+ * @out_wrong  on INVALID_ARGUMENT why: in the arena
+ * Errors: INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_template_fill(struct zeta_arena *arena, const struct zeta_names *names,
+                               const char *text, const char **out_text, const char **out_wrong);
+
 /** The value of each parameter. */
 struct zeta_choice {
     uint32_t index[ZETA_PROGRAMMABLE_MAX_PARAMETERS]; /**< among the values of the parameter */

@@ -51,4 +51,13 @@ ze_result_t zeta_recipe_set_init(struct zeta_recipe_set *made,
 /** Frees what a set owns. */
 void zeta_recipe_set_finish(struct zeta_recipe_set *made);
 
+/**
+ * Links the programmables, once, after zeta_catalog_link(). Those with an error are left out of the
+ * catalog.
+ *
+ * Errors: INVALID_ARGUMENT if anything was wrong (the others are usable all the same),
+ * OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_programmables_link(struct zeta_catalog *catalog, struct zeta_diagnostics *sink);
+
 #endif

@@ -187,6 +187,12 @@ void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_no
 /** Notes that memory is exhausted; returns false. */
 bool zeta_reader_no_memory(struct zeta_set_reader *reader);
 
+/** Memory of what is read, zeroed; NULL, and noted, when it is exhausted. */
+void *zeta_reader_alloc(struct zeta_set_reader *reader, size_t size_bytes);
+
+/** Adds an item to a part of the catalog; false, and noted, without memory. */
+bool zeta_reader_add(struct zeta_set_reader *reader, struct zeta_vector *vector, void *item);
+
 /** Counts what is made of a few bytes. False, with an error, when it is too much. */
 bool zeta_reader_may_make(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           uint32_t count);
@@ -263,17 +269,6 @@ bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yam
                            const char *key, const char **out_name, uint32_t *out_line,
                            uint32_t *out_column);
 
-/** Reads one unit (set_units.c) and adds it to the catalog if it is in order. */
-void zeta_read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
-
-/** Reads a program: a list of parts, or from format 2 on the text of its registers. */
-bool zeta_read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                       struct zeta_program_part **out_parts, uint32_t *out_count);
-
-/** Reads a uuid: hexadecimal digits, 8-4-4-4-12. */
-bool zeta_reader_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                      const char *text, const char **out_uuid);
-
 /* Patterns (pattern.c). */
 
 /** Reads a pattern over an index (NULL: none), with or without counters. */
@@ -284,15 +279,6 @@ bool zeta_pattern_fill(const struct zeta_pattern *pattern, uint32_t index,
                        const struct zeta_counter_name *counters, char *out_text, size_t size_bytes,
                        size_t *out_length);
 
-/* Registers as text (set_registers.c), from format 2 on. */
-
-/** Reads the writes of a scalar. */
-bool zeta_read_registers(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                         struct zeta_program_entry **out_entries, uint32_t *out_count);
-/** Read one member of blocks, of programs. */
-void zeta_read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
-void zeta_read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
-
 /** What linking a set reads and writes. */
 struct zeta_linker {
     const struct zeta_catalog *catalog;
@@ -302,6 +288,10 @@ struct zeta_linker {
     struct zeta_diagnostics *sink;
     ze_result_t result; /**< INVALID_ARGUMENT after the first finding */
 };
+
+/** Reports an error; false. */
+bool zeta_link_fail(struct zeta_linker *linker, const char *file, uint32_t line, uint32_t column,
+                    const char *format, ...) ZETA_PRINTF(5, 6);
 
 /** The program of a uuid; its text is read if it was not. */
 ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
@@ -368,7 +358,7 @@ bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_y
  * Looks up the event types of a set's metrics. False, with findings, if one is unknown, or if
  * sampling, program and events do not go with the kind of the layout.
  */
-bool zeta_link_events(const struct zeta_set *set, struct zeta_diagnostics *sink);
+bool zeta_link_events(struct zeta_linker *linker, const struct zeta_set *set);
 
 /** Reads a list of sampling types, at least one. The key is required. */
 bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
@@ -411,14 +401,13 @@ ze_result_t zeta_set_link(const struct zeta_catalog *catalog, struct zeta_set *s
 
 /** What the names of an expression may mean. */
 struct zeta_link_scope {
-    const struct zeta_catalog *catalog;
+    struct zeta_linker *linker;
     const struct zeta_layout *layout; /**< NULL: neither fields nor metrics, only symbols */
     bool one_record;                  /**< a condition over one record: views NOW only */
     struct zeta_metric *metrics;      /**< NULL: no metrics */
     uint32_t metric_count;
     unsigned char *metric_state; /**< enum of expr_link.c, one per metric */
     uint32_t chain;              /**< metrics on the way to this expression */
-    struct zeta_diagnostics *sink;
     const char *file;
 };
 

@@ -19,15 +19,16 @@ static bool fail(const struct zeta_link_scope *scope, const struct zeta_expr *ex
     va_list arguments;
 
     va_start(arguments, format);
-    zeta_diagnose_list(scope->sink, ZETA_SEVERITY_ERROR, scope->file, expr->line, expr->column,
-                       format, arguments);
+    scope->linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    zeta_diagnose_list(scope->linker->sink, ZETA_SEVERITY_ERROR, scope->file, expr->line,
+                       expr->column, format, arguments);
     va_end(arguments);
     return false;
 }
 
 static bool link_symbol(const struct zeta_link_scope *scope, struct zeta_expr *expr)
 {
-    const struct zeta_symbol *symbol = zeta_names_find(&scope->catalog->symbols_by_name,
+    const struct zeta_symbol *symbol = zeta_names_find(&scope->linker->catalog->symbols_by_name,
                                                        expr->u.ref.name, strlen(expr->u.ref.name));
 
     if (symbol) {

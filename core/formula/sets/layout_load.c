@@ -14,19 +14,10 @@ struct layout_reader {
     uint32_t capacity; /**< of layout->fields */
 };
 
-/** A run of counters as it is written: {n, at, bit, stride, width, hi: {...}, type, delta, rate}.
- */
+/** A run of counters: the first, and how far it is from one to the next. */
 struct run {
-    uint32_t n;
-    uint32_t at;          /**< byte of the first one */
-    uint32_t bit;         /**< bit in that byte */
-    uint32_t stride_bits; /**< from one to the next */
-    uint32_t width;
-    uint32_t high_at, high_bit, high_stride_bits, high_width;
-    uint32_t delta;
-    struct zeta_expr *rate;
-    bool is_float;
-    uint32_t valid_field, valid_bit, valid_step;
+    struct zeta_field first;
+    uint32_t n, stride_bits, high_stride_bits, valid_step;
 };
 
 static struct zeta_field *add_field(struct layout_reader *state)
@@ -50,33 +41,53 @@ static struct zeta_field *add_field(struct layout_reader *state)
     return &layout->fields[layout->field_count++];
 }
 
-/** valid: {field: name, bit: n, step: n}. The field is a header field that stands before. */
+/** valid: {field: name, bit: n, step: n}. The field is a header field that is declared before. */
 static bool read_valid(struct layout_reader *state, const struct zeta_yaml_node *mapping,
                        struct run *run)
 {
     static const char *const keys[] = {"field", "bit", "step", NULL};
     struct zeta_set_reader *reader = state->reader;
     const struct zeta_yaml_node *node = zeta_yaml_member(mapping, "valid");
+    uint32_t *field = &run->first.valid_field;
     const char *name;
 
-    run->valid_field = ZETA_FIELD_NONE;
+    *field = ZETA_FIELD_NONE;
     if (!node)
         return true;
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "valid"))
         return false;
     zeta_reader_check_keys(reader, node, keys);
     if (!zeta_reader_text(reader, node, "field", NULL, &name) ||
-        !zeta_reader_u32(reader, node, "bit", false, 0, 63, &run->valid_bit) ||
+        !zeta_reader_u32(reader, node, "bit", false, 0, 63, &run->first.valid_bit) ||
         !zeta_reader_u32(reader, node, "step", true, 0, 63, &run->valid_step))
         return false;
-    run->valid_field = zeta_layout_find_field(state->layout, name);
-    if (run->valid_field == ZETA_FIELD_NONE || state->layout->fields[run->valid_field].is_float) {
-        zeta_reader_error(reader, node,
-                          "valid refers to '%s', which is no integer header field "
-                          "declared before",
-                          name);
+    *field = zeta_layout_find_field(state->layout, name);
+    if (*field != ZETA_FIELD_NONE && !state->layout->fields[*field].is_float)
+        return true;
+    zeta_reader_error(reader, node,
+                      "valid refers to '%s', which is no integer header field declared before",
+                      name);
+    return false;
+}
+
+/** at, bit, stride, stride_bits, width, in bits: where the first is, and how far the next. */
+static bool read_place(struct layout_reader *state, const struct zeta_yaml_node *node,
+                       uint32_t max_width, uint32_t *out_bit, uint32_t *out_width,
+                       uint32_t *out_stride)
+{
+    struct zeta_set_reader *reader = state->reader;
+    const uint32_t record = state->layout->record_bytes;
+    uint32_t at = 0;
+    uint32_t stride = 0;
+
+    if (!zeta_reader_u32(reader, node, "at", false, 0, record - 1, &at) ||
+        !zeta_reader_u32(reader, node, "bit", true, 0, 7, out_bit) ||
+        !zeta_reader_u32(reader, node, "stride", true, 0, record, &stride) ||
+        !zeta_reader_u32(reader, node, "stride_bits", true, 0, record * 8, out_stride) ||
+        !zeta_reader_u32(reader, node, "width", false, 1, max_width, out_width))
         return false;
-    }
+    *out_bit += at * 8;
+    *out_stride += stride * 8;
     return true;
 }
 
@@ -86,33 +97,25 @@ static bool read_high(struct layout_reader *state, const struct zeta_yaml_node *
     static const char *const keys[] = {"at", "bit", "stride", "stride_bits", "width", NULL};
     struct zeta_set_reader *reader = state->reader;
     const struct zeta_yaml_node *node = zeta_yaml_member(mapping, "hi");
-    uint32_t record = state->layout->record_bytes;
-    uint32_t stride = 0;
+    struct zeta_field *first = &run->first;
 
     if (!node)
         return true;
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "hi"))
         return false;
     zeta_reader_check_keys(reader, node, keys);
-    if (!zeta_reader_u32(reader, node, "at", false, 0, record - 1, &run->high_at) ||
-        !zeta_reader_u32(reader, node, "bit", true, 0, 7, &run->high_bit) ||
-        !zeta_reader_u32(reader, node, "stride", true, 0, record, &stride) ||
-        !zeta_reader_u32(reader, node, "stride_bits", true, 0, record * 8,
-                         &run->high_stride_bits) ||
-        !zeta_reader_u32(reader, node, "width", false, 1, 63, &run->high_width))
+    if (!read_place(state, node, 63, &first->high_bit, &first->high_width, &run->high_stride_bits))
         return false;
-    run->high_stride_bits += stride * 8;
-    if (run->width + run->high_width > 64) {
-        zeta_reader_error(reader, node, "both parts together have %u bits, more than 64",
-                          run->width + run->high_width);
-        return false;
-    }
-    return true;
+    if (first->low_width + first->high_width <= 64)
+        return true;
+    zeta_reader_error(reader, node, "both parts together have %u bits, more than 64",
+                      first->low_width + first->high_width);
+    return false;
 }
 
 /** How far from one record to the next a difference is taken; by default of all bits or none. */
 static bool read_delta(struct layout_reader *state, const struct zeta_yaml_node *node,
-                       uint32_t bits, struct run *run)
+                       uint32_t bits, uint32_t *out_bits)
 {
     struct zeta_set_reader *reader = state->reader;
     const struct zeta_yaml_node *delta = zeta_yaml_member(node, "delta");
@@ -125,36 +128,39 @@ static bool read_delta(struct layout_reader *state, const struct zeta_yaml_node 
         return false;
     }
     if (zeta_yaml_bool(delta, &flag)) {
-        run->delta = flag ? bits : 0;
+        *out_bits = flag ? bits : 0;
         return true;
     }
-    return zeta_reader_u32(reader, node, "delta", false, 1, bits, &run->delta);
+    return zeta_reader_u32(reader, node, "delta", false, 1, bits, out_bits);
 }
 
-/** What header fields and runs have in common, behind the position. */
+/** What header fields and runs have in common. */
 static bool read_number(struct layout_reader *state, const struct zeta_yaml_node *node,
                         bool delta_by_default, struct run *run)
 {
     static const struct zeta_word types[] = {{"uint", 0}, {"f64", 1}, {NULL, 0}};
     struct zeta_set_reader *reader = state->reader;
+    struct zeta_field *first = &run->first;
     uint32_t is_float = 0;
     uint32_t bits;
 
-    if (zeta_yaml_member(node, "type") && !zeta_reader_word(reader, node, "type", types, &is_float))
+    if (!read_place(state, node, 64, &first->low_bit, &first->low_width, &run->stride_bits) ||
+        (zeta_yaml_member(node, "type") &&
+         !zeta_reader_word(reader, node, "type", types, &is_float)) ||
+        !read_high(state, node, run) || !read_valid(state, node, run))
         return false;
-    run->is_float = is_float != 0;
-    if (!read_high(state, node, run) || !read_valid(state, node, run))
-        return false;
-    bits = run->width + run->high_width;
-    if (run->is_float && (run->width != 64 || run->high_width != 0)) {
+    bits = first->low_width + first->high_width;
+    first->is_float = is_float != 0;
+    first->part_of = ZETA_FIELD_NONE;
+    first->delta_bits = delta_by_default ? bits : 0;
+    if (first->is_float && (first->low_width != 64 || first->high_width != 0)) {
         zeta_reader_error(reader, node, "a field of type f64 has width 64 and no hi part");
         return false;
     }
-    run->delta = delta_by_default ? bits : 0;
-    if (!read_delta(state, node, bits, run) ||
-        !zeta_reader_expr(reader, node, "rate", true, &run->rate))
+    if (!read_delta(state, node, bits, &first->delta_bits) ||
+        !zeta_reader_expr(reader, node, "rate", true, &first->rate))
         return false;
-    if (run->rate && (run->delta == 0 || run->is_float)) {
+    if (first->rate && (first->delta_bits == 0 || first->is_float)) {
         zeta_reader_error(reader, zeta_yaml_member(node, "rate"),
                           "rate belongs to integers with a difference");
         return false;
@@ -167,20 +173,19 @@ static bool place_field(struct layout_reader *state, const struct zeta_yaml_node
                         const struct run *run, const char *name, uint32_t i)
 {
     const uint64_t record_bits = (uint64_t)state->layout->record_bytes * 8;
-    const uint64_t low = (uint64_t)run->at * 8 + run->bit + (uint64_t)run->stride_bits * i;
-    const uint64_t high =
-        (uint64_t)run->high_at * 8 + run->high_bit + (uint64_t)run->high_stride_bits * i;
-    const uint64_t valid_bit = run->valid_bit + (uint64_t)run->valid_step * i;
+    const uint64_t low = run->first.low_bit + (uint64_t)run->stride_bits * i;
+    const uint64_t high = run->first.high_bit + (uint64_t)run->high_stride_bits * i;
+    const uint64_t valid_bit = run->first.valid_bit + (uint64_t)run->valid_step * i;
     struct zeta_field *field;
 
-    if (low + run->width > record_bits ||
-        (run->high_width && high + run->high_width > record_bits)) {
+    if (low + run->first.low_width > record_bits ||
+        (run->first.high_width && high + run->first.high_width > record_bits)) {
         zeta_reader_error(state->reader, node, "field %s[%u] lies outside the record of %u bytes",
                           name, i, state->layout->record_bytes);
         return false;
     }
-    if (run->valid_field != ZETA_FIELD_NONE) {
-        const struct zeta_field *valid = &state->layout->fields[run->valid_field];
+    if (run->first.valid_field != ZETA_FIELD_NONE) {
+        const struct zeta_field *valid = &state->layout->fields[run->first.valid_field];
 
         if (valid_bit >= valid->low_width + valid->high_width) {
             zeta_reader_error(state->reader, node, "field %s has no bit %llu", valid->name,
@@ -191,21 +196,13 @@ static bool place_field(struct layout_reader *state, const struct zeta_yaml_node
     field = add_field(state);
     if (!field)
         return false;
-    *field = (struct zeta_field){
-        .name = name,
-        .index = i,
-        .line = node->line,
-        .low_bit = (uint32_t)low,
-        .low_width = run->width,
-        .high_bit = (uint32_t)high,
-        .high_width = run->high_width,
-        .is_float = run->is_float,
-        .delta_bits = run->delta,
-        .rate = run->rate,
-        .valid_field = run->valid_field,
-        .valid_bit = (uint32_t)valid_bit,
-        .part_of = ZETA_FIELD_NONE,
-    };
+    *field = run->first;
+    field->name = name;
+    field->index = i;
+    field->line = node->line;
+    field->low_bit = (uint32_t)low;
+    field->high_bit = (uint32_t)high;
+    field->valid_bit = (uint32_t)valid_bit;
     return true;
 }
 
@@ -267,11 +264,7 @@ static bool read_header_field(struct layout_reader *state, const struct zeta_yam
     zeta_reader_check_keys(reader, node, keys);
     if (zeta_yaml_member(node, "in"))
         return read_part(state, node, name);
-    return zeta_reader_u32(reader, node, "at", false, 0, state->layout->record_bytes - 1,
-                           &run.at) &&
-           zeta_reader_u32(reader, node, "bit", true, 0, 7, &run.bit) &&
-           zeta_reader_u32(reader, node, "width", false, 1, 64, &run.width) &&
-           read_number(state, node, false, &run) && place_field(state, node, &run, name, 0);
+    return read_number(state, node, false, &run) && place_field(state, node, &run, name, 0);
 }
 
 static bool read_run(struct layout_reader *state, const struct zeta_yaml_node *node,
@@ -280,22 +273,14 @@ static bool read_run(struct layout_reader *state, const struct zeta_yaml_node *n
     static const char *const keys[] = {"n",  "at",   "bit",   "stride", "stride_bits", "width",
                                        "hi", "type", "delta", "rate",   "valid",       NULL};
     struct zeta_set_reader *reader = state->reader;
-    const uint32_t record = state->layout->record_bytes;
     struct run run = {0};
-    uint32_t stride = 0;
 
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a run of counters"))
         return false;
     zeta_reader_check_keys(reader, node, keys);
     if (!zeta_reader_u32(reader, node, "n", false, 1, MAX_FIELDS, &run.n) ||
-        !zeta_reader_u32(reader, node, "at", false, 0, record - 1, &run.at) ||
-        !zeta_reader_u32(reader, node, "bit", true, 0, 7, &run.bit) ||
-        !zeta_reader_u32(reader, node, "stride", true, 0, record, &stride) ||
-        !zeta_reader_u32(reader, node, "stride_bits", true, 0, record * 8, &run.stride_bits) ||
-        !zeta_reader_u32(reader, node, "width", false, 1, 64, &run.width) ||
         !read_number(state, node, state->layout->kind == ZETA_LAYOUT_DELTA, &run))
         return false;
-    run.stride_bits += stride * 8;
     if (run.n > 1 && run.stride_bits == 0) {
         zeta_reader_error(reader, node, "a run of %u counters needs a stride", run.n);
         return false;
@@ -475,14 +460,11 @@ void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a layout"))
         return;
-    state.layout = zeta_arena_alloc(reader->arena, sizeof(*state.layout));
-    if (!state.layout) {
-        (void)zeta_reader_no_memory(reader);
+    state.layout = zeta_reader_alloc(reader, sizeof(*state.layout));
+    if (!state.layout)
         return;
-    }
     state.layout->file = reader->file;
     state.layout->line = node->line;
-    if (read_layout(&state, node) &&
-        !zeta_vector_push(reader->arena, &reader->catalog->layouts, state.layout))
-        (void)zeta_reader_no_memory(reader);
+    if (read_layout(&state, node))
+        (void)zeta_reader_add(reader, &reader->catalog->layouts, state.layout);
 }

@@ -127,48 +127,36 @@ bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_y
     return true;
 }
 
-static bool fail(struct zeta_diagnostics *sink, const char *file, uint32_t line, uint32_t column,
-                 const char *format, ...) ZETA_PRINTF(5, 6);
-
-static bool fail(struct zeta_diagnostics *sink, const char *file, uint32_t line, uint32_t column,
-                 const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    zeta_diagnose_list(sink, ZETA_SEVERITY_ERROR, file, line, column, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 /** Gives the events of a metric their numbers. */
-static bool link_metric(const struct zeta_layout *layout, const struct zeta_metric *metric,
-                        struct zeta_diagnostics *sink)
+static bool link_metric(struct zeta_linker *linker, const struct zeta_layout *layout,
+                        const struct zeta_metric *metric)
 {
     bool good = true;
 
     if (metric->event_count == 0)
-        return fail(sink, metric->file, metric->line, 1,
-                    "metric %s needs 'events', the types of records that are its entries",
-                    metric->name);
+        return zeta_link_fail(linker, metric->file, metric->line, 1,
+                              "metric %s needs 'events', the types of records that are its entries",
+                              metric->name);
     for (uint32_t i = 0; i < metric->event_count; i++) {
         struct zeta_metric_event *event = &metric->events[i];
         const struct zeta_event_type *type = zeta_layout_find_event(layout, event->name);
 
         if (!type)
-            good = fail(sink, metric->file, event->line, event->column,
-                        "layout %s has no event type '%.100s'", layout->name, event->name);
+            good =
+                zeta_link_fail(linker, metric->file, event->line, event->column,
+                               "layout %s has no event type '%.100s'", layout->name, event->name);
         else if (zeta_event_is_about_tracer(type))
-            good = fail(sink, metric->file, event->line, event->column,
-                        "records of type %s are about the tracer itself and no entries of metrics",
-                        event->name);
+            good = zeta_link_fail(
+                linker, metric->file, event->line, event->column,
+                "records of type %s are about the tracer itself and no entries of metrics",
+                event->name);
         else
             event->type = type->number;
     }
     return good;
 }
 
-bool zeta_link_events(const struct zeta_set *set, struct zeta_diagnostics *sink)
+bool zeta_link_events(struct zeta_linker *linker, const struct zeta_set *set)
 {
     const bool of_events = set->layout->kind == ZETA_LAYOUT_EVENT;
     const zet_metric_group_sampling_type_flags_t tracer =
@@ -176,23 +164,24 @@ bool zeta_link_events(const struct zeta_set *set, struct zeta_diagnostics *sink)
     bool good = true;
 
     if (of_events ? set->sampling != tracer : (set->sampling & tracer) != 0)
-        return fail(sink, set->file, set->line, 1,
-                    "set %s: sampling [tracer], alone, goes with layouts of kind event and with no "
-                    "others",
-                    set->name);
+        return zeta_link_fail(
+            linker, set->file, set->line, 1,
+            "set %s: sampling [tracer], alone, goes with layouts of kind event and with no "
+            "others",
+            set->name);
     if (of_events && set->program_count > 0)
-        return fail(sink, set->file, set->line, 1,
-                    "set %s: a tracer runs no program; its unit says which events it gives",
-                    set->name);
+        return zeta_link_fail(
+            linker, set->file, set->line, 1,
+            "set %s: a tracer runs no program; its unit says which events it gives", set->name);
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const struct zeta_metric *metric = &set->metrics[i];
 
         if (of_events)
-            good = link_metric(set->layout, metric, sink) && good;
+            good = link_metric(linker, set->layout, metric) && good;
         else if (metric->event_count > 0)
-            good = fail(sink, metric->file, metric->line, 1,
-                        "metric %s names events, but layout %s is not of kind event", metric->name,
-                        set->layout->name);
+            good = zeta_link_fail(linker, metric->file, metric->line, 1,
+                                  "metric %s names events, but layout %s is not of kind event",
+                                  metric->name, set->layout->name);
     }
     return good;
 }

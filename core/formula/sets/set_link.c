@@ -25,11 +25,8 @@ void zeta_catalog_defer(struct zeta_catalog *catalog, bool defers)
     catalog->defers = defers;
 }
 
-static bool fail(struct zeta_linker *linker, const char *file, uint32_t line, uint32_t column,
-                 const char *format, ...) ZETA_PRINTF(5, 6);
-
-static bool fail(struct zeta_linker *linker, const char *file, uint32_t line, uint32_t column,
-                 const char *format, ...)
+bool zeta_link_fail(struct zeta_linker *linker, const char *file, uint32_t line, uint32_t column,
+                    const char *format, ...)
 {
     va_list arguments;
 
@@ -37,6 +34,12 @@ static bool fail(struct zeta_linker *linker, const char *file, uint32_t line, ui
     zeta_diagnose_list(linker->sink, ZETA_SEVERITY_ERROR, file, line, column, format, arguments);
     va_end(arguments);
     linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return false;
+}
+
+static bool no_memory(struct zeta_linker *linker)
+{
+    linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return false;
 }
 
@@ -76,8 +79,8 @@ static bool check_unique(struct zeta_linker *linker, struct named *list, uint32_
             a = b;
             b = &list[i - 1];
         }
-        good = fail(linker, b->file, b->line, 1, "%s %s is already declared in %s:%u", what,
-                    b->name, a->file, a->line);
+        good = zeta_link_fail(linker, b->file, b->line, 1, "%s %s is already declared in %s:%u",
+                              what, b->name, a->file, a->line);
     }
     return good;
 }
@@ -113,10 +116,8 @@ static bool check_unique_parts(struct zeta_linker *linker)
         ZETA_CLEANUP(zeta_freep)
         struct named *list = calloc((size_t)vector->count + 1, sizeof(*list));
 
-        if (!list) {
-            linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            return false;
-        }
+        if (!list)
+            return no_memory(linker);
         for (uint32_t k = 0; k < vector->count; k++) {
             const char *item = vector->items[k];
 
@@ -132,11 +133,7 @@ static bool check_unique_parts(struct zeta_linker *linker)
 /** Links the rates of fields; those of a run share one expression. */
 static bool link_rates(struct zeta_linker *linker, const struct zeta_layout *layout)
 {
-    const struct zeta_link_scope scope = {
-        .catalog = linker->catalog,
-        .sink = linker->sink,
-        .file = layout->file,
-    };
+    const struct zeta_link_scope scope = {.linker = linker, .file = layout->file};
     const struct zeta_expr *linked = NULL;
     bool good = true;
 
@@ -149,7 +146,8 @@ static bool link_rates(struct zeta_linker *linker, const struct zeta_layout *lay
         if (!zeta_expr_link(&scope, rate))
             good = false;
         else if (rate->type != ZETA_EXPR_U64)
-            good = fail(linker, layout->file, rate->line, rate->column, "rate has type u64");
+            good =
+                zeta_link_fail(linker, layout->file, rate->line, rate->column, "rate has type u64");
     }
     return good;
 }
@@ -157,12 +155,7 @@ static bool link_rates(struct zeta_linker *linker, const struct zeta_layout *lay
 /** Links what a layout says with expressions: rates, baseline condition and info metrics. */
 static bool link_layout(struct zeta_linker *linker, struct zeta_layout *layout)
 {
-    struct zeta_link_scope scope = {
-        .catalog = linker->catalog,
-        .layout = layout,
-        .sink = linker->sink,
-        .file = layout->file,
-    };
+    const struct zeta_link_scope scope = {.linker = linker, .layout = layout, .file = layout->file};
     struct zeta_link_scope condition = scope;
     bool good = link_rates(linker, layout);
 
@@ -170,26 +163,20 @@ static bool link_layout(struct zeta_linker *linker, struct zeta_layout *layout)
     if (layout->baseline) {
         good = zeta_expr_link(&condition, layout->baseline) && good;
         if (good && layout->baseline->type != ZETA_EXPR_U64)
-            good = fail(linker, layout->file, layout->baseline->line, layout->baseline->column,
-                        "baseline is a condition of type u64");
+            good = zeta_link_fail(linker, layout->file, layout->baseline->line,
+                                  layout->baseline->column, "baseline is a condition of type u64");
     }
     for (uint32_t i = 0; i < layout->info_count; i++) {
         const struct zeta_metric *metric = &layout->info[i];
 
         good = zeta_expr_link(&scope, metric->value) && good;
-        if (metric->maximum)
-            good = zeta_expr_link(&scope, metric->maximum) && good;
+        good = (!metric->maximum || zeta_expr_link(&scope, metric->maximum)) && good;
     }
-    if (!good) {
-        linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        return false;
-    }
-    if (layout->kind == ZETA_LAYOUT_DELTA) {
+    if (good && layout->kind == ZETA_LAYOUT_DELTA) {
         layout->query_form = zeta_query_form_layout(layout, linker->arena);
-        if (!layout->query_form)
-            linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        good = layout->query_form || no_memory(linker);
     }
-    return linker->result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return good;
 }
 
 const struct zeta_unit *zeta_catalog_find_unit(const struct zeta_catalog *catalog, const char *name)
@@ -222,11 +209,12 @@ static bool resolve_references(struct zeta_linker *linker, struct zeta_loaded_se
     set->unit = zeta_catalog_find_unit(linker->catalog, loaded->unit_name);
     set->layout = zeta_catalog_find_layout(linker->catalog, loaded->layout_name);
     if (!set->unit)
-        return fail(linker, set->file, loaded->unit_line, loaded->unit_column,
-                    "unknown unit '%.100s'; units are declared under 'units'", loaded->unit_name);
+        return zeta_link_fail(linker, set->file, loaded->unit_line, loaded->unit_column,
+                              "unknown unit '%.100s'; units are declared under 'units'",
+                              loaded->unit_name);
     if (!set->layout)
-        return fail(linker, set->file, loaded->layout_line, loaded->layout_column,
-                    "unknown or faulty layout '%.100s'", loaded->layout_name);
+        return zeta_link_fail(linker, set->file, loaded->layout_line, loaded->layout_column,
+                              "unknown or faulty layout '%.100s'", loaded->layout_name);
     return true;
 }
 
@@ -244,16 +232,15 @@ static bool gather_metrics(struct zeta_linker *linker, struct zeta_loaded_set *l
     }
     total = set->metric_count + layout->info_count;
     if (total == 0 || total > ZETA_SET_MAX_METRICS)
-        return fail(linker, set->file, set->line, 1, "set %s has %u metrics; 1 to %u are possible",
-                    set->name, total, ZETA_SET_MAX_METRICS);
+        return zeta_link_fail(linker, set->file, set->line, 1,
+                              "set %s has %u metrics; 1 to %u are possible", set->name, total,
+                              ZETA_SET_MAX_METRICS);
     for (uint32_t i = 0; i < layout->info_count; i++) {
         struct zeta_metric *metric = &set->metrics[set->metric_count + i];
 
         *metric = layout->info[i];
-        if (linker->copies && !zeta_metric_copy(linker->arena, &layout->info[i], metric)) {
-            linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            return false;
-        }
+        if (linker->copies && !zeta_metric_copy(linker->arena, &layout->info[i], metric))
+            return no_memory(linker);
     }
     set->metric_count = total;
     return true;
@@ -270,9 +257,10 @@ static bool find_program(struct zeta_linker *linker, struct zeta_loaded_set *loa
         return true;
     program = zeta_names_find(&linker->catalog->programs_by_uuid, set->uuid, strlen(set->uuid));
     if (!program)
-        return fail(linker, set->file, set->line, 1,
-                    "set %s: there is no program for its uuid %s under 'programs' of any file",
-                    set->name, set->uuid);
+        return zeta_link_fail(
+            linker, set->file, set->line, 1,
+            "set %s: there is no program for its uuid %s under 'programs' of any file", set->name,
+            set->uuid);
     if (program->text && loaded->deferred && !linker->copies)
         return true;
     result = zeta_uuid_program_parts(linker, program, &set->program, &set->program_count);
@@ -287,10 +275,8 @@ static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loa
     ZETA_CLEANUP(zeta_freep) struct named *list = calloc(set->metric_count, sizeof(*list));
     bool good = true;
 
-    if (!list) {
-        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return false;
-    }
+    if (!list)
+        return no_memory(linker);
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const struct zeta_metric *metric = &set->metrics[i];
 
@@ -299,9 +285,9 @@ static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loa
         if (loaded->use_of[i])
             list[i] = (struct named){metric->name, set->file, loaded->use_of[i]->line};
         if (zeta_layout_find_field(set->layout, metric->name) != ZETA_FIELD_NONE)
-            good = fail(linker, metric->file, metric->line, 1,
-                        "metric %s has the name of a header field of layout %s", metric->name,
-                        set->layout->name);
+            good = zeta_link_fail(linker, metric->file, metric->line, 1,
+                                  "metric %s has the name of a header field of layout %s",
+                                  metric->name, set->layout->name);
     }
     return check_unique(linker, list, set->metric_count, "metric") && good;
 }
@@ -309,22 +295,15 @@ static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loa
 static bool link_condition(struct zeta_linker *linker, const char *file,
                            struct zeta_expr *condition)
 {
-    const struct zeta_link_scope scope = {
-        .catalog = linker->catalog,
-        .sink = linker->sink,
-        .file = file,
-    };
+    const struct zeta_link_scope scope = {.linker = linker, .file = file};
 
     if (!condition)
         return true;
-    if (!zeta_expr_link(&scope, condition)) {
-        linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (!zeta_expr_link(&scope, condition))
         return false;
-    }
-    if (condition->type != ZETA_EXPR_U64)
-        return fail(linker, file, condition->line, condition->column,
-                    "a condition has type u64; compare f64 numbers");
-    return true;
+    return condition->type == ZETA_EXPR_U64 ||
+           zeta_link_fail(linker, file, condition->line, condition->column,
+                          "a condition has type u64; compare f64 numbers");
 }
 
 enum validity { VALIDITY_UNKNOWN, VALIDITY_ALWAYS, VALIDITY_BY_RECORD };
@@ -365,10 +344,8 @@ static bool check_value_types(struct zeta_linker *linker, const struct zeta_set 
     ZETA_CLEANUP(zeta_freep) unsigned char *memo = calloc(set->metric_count, 1);
     bool good = true;
 
-    if (!memo) {
-        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return false;
-    }
+    if (!memo)
+        return no_memory(linker);
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const struct zeta_metric *metric = &set->metrics[i];
         bool needs = needs_validity(set, memo, metric->value);
@@ -378,10 +355,11 @@ static bool check_value_types(struct zeta_linker *linker, const struct zeta_set 
             metric->value_type == ZET_VALUE_TYPE_FLOAT64)
             continue;
         if (needs || (metric->maximum && needs_validity(set, memo, metric->maximum)))
-            good = fail(linker, metric->file, metric->line, 1,
-                        "metric %s uses a field that can be invalid, so its value type must be "
-                        "f32 or f64",
-                        metric->name);
+            good = zeta_link_fail(
+                linker, metric->file, metric->line, 1,
+                "metric %s uses a field that can be invalid, so its value type must be "
+                "f32 or f64",
+                metric->name);
     }
     return good;
 }
@@ -391,21 +369,16 @@ static bool link_metrics(struct zeta_linker *linker, struct zeta_set *set,
                          const struct zeta_loaded_set *loaded)
 {
     ZETA_CLEANUP(zeta_freep) unsigned char *state = calloc(set->metric_count, 1);
-    struct zeta_link_scope scope = {
-        .catalog = linker->catalog,
-        .layout = set->layout,
-        .metrics = set->metrics,
-        .metric_count = set->metric_count,
-        .metric_state = state,
-        .sink = linker->sink,
-        .file = set->file,
-    };
+    struct zeta_link_scope scope = {.linker = linker,
+                                    .layout = set->layout,
+                                    .metrics = set->metrics,
+                                    .metric_count = set->metric_count,
+                                    .metric_state = state,
+                                    .file = set->file};
     bool good = true;
 
-    if (!state) {
-        linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        return false;
-    }
+    if (!state)
+        return no_memory(linker);
     for (uint32_t i = 0; i < set->metric_count; i++) {
         struct zeta_metric *metric = &set->metrics[i];
         bool linked = zeta_metric_link(&scope, i);
@@ -419,11 +392,7 @@ static bool link_metrics(struct zeta_linker *linker, struct zeta_set *set,
             zeta_report_use(loaded, i, linker->sink);
         good = linked && good;
     }
-    if (!good) {
-        linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        return false;
-    }
-    return check_value_types(linker, set);
+    return good && check_value_types(linker, set);
 }
 
 static bool link_program(struct zeta_linker *linker, const struct zeta_set *set)
@@ -445,20 +414,13 @@ static bool link_program(struct zeta_linker *linker, const struct zeta_set *set)
                 continue;
             range = zeta_unit_find_range(set->unit, entry->address);
             if (!range)
-                good = fail(linker, set->file, entry->line, 1,
-                            "register 0x%x is not among those that programs of unit %s may write",
-                            entry->address, set->unit->name);
+                good = zeta_link_fail(
+                    linker, set->file, entry->line, 1,
+                    "register 0x%x is not among those that programs of unit %s may write",
+                    entry->address, set->unit->name);
         }
     }
     return good;
-}
-
-static bool link_events(struct zeta_linker *linker, const struct zeta_set *set)
-{
-    if (zeta_link_events(set, linker->sink))
-        return true;
-    linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    return false;
 }
 
 /** A set that cannot be queried keeps its other forms, if it has any. */
@@ -523,14 +485,16 @@ static bool check_name_and_uuid(struct zeta_linker *linker, const struct set_nam
         zeta_names_find(&names->by_name, set->name, strlen(set->name));
 
     if (other)
-        return fail(linker, set->file, set->line, 1, "set %s is already declared in %s:%u",
-                    set->name, other->set.file, other->set.line);
+        return zeta_link_fail(linker, set->file, set->line, 1,
+                              "set %s is already declared in %s:%u", set->name, other->set.file,
+                              other->set.line);
     other = set->uuid ? zeta_names_find(&names->by_uuid, set->uuid, strlen(set->uuid)) : NULL;
     if (other && !programs_equal(linker, loaded, other))
-        return fail(linker, set->file, set->line, 1,
-                    "set %s has the uuid of %s in %s:%u and another program; give it a uuid of "
-                    "its own, or none",
-                    set->name, other->set.name, other->set.file, other->set.line);
+        return zeta_link_fail(
+            linker, set->file, set->line, 1,
+            "set %s has the uuid of %s in %s:%u and another program; give it a uuid of "
+            "its own, or none",
+            set->name, other->set.name, other->set.file, other->set.line);
     return true;
 }
 
@@ -540,7 +504,7 @@ static bool link_contents(struct zeta_linker *linker, struct zeta_loaded_set *lo
     struct zeta_set *set = &loaded->set;
 
     return gather_metrics(linker, loaded) && check_metric_names(linker, loaded) &&
-           link_metrics(linker, set, loaded) && link_events(linker, set) &&
+           link_metrics(linker, set, loaded) && zeta_link_events(linker, set) &&
            link_program(linker, set);
 }
 

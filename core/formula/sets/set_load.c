@@ -1,8 +1,306 @@
-/* Reading set files: symbols, sets, programs, metrics. */
+/* Reading set files: registers, units, metrics, programs, sets, symbols, the whole file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/formula/sets/catalog_priv.h"
+#include "core/util/cleanup.h"
+
+/* Registers as text ----------------------------------------------------------------------------
+ */
+
+/** Registers as they are read from a text. */
+struct register_text {
+    struct zeta_set_reader *reader;
+    const struct zeta_yaml_node *node;
+    struct zeta_program_entry *entries; /**< the room of the reader */
+    uint32_t count;
+    bool in_run; /**< a value may follow, for address */
+    uint32_t address, step;
+};
+
+/** True if there is room for more writes. */
+static bool has_room(struct register_text *text, uint32_t more)
+{
+    if (more <= ZETA_PROGRAM_MAX_ENTRIES - text->count)
+        return true;
+    zeta_reader_error(text->reader, text->node, "more than %u register writes",
+                      ZETA_PROGRAM_MAX_ENTRIES);
+    return false;
+}
+
+static bool refuse_token(struct register_text *text, const char *token, size_t length)
+{
+    zeta_reader_error(text->reader, text->node,
+                      "'%.*s' is neither ADDRESS=VALUE, ADDRESS+=VALUE, VALUE behind one of them, "
+                      "in hexadecimal digits without 0x, nor <BLOCK>",
+                      length < 60 ? (int)length : 60, token);
+    return false;
+}
+
+/** The value of a hexadecimal digit; 16 and more: it is none. */
+static uint32_t digit_of(char c)
+{
+    const uint32_t letter = (uint32_t)((c | 0x20) - 'a');
+
+    return c >= '0' && c <= '9' ? (uint32_t)(c - '0') : letter < 6 ? letter + 10 : 16;
+}
+
+/** Reads 1 to 8 hexadecimal digits; what follows them, NULL: they are none. */
+static const char *read_hex(const char *text, uint32_t *out_value)
+{
+    const char *end = text;
+    uint32_t value = 0;
+
+    for (; digit_of(*end) < 16; end++)
+        value = value << 4 | digit_of(*end);
+    if (end == text || end - text > 8)
+        return NULL;
+    *out_value = value;
+    return end;
+}
+
+static bool add_block(struct register_text *text, const char *name, size_t length)
+{
+    const struct zeta_register_block *block = zeta_names_find(&text->reader->blocks, name, length);
+
+    text->in_run = false;
+    if (!block) {
+        zeta_reader_error(text->reader, text->node,
+                          "unknown block '%.*s'; a file declares blocks before it uses them",
+                          length < 60 ? (int)length : 60, name);
+        return false;
+    }
+    if (!has_room(text, block->entry_count) ||
+        !zeta_reader_may_make(text->reader, text->node, block->entry_count))
+        return false;
+    if (block->entry_count > 0)
+        memcpy(&text->entries[text->count], block->entries,
+               block->entry_count * sizeof(*block->entries));
+    text->count += block->entry_count;
+    return true;
+}
+
+static bool add_token(struct register_text *text, const char *token, size_t length)
+{
+    uint32_t value;
+    const char *end = read_hex(token, &value);
+
+    if (token[0] == '<' && length > 2 && token[length - 1] == '>')
+        return add_block(text, token + 1, length - 2);
+    if (end && end < token + length) {
+        text->step = *end == '+' ? 4 : 0;
+        end += *end == '+';
+        text->address = value;
+        text->in_run = true;
+        end = *end == '=' ? read_hex(end + 1, &value) : NULL;
+    } else {
+        text->address += text->step;
+    }
+    if (end != token + length || !text->in_run)
+        return refuse_token(text, token, length);
+    if (!has_room(text, 1))
+        return false;
+    text->entries[text->count++] = (struct zeta_program_entry){
+        .address = text->address, .value = value, .line = text->node->line};
+    return true;
+}
+
+static bool read_register_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                               struct zeta_program_entry **out_entries, uint32_t *out_count)
+{
+    struct register_text text = {.reader = reader, .node = node};
+    struct zeta_program_entry *entries;
+    const char *token = node->text + strspn(node->text, " \t\n");
+
+    if (!reader->room)
+        reader->room = malloc(ZETA_PROGRAM_MAX_ENTRIES * sizeof(*reader->room));
+    if (!reader->room)
+        return zeta_reader_no_memory(reader);
+    text.entries = reader->room;
+    while (*token) {
+        const size_t length = strcspn(token, " \t\n");
+
+        if (!add_token(&text, token, length))
+            return false;
+        token += length;
+        token += strspn(token, " \t\n");
+    }
+    entries = zeta_arena_array(reader->arena, text.count, sizeof(*entries));
+    if (!entries)
+        return zeta_reader_no_memory(reader);
+    memcpy(entries, text.entries, text.count * sizeof(*entries));
+    *out_entries = entries;
+    *out_count = text.count;
+    return true;
+}
+
+static void read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
+    struct zeta_register_block *block;
+    const char *name;
+
+    if (strspn(node->key, letters) != strlen(node->key)) {
+        zeta_reader_error(reader, node, "the name of a block has letters, digits, '_' and '-'");
+        return;
+    }
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, "a block of registers"))
+        return;
+    block = zeta_arena_alloc(reader->arena, sizeof(*block));
+    name = zeta_arena_copy(reader->arena, node->key, strlen(node->key));
+    if (!block || !name) {
+        (void)zeta_reader_no_memory(reader);
+        return;
+    }
+    if (read_register_text(reader, node, &block->entries, &block->entry_count) &&
+        !zeta_names_add(reader->arena, &reader->blocks, name, block))
+        (void)zeta_reader_no_memory(reader);
+}
+
+/* Units ----------------------------------------------------------------------------------------
+ */
+
+const struct zeta_address_range *zeta_unit_find_range(const struct zeta_unit *unit,
+                                                      uint32_t address)
+{
+    for (uint32_t i = 0; i < unit->range_count; i++) {
+        if (address >= unit->ranges[i].first && address <= unit->ranges[i].last)
+            return &unit->ranges[i];
+    }
+    return NULL;
+}
+
+/** [first, last] or a single address. */
+static bool read_range(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       struct zeta_address_range *range)
+{
+    const struct zeta_yaml_node *pair = node->kind == ZETA_YAML_SEQUENCE ? node->first_child : NULL;
+    uint64_t first = 0;
+    uint64_t last = 0;
+    bool good;
+
+    if (pair) {
+        good = node->child_count == 2 && zeta_yaml_u64(pair, &first) &&
+               zeta_yaml_u64(pair->next, &last);
+    } else {
+        good = zeta_yaml_u64(node, &first);
+        last = first;
+    }
+    if (!good || first > last || last > UINT32_MAX) {
+        zeta_reader_error(reader, node, "registers lists addresses and [first, last] pairs");
+        return false;
+    }
+    range->first = (uint32_t)first;
+    range->last = (uint32_t)last;
+    return true;
+}
+
+/** Adds the ranges of a list. There is room for them. */
+static bool read_list(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
+                      const char *register_class, struct zeta_unit *unit)
+{
+    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "registers"))
+        return false;
+    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
+        struct zeta_address_range *range = &unit->ranges[unit->range_count++];
+
+        range->register_class = register_class;
+        if (!read_range(reader, node, range))
+            return false;
+    }
+    return true;
+}
+
+static int compare_first(const void *left, const void *right)
+{
+    const struct zeta_address_range *a = left;
+    const struct zeta_address_range *b = right;
+
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+/** A register has one class: else it would depend on the order of lists which. */
+static bool check_classes(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                          const struct zeta_unit *unit)
+{
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_address_range *sorted = calloc((size_t)unit->range_count + 1, sizeof(*sorted));
+    const struct zeta_address_range *widest = sorted; /* of those before, the one that ends last */
+
+    if (!sorted)
+        return zeta_reader_no_memory(reader);
+    if (unit->range_count > 0)
+        memcpy(sorted, unit->ranges, unit->range_count * sizeof(*sorted));
+    qsort(sorted, unit->range_count, sizeof(*sorted), compare_first);
+    for (uint32_t i = 1; i < unit->range_count; i++) {
+        if (sorted[i].first <= widest->last &&
+            strcmp(sorted[i].register_class, widest->register_class) != 0) {
+            zeta_reader_error(reader, node, "register 0x%x is listed as %s and as %s",
+                              sorted[i].first, widest->register_class, sorted[i].register_class);
+            return false;
+        }
+        if (sorted[i].last > widest->last)
+            widest = &sorted[i];
+    }
+    return true;
+}
+
+/** A list, or a mapping of classes to lists. */
+static bool read_registers(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                           struct zeta_unit *unit)
+{
+    const bool has_classes = node->kind == ZETA_YAML_MAPPING;
+    uint32_t count = has_classes ? 0 : node->child_count;
+
+    for (const struct zeta_yaml_node *list = node->first_child; has_classes && list;
+         list = list->next)
+        count += list->child_count;
+    unit->has_ranges = true;
+    unit->ranges = zeta_arena_array(reader->arena, count, sizeof(*unit->ranges));
+    if (!unit->ranges)
+        return zeta_reader_no_memory(reader);
+    if (!has_classes)
+        return read_list(reader, node, NULL, unit);
+    for (const struct zeta_yaml_node *list = node->first_child; list; list = list->next) {
+        const char *name;
+
+        if (!zeta_reader_name(reader, list, list->key, true, &name) ||
+            !read_list(reader, list, name, unit))
+            return false;
+    }
+    return check_classes(reader, node, unit);
+}
+
+static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+{
+    static const char *const keys[] = {"description", "registers", "markers", "slots", NULL};
+    struct zeta_catalog *catalog = reader->catalog;
+    const struct zeta_yaml_node *registers;
+    struct zeta_unit *unit;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a unit"))
+        return;
+    zeta_reader_check_keys(reader, node, keys);
+    unit = zeta_reader_alloc(reader, sizeof(*unit));
+    if (!unit)
+        return;
+    unit->file = reader->file;
+    unit->line = node->key_line;
+    if (!zeta_reader_name(reader, node, node->key, true, &unit->name) ||
+        !zeta_reader_text(reader, node, "description", "", &unit->description) ||
+        !zeta_reader_u32(reader, node, "markers", true, 1, 64, &unit->marker_bits))
+        return;
+    registers = zeta_yaml_member(node, "registers");
+    if (registers && !read_registers(reader, registers, unit))
+        return;
+    if (!zeta_read_slots(reader, node, unit))
+        return;
+    (void)zeta_reader_add(reader, &catalog->units, unit);
+}
+
+/* Sets -----------------------------------------------------------------------------------------
+ */
 
 static const struct zeta_word metric_types[] = {
     {"duration", ZET_METRIC_TYPE_DURATION},
@@ -240,7 +538,7 @@ static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_
     if (!zeta_reader_expr(reader, node, "when", true, &part->condition))
         return false;
     if (registers && registers->kind == ZETA_YAML_SCALAR && reader->format > 1)
-        return zeta_read_registers(reader, registers, &part->entries, &part->entry_count);
+        return read_register_text(reader, registers, &part->entries, &part->entry_count);
     if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, list->key))
         return false;
     if (list->child_count > ZETA_PROGRAM_MAX_ENTRIES) {
@@ -260,8 +558,8 @@ static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_
     return true;
 }
 
-bool zeta_read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                       struct zeta_program_part **out_parts, uint32_t *out_count)
+static bool read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                         struct zeta_program_part **out_parts, uint32_t *out_count)
 {
     const bool is_text = node->kind == ZETA_YAML_SCALAR && reader->format > 1;
     const uint32_t count = is_text ? 1 : node->child_count;
@@ -280,7 +578,7 @@ bool zeta_read_program(struct zeta_set_reader *reader, const struct zeta_yaml_no
     *out_parts = parts;
     *out_count = count;
     if (is_text)
-        return zeta_read_registers(reader, node, &parts->entries, &parts->entry_count);
+        return read_register_text(reader, node, &parts->entries, &parts->entry_count);
     for (const struct zeta_yaml_node *part = node->first_child; part; part = part->next)
         good = read_program_part(reader, part, parts++) && good;
     return good;
@@ -317,7 +615,7 @@ bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yam
     return true;
 }
 
-bool zeta_reader_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                       const char *text, const char **out_uuid)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
@@ -333,6 +631,63 @@ bool zeta_reader_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     }
     *out_uuid = zeta_arena_copy(reader->arena, text, sizeof(form) - 1);
     return *out_uuid || zeta_reader_no_memory(reader);
+}
+
+static void read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+{
+    struct zeta_catalog *catalog = reader->catalog;
+    struct zeta_uuid_program *program = zeta_reader_alloc(reader, sizeof(*program));
+
+    if (!program)
+        return;
+    program->file = reader->file;
+    program->line = node->key_line;
+    if (!read_uuid(reader, node, node->key, &program->uuid))
+        return;
+    if (catalog->defers && node->kind == ZETA_YAML_SCALAR && reader->format > 1) {
+        struct zeta_yaml_node *text = zeta_arena_alloc(&catalog->arena, sizeof(*text));
+
+        if (text) {
+            *text = (struct zeta_yaml_node){.kind = ZETA_YAML_SCALAR,
+                                            .line = node->line,
+                                            .column = node->column,
+                                            .length = node->length};
+            text->text = zeta_arena_copy(&catalog->arena, node->text, node->length);
+        }
+        if (!text || !text->text) {
+            (void)zeta_reader_no_memory(reader);
+            return;
+        }
+        program->text = text;
+        program->blocks = reader->blocks;
+    } else if (!read_program(reader, node, &program->parts, &program->part_count)) {
+        return;
+    }
+    (void)zeta_reader_add(reader, &catalog->programs, program);
+}
+
+ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
+                                    const struct zeta_uuid_program *program,
+                                    struct zeta_program_part **out_parts, uint32_t *out_count)
+{
+    struct zeta_set_reader reader = {.catalog = (struct zeta_catalog *)(uintptr_t)linker->catalog,
+                                     .arena = linker->arena,
+                                     .made = linker->made,
+                                     .sink = linker->sink,
+                                     .file = program->file,
+                                     .format = ZETA_SET_FORMAT,
+                                     .blocks = program->blocks};
+    bool good;
+
+    *out_parts = program->parts;
+    *out_count = program->part_count;
+    if (!program->text)
+        return ZE_RESULT_SUCCESS;
+    good = read_program(&reader, program->text, out_parts, out_count);
+    free(reader.room);
+    if (reader.out_of_memory)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return good ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
@@ -359,7 +714,7 @@ static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node
     good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
            zeta_reader_name(reader, name, name->text, true, &set->name);
     good = zeta_reader_text(reader, node, "description", NULL, &set->description) && good;
-    good = (!uuid || zeta_reader_uuid(reader, uuid, uuid->text, &set->uuid)) && good;
+    good = (!uuid || read_uuid(reader, uuid, uuid->text, &set->uuid)) && good;
     good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &set->domain) && good;
     good = zeta_reader_reference(reader, node, "unit", &loaded->unit_name, &loaded->unit_line,
                                  &loaded->unit_column) &&
@@ -369,8 +724,7 @@ static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node
            good;
     good = zeta_reader_sampling(reader, node, &set->sampling) && good;
     good = zeta_reader_expr(reader, node, "when", true, &set->available) && good;
-    good = (!program || zeta_read_program(reader, program, &set->program, &set->program_count)) &&
-           good;
+    good = (!program || read_program(reader, program, &set->program, &set->program_count)) && good;
     good = metrics &&
            zeta_read_metrics(reader, metrics, loaded, &set->metrics, &set->metric_count) && good;
     return good && zeta_read_set_also(reader, zeta_yaml_member(node, "also"), loaded);
@@ -401,11 +755,9 @@ static void read_symbol(struct zeta_set_reader *reader, const struct zeta_yaml_n
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a symbol"))
         return;
     zeta_reader_check_keys(reader, node, keys);
-    symbol = zeta_arena_alloc(&catalog->arena, sizeof(*symbol));
-    if (!symbol) {
-        (void)zeta_reader_no_memory(reader);
+    symbol = zeta_reader_alloc(reader, sizeof(*symbol));
+    if (!symbol)
         return;
-    }
     symbol->file = reader->file;
     symbol->line = node->key_line;
     if (!zeta_reader_name(reader, node, node->key, false, &symbol->name) ||
@@ -428,8 +780,7 @@ static void read_symbol(struct zeta_set_reader *reader, const struct zeta_yaml_n
             return;
         symbol->value.type = (enum zeta_expr_type)word;
     }
-    if (!zeta_vector_push(&catalog->arena, &catalog->symbols, symbol))
-        (void)zeta_reader_no_memory(reader);
+    (void)zeta_reader_add(reader, &catalog->symbols, symbol);
 }
 
 /** Calls read for each member of an optional part of the file. */
@@ -469,11 +820,11 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     zeta_reader_check_keys(reader, root, format > 1 ? keys : keys + 3);
     if (format > 1) {
         zeta_read_kinds(reader, zeta_yaml_member(root, "kinds"));
-        read_each(reader, root, "blocks", ZETA_YAML_MAPPING, zeta_read_block);
-        read_each(reader, root, "programs", ZETA_YAML_MAPPING, zeta_read_uuid_program);
+        read_each(reader, root, "blocks", ZETA_YAML_MAPPING, read_block);
+        read_each(reader, root, "programs", ZETA_YAML_MAPPING, read_uuid_program);
     }
     read_each(reader, root, "symbols", ZETA_YAML_MAPPING, read_symbol);
-    read_each(reader, root, "units", ZETA_YAML_MAPPING, zeta_read_unit);
+    read_each(reader, root, "units", ZETA_YAML_MAPPING, read_unit);
     read_each(reader, root, "layouts", ZETA_YAML_SEQUENCE, zeta_read_layout);
     read_each(reader, root, "metrics", ZETA_YAML_MAPPING, zeta_read_shared_metric);
     read_each(reader, root, "parameters", ZETA_YAML_MAPPING, zeta_read_parameter);

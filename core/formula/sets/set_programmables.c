@@ -1,9 +1,81 @@
-/* Reading set files: slots of units, parameters, programmables. */
+/* Programmables: looking them up, and reading slots of units, parameters, programmables. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/formula/sets/catalog_priv.h"
 #include "core/formula/sets/programmables.h"
+
+/* Looking up -----------------------------------------------------------------------------------
+ */
+
+static bool holds(zet_value_info_type_exp_t type, const zet_value_info_exp_t *info,
+                  const zet_value_t *value)
+{
+    switch (type) {
+    case ZET_VALUE_INFO_TYPE_EXP_UINT32:
+        return value->ui32 == info->ui32;
+    /* A value of the API has no member of these widths; its 32 bits are compared. */
+    case ZET_VALUE_INFO_TYPE_EXP_UINT8:
+        return value->ui32 == info->ui8;
+    case ZET_VALUE_INFO_TYPE_EXP_UINT16:
+        return value->ui32 == info->ui16;
+    case ZET_VALUE_INFO_TYPE_EXP_UINT64:
+        return value->ui64 == info->ui64;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
+        return value->fp32 == info->fp32;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
+        return value->fp64 == info->fp64;
+    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
+        return !value->b8 == !info->b8;
+    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
+        return value->ui64 >= info->ui64Range.ui64Min && value->ui64 <= info->ui64Range.ui64Max;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
+        return value->fp64 >= info->fp64Range.fp64Min && value->fp64 <= info->fp64Range.fp64Max;
+    default:
+        return false;
+    }
+}
+
+uint32_t zeta_parameter_find(const struct zeta_parameter *parameter, const zet_value_t *value)
+{
+    for (uint32_t i = 0; i < parameter->value_count; i++) {
+        if (holds(parameter->value_type, &parameter->values[i].info, value))
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+uint32_t zeta_unit_slot_count(const struct zeta_unit *unit)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < unit->slot_run_count; i++)
+        count += unit->slots[i].count;
+    return count;
+}
+
+uint32_t zeta_catalog_programmable_count(const struct zeta_catalog *catalog)
+{
+    return catalog->usable_programmables.count;
+}
+
+const struct zeta_programmable *zeta_catalog_programmable(const struct zeta_catalog *catalog,
+                                                          uint32_t index)
+{
+    return catalog->usable_programmables.items[index];
+}
+
+const struct zeta_programmable *zeta_catalog_find_programmable(const struct zeta_catalog *catalog,
+                                                               const char *name)
+{
+    for (uint32_t i = 0; i < catalog->usable_programmables.count; i++) {
+        const struct zeta_programmable *programmable = catalog->usable_programmables.items[i];
+
+        if (strcmp(programmable->name, name) == 0)
+            return programmable;
+    }
+    return NULL;
+}
 
 /** Bounds of the API's texts, which are shorter than those of sets. */
 #define MAX_TEXT 127u
@@ -34,7 +106,7 @@ static const struct zeta_word info_types[] = {
     {NULL, 0},
 };
 
-/* Slots -----------------------------------------------------------------------------------------
+/* Slots ----------------------------------------------------------------------------------------
  */
 
 bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
@@ -68,7 +140,7 @@ bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node
     return true;
 }
 
-/* Texts -----------------------------------------------------------------------------------------
+/* Texts ----------------------------------------------------------------------------------------
  */
 
 /** Reads a text that the API shows, so a shorter one. */
@@ -124,7 +196,7 @@ static bool read_lets(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     return true;
 }
 
-/* Parameters ------------------------------------------------------------------------------------
+/* Parameters -----------------------------------------------------------------------------------
  */
 
 /** Reads a number of the parameter's type into the member of a union that belongs to it. */
@@ -268,11 +340,9 @@ void zeta_read_parameter(struct zeta_set_reader *reader, const struct zeta_yaml_
     if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a parameter"))
         return;
     zeta_reader_check_keys(reader, node, keys);
-    parameter = zeta_arena_alloc(&catalog->arena, sizeof(*parameter));
-    if (!parameter) {
-        (void)zeta_reader_no_memory(reader);
+    parameter = zeta_reader_alloc(reader, sizeof(*parameter));
+    if (!parameter)
         return;
-    }
     parameter->file = reader->file;
     parameter->line = node->key_line;
     if (!read_shown_name(reader, node, node->key, &parameter->name) ||
@@ -290,11 +360,10 @@ void zeta_read_parameter(struct zeta_set_reader *reader, const struct zeta_yaml_
                           parameter->name);
         return;
     }
-    if (!zeta_vector_push(&catalog->arena, &catalog->parameters, parameter))
-        (void)zeta_reader_no_memory(reader);
+    (void)zeta_reader_add(reader, &catalog->parameters, parameter);
 }
 
-/* Programmables ---------------------------------------------------------------------------------
+/* Programmables --------------------------------------------------------------------------------
  */
 
 static bool read_parameter_names(struct zeta_set_reader *reader,
@@ -473,11 +542,9 @@ void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_ya
     if (!node)
         return;
     zeta_reader_check_keys(reader, node, keys);
-    programmable = zeta_arena_alloc(&catalog->arena, sizeof(*programmable));
-    if (!programmable) {
-        (void)zeta_reader_no_memory(reader);
+    programmable = zeta_reader_alloc(reader, sizeof(*programmable));
+    if (!programmable)
         return;
-    }
     programmable->file = reader->file;
     programmable->line = node->line;
     good = read_head(reader, node, programmable);
@@ -485,7 +552,7 @@ void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_ya
     good = read_lets(reader, node, &programmable->lets, &programmable->let_count) && good;
     good = read_counters(reader, node, programmable) && good;
     good = read_result(reader, node, programmable) && good;
-    if (good && !zeta_vector_push(&catalog->arena, &catalog->programmables, programmable))
-        (void)zeta_reader_no_memory(reader);
+    if (good)
+        (void)zeta_reader_add(reader, &catalog->programmables, programmable);
     zeta_arena_rewind(&reader->scratch);
 }

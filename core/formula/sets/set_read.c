@@ -92,6 +92,19 @@ bool zeta_reader_no_memory(struct zeta_set_reader *reader)
     return false;
 }
 
+void *zeta_reader_alloc(struct zeta_set_reader *reader, size_t size_bytes)
+{
+    void *memory = zeta_arena_alloc(reader->arena, size_bytes);
+
+    reader->out_of_memory |= !memory;
+    return memory;
+}
+
+bool zeta_reader_add(struct zeta_set_reader *reader, struct zeta_vector *vector, void *item)
+{
+    return zeta_vector_push(&reader->catalog->arena, vector, item) || zeta_reader_no_memory(reader);
+}
+
 bool zeta_reader_may_make(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           uint32_t count)
 {

@@ -225,17 +225,14 @@ static bool read_definition(struct zeta_set_reader *reader, const struct zeta_ya
 void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
     struct zeta_catalog *catalog = reader->catalog;
-    struct zeta_shared_metric *shared = zeta_arena_alloc(&catalog->arena, sizeof(*shared));
+    struct zeta_shared_metric *shared = zeta_reader_alloc(reader, sizeof(*shared));
 
-    if (!shared) {
-        (void)zeta_reader_no_memory(reader);
+    if (!shared)
         return;
-    }
     shared->line = node->key_line;
     if (zeta_reader_name(reader, node, node->key, true, &shared->key) &&
-        read_definition(reader, node, shared) &&
-        !zeta_vector_push(&catalog->arena, &catalog->shared, shared))
-        (void)zeta_reader_no_memory(reader);
+        read_definition(reader, node, shared))
+        (void)zeta_reader_add(reader, &catalog->shared, shared);
     zeta_arena_rewind(&reader->scratch);
 }
 
@@ -439,9 +436,9 @@ static bool both(struct zeta_set_reader *reader, const struct zeta_yaml_node *no
     *out_expr = left ? left : right;
     if (!left || !right)
         return true;
-    expr = zeta_arena_alloc(reader->arena, sizeof(*expr));
+    expr = zeta_reader_alloc(reader, sizeof(*expr));
     if (!expr)
-        return zeta_reader_no_memory(reader);
+        return false;
     expr->op = ZETA_EXPR_LOGICAL_AND;
     expr->depth = 1 + (left->depth > right->depth ? left->depth : right->depth);
     expr->line = right->line;
@@ -491,23 +488,22 @@ bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_n
 {
     struct zeta_catalog *catalog = reader->catalog;
 
-    if (!zeta_vector_push(&catalog->arena, &catalog->loaded, loaded))
-        return zeta_reader_no_memory(reader);
+    if (!zeta_reader_add(reader, &catalog->loaded, loaded))
+        return false;
     if (!node)
         return true;
     if (!zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, "also"))
         return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
-        struct zeta_loaded_set *further = zeta_arena_alloc(&catalog->arena, sizeof(*further));
+        struct zeta_loaded_set *further = zeta_reader_alloc(reader, sizeof(*further));
 
         if (!further)
-            return zeta_reader_no_memory(reader);
+            return false;
         /* Expressions that one of them linked fit the others: same metrics, same layout. */
         *further = *loaded;
         further->also_of = loaded;
-        if (read_also(reader, item, further) &&
-            !zeta_vector_push(&catalog->arena, &catalog->loaded, further))
-            return zeta_reader_no_memory(reader);
+        if (read_also(reader, item, further) && !zeta_reader_add(reader, &catalog->loaded, further))
+            return false;
     }
     return true;
 }

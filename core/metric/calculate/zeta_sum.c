@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/formula/describe/description.h"
+#include "core/formula/describe/describe.h"
 #include "core/formula/evaluate/sum.h"
 #include "core/formula/record/slot.h"
 #include "core/metric/calculate/calculate.h"

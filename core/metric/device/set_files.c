@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/device/device.h"
-#include "core/formula/programmables/link.h"
+#include "core/formula/programmables/recipe_set.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/plugin/host.h"

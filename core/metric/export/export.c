@@ -8,7 +8,6 @@
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/describe/describe.h"
-#include "core/formula/describe/description.h"
 #include "core/metric/group/group.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"

@@ -113,25 +113,6 @@ static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *dev
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* What was sampled on a device, for messages: "ComputeBasic, ThreadDispatch". */
-static void list_recorded(const struct zeta_plugin_device *device, char *out_text, size_t bytes)
-{
-    const struct zeta_replay_recording *recording = device->replay->recording;
-    size_t used = 0;
-
-    (void)snprintf(out_text, bytes, "none");
-    for (uint32_t i = 0; i < recording->stream_count && used + 1 < bytes; i++) {
-        uint32_t set, tile;
-        int added;
-
-        if (recording->streams[i].is_tracer || !is_of(&recording->streams[i], device, &set, &tile))
-            continue;
-        added = snprintf(out_text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
-                         recording->sets[set].name);
-        used += added > 0 ? (size_t)added : 0;
-    }
-}
-
 static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                        struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {
@@ -343,6 +324,25 @@ static bool find_streams(const struct zeta_plugin_device *device, struct zeta_pl
         request->streams[request->stream_count++].tile = tile;
     }
     return request->stream_count > 0;
+}
+
+/* What was sampled on a device, for messages: "ComputeBasic, ThreadDispatch". */
+static void list_recorded(const struct zeta_plugin_device *device, char *out_text, size_t bytes)
+{
+    const struct zeta_replay_recording *recording = device->replay->recording;
+    size_t used = 0;
+
+    (void)snprintf(out_text, bytes, "none");
+    for (uint32_t i = 0; i < recording->stream_count && used + 1 < bytes; i++) {
+        uint32_t set, tile;
+        int added;
+
+        if (recording->streams[i].is_tracer || !is_of(&recording->streams[i], device, &set, &tile))
+            continue;
+        added = snprintf(out_text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
+                         recording->sets[set].name);
+        used += added > 0 ? (size_t)added : 0;
+    }
 }
 
 static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,

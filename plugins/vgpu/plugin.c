@@ -301,6 +301,7 @@ static void on_unknown_key(void *context, const char *path, unsigned line, const
 static uint32_t describe(struct zeta_plugin *self, struct zeta_vgpu_description *out)
 {
     const char *environment = secure_getenv("ZETA_VGPU_INSTANCE");
+    const struct zeta_vgpu_topology *t = &out->topology;
     struct zeta_vgpu_message message;
     char file[512] = DEFAULT_DEVICE_FILE, path[1024], value[512];
     const bool is_chosen = zeta_host_setting(&self->host, "device", file, sizeof(file));
@@ -325,27 +326,20 @@ static uint32_t describe(struct zeta_plugin *self, struct zeta_vgpu_description 
         zeta_vgpu_description_set(out, "instance", environment, &known, &message) != ZETA_VGPU_OK)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "ZETA_VGPU_INSTANCE: %s",
                               message.text);
-    return ZETA_PLUGIN_SUCCESS;
-}
 
-/* What the engine demands of a topology beyond the range of each number. */
-static uint32_t check_topology(const struct zeta_plugin *self,
-                               const struct zeta_vgpu_description *d)
-{
-    const struct zeta_vgpu_topology *t = &d->topology;
-
+    /* What the engine demands of a topology beyond the range of each number. */
     if (t->slices * t->subslices_per_slice > ZETA_VGPU_TILE_ROWS - 1)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s: %u slices of %u subslices are more than %u subslices", d->id,
+                              "%s: %u slices of %u subslices are more than %u subslices", out->id,
                               t->slices, t->subslices_per_slice, ZETA_VGPU_TILE_ROWS - 1);
     if (t->eus_per_subslice * t->threads_per_eu > 1024)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s: %u EUs with %u threads are more than 1024 threads of a subslice",
-                              d->id, t->eus_per_subslice, t->threads_per_eu);
+                              out->id, t->eus_per_subslice, t->threads_per_eu);
     if ((t->l1_bytes & (t->l1_bytes - 1)) != 0 || (t->l3_bytes & (t->l3_bytes - 1)) != 0)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%s: the sizes of the caches (l1_kib, l3_kib) are powers of two",
-                              d->id);
+                              out->id);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -422,8 +416,6 @@ static uint32_t plugin_init(struct zeta_plugin *self)
     if (self->vgpu)
         return ZETA_PLUGIN_SUCCESS;
     result = describe(self, &description);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = check_topology(self, &description);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = zeta_vgpu_compiler_configure(self, &compiler);
     if (result == ZETA_PLUGIN_SUCCESS)

@@ -91,12 +91,8 @@ struct zeta_igt_platform {
 /** Finds the platform of a PCI id; NULL: it is not known. */
 const struct zeta_igt_platform *zeta_igt_platform_find(uint32_t pci_id);
 
-/**
- * Writes a set file with the layout of the format and one set, RawCounters, whose metrics are the
- * counters as they stand in the reports. Allocated; NULL without memory.
- *
- * @recorded_set, @recorded_uuid  what was counted, as the file has it
- */
+/** Makes a set file with the layout of the format and one set, RawCounters, whose metrics are the
+ * counters as they are in the reports; it names the recorded set. NULL without memory. */
 char *zeta_igt_set_text(const struct zeta_igt_format *format,
                         const struct zeta_igt_platform *platform, const char *recorded_set,
                         const char *recorded_uuid, size_t *out_bytes);
@@ -115,19 +111,14 @@ struct zeta_replay_intel {
     uint32_t file_count;
 };
 
-/**
- * Looks for a GPU in the data. False with the reason; nothing is to be closed then.
- *
- * @share  directory of the data; NULL: there are none
- */
+/** Looks for a GPU in the data of a directory, NULL: there are none. False with the reason; nothing
+ * is to be closed then. */
 bool zeta_replay_intel_open(const char *share, uint32_t pci_id, struct zeta_replay_intel *out_intel,
                             struct zeta_replay_problem *problem);
 void zeta_replay_intel_close(struct zeta_replay_intel *intel);
 
-/**
- * Fills the text of a set file with the set of that uuid alone, named as given, and with what it
- * refers to. False with the reason.
- */
+/** Fills the text of a set file with the set of that uuid alone, named as given, and with what it
+ * refers to. False with the reason. */
 bool zeta_replay_intel_set(const struct zeta_replay_intel *intel, const char *name,
                            const char *uuid, struct zeta_replay_set *set,
                            struct zeta_replay_problem *problem);

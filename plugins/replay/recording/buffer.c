@@ -27,10 +27,6 @@ void zeta_replay_buffer_finish(struct zeta_replay_buffer *buffer)
     free(buffer->bytes);
     free(buffer->due_ns);
     free(buffer->gaps);
-    buffer->source = NULL;
-    buffer->bytes = NULL;
-    buffer->due_ns = NULL;
-    buffer->gaps = NULL;
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/plugin_host.h>
 #include <zeta/yaml.h>
 
 /* A number of a mapping; fallback if it is missing, false if it is none or above max. */
@@ -207,7 +208,8 @@ bool zeta_replay_set_write(const struct zeta_replay_set *set, struct zeta_replay
     struct zeta_yaml_document *from;
     struct zeta_yaml_writer *writer;
     size_t bytes = 0;
-    char *text;
+    char *text = NULL;
+    bool good;
 
     if (is_known(seen, "sets", set->name))
         return true;
@@ -215,33 +217,28 @@ bool zeta_replay_set_write(const struct zeta_replay_set *set, struct zeta_replay
     if (!from)
         return false;
     writer = zeta_yaml_writer_create();
-    if (!writer) {
-        zeta_yaml_free(from);
-        return zeta_replay_fail(problem, "there is no memory to write metric set %u out",
-                                set->number);
-    }
-    zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
-    for (const struct zeta_yaml_node *part = zeta_yaml_root(from)->first_child; part;
-         part = part->next) {
-        if (part->kind == ZETA_YAML_SCALAR) {
+    if (writer) {
+        zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
+        for (const struct zeta_yaml_node *part = zeta_yaml_root(from)->first_child; part;
+             part = part->next) {
+            if (part->kind != ZETA_YAML_SCALAR) {
+                write_new(writer, seen, part);
+                continue;
+            }
             zeta_yaml_write_text(writer, part->key, true);
             zeta_yaml_write_node(writer, part);
-        } else {
-            write_new(writer, seen, part);
         }
+        zeta_yaml_write_end(writer, ZETA_YAML_MAPPING);
+        text = zeta_yaml_writer_finish(writer, &bytes);
     }
-    zeta_yaml_write_end(writer, ZETA_YAML_MAPPING);
-    text = zeta_yaml_writer_finish(writer, &bytes);
     zeta_yaml_free(from);
-    if (!text || seen->failed) {
-        free(text);
-        return zeta_replay_fail(problem, "there is no memory to write metric set %u out",
-                                set->number);
-    }
-    sink->write(sink->context, (struct zeta_plugin_string){set->name, strlen(set->name)},
-                (struct zeta_plugin_string){text, bytes});
+    good = text && !seen->failed;
+    if (good)
+        sink->write(sink->context, zeta_string(set->name),
+                    (struct zeta_plugin_string){text, bytes});
     free(text);
-    return true;
+    return good ||
+           zeta_replay_fail(problem, "there is no memory to write metric set %u out", set->number);
 }
 
 void zeta_replay_seen_finish(struct zeta_replay_seen *seen)

@@ -294,29 +294,14 @@ static bool refuse(struct reader *reader, const struct zeta_yaml_node *node, con
                             node->column, reason);
 }
 
-static bool read_member(struct reader *reader, const struct zeta_yaml_node *node, const char *name)
-{
-    struct zeta_vgpu_message why;
-    bool known;
-
-    if (strcmp(name, "format") == 0)
-        return strncmp(node->text, "1.", 2) == 0 || refuse(reader, node, "only format 1 is known");
-    if (zeta_vgpu_description_set(reader->description, name, node->text, &known, &why) ==
-        ZETA_VGPU_OK)
-        return true;
-    if (known)
-        return refuse(reader, node, why.text);
-    if (reader->unknown)
-        reader->unknown(reader->context, reader->path, node->line, name);
-    return true;
-}
-
 /* section: with its dot; empty for the top of the file. */
 static bool read_members(struct reader *reader, const struct zeta_yaml_node *mapping,
                          const char *section)
 {
     for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
+        struct zeta_vgpu_message why;
         char name[128];
+        bool known;
 
         if (strlen(node->key) >= 64)
             return refuse(reader, node, "this key is too long");
@@ -326,9 +311,19 @@ static bool read_members(struct reader *reader, const struct zeta_yaml_node *map
             return refuse(reader, node, "a mapping cannot be here");
         (void)snprintf(name, sizeof(name), "%s%s%s", section, node->key,
                        node->kind == ZETA_YAML_MAPPING ? "." : "");
-        if (!(node->kind == ZETA_YAML_MAPPING ? read_members(reader, node, name)
-                                              : read_member(reader, node, name)))
-            return false;
+        if (node->kind == ZETA_YAML_MAPPING) {
+            if (!read_members(reader, node, name))
+                return false;
+        } else if (strcmp(name, "format") == 0) {
+            if (strncmp(node->text, "1.", 2) != 0)
+                return refuse(reader, node, "only format 1 is known");
+        } else if (zeta_vgpu_description_set(reader->description, name, node->text, &known, &why) !=
+                   ZETA_VGPU_OK) {
+            if (known)
+                return refuse(reader, node, why.text);
+            if (reader->unknown)
+                reader->unknown(reader->context, reader->path, node->line, name);
+        }
     }
     return true;
 }

@@ -16,35 +16,27 @@
 /* What the lock guards takes milliseconds; the rest is for owners that a debugger holds. */
 #define LOCK_LIMIT_NS UINT64_C(5000000000)
 
-/*
- * Locks, or gives up after LOCK_LIMIT_NS. The wait is by the clock that can be set, since the
- * thread sanitizer knows no other; so it is short, and a clock that does not jump says when to give
- * up.
- */
-static int lock_for_a_while(pthread_mutex_t *lock)
-{
-    const uint64_t limit_ns = zeta_monotonic_ns() + LOCK_LIMIT_NS;
-    int error = pthread_mutex_trylock(lock);
-
-    while (error == EBUSY || (error == ETIMEDOUT && zeta_monotonic_ns() < limit_ns)) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
-        error = pthread_mutex_timedlock(lock, &until);
-    }
-    return error;
-}
-
 bool zeta_vgpu_instance_lock(struct zeta_vgpu_instance *instance)
 {
+    const uint64_t limit_ns = zeta_monotonic_ns() + LOCK_LIMIT_NS;
     struct zeta_vgpu_segment *segment = instance->segment;
     int error = EINVAL;
 
     if (atomic_load(&instance->damaged))
         return false;
     if (atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC)
-        error = lock_for_a_while(&segment->lock);
+        error = pthread_mutex_trylock(&segment->lock);
+    /*
+     * The wait is by the clock that can be set, since the thread sanitizer knows no other; so it is
+     * short, and a clock that does not jump decides when to give up.
+     */
+    while (error == EBUSY || (error == ETIMEDOUT && zeta_monotonic_ns() < limit_ns)) {
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        error = pthread_mutex_timedlock(&segment->lock, &until);
+    }
     /* What the lock guards is consistent at each step, so a dead owner needs no repair. */
     if (error == EOWNERDEAD)
         error = pthread_mutex_consistent(&segment->lock);
@@ -136,39 +128,41 @@ uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance)
     return atomic_load_explicit(&instance->slot, memory_order_acquire);
 }
 
+/* The slot of this process; NULL without one. */
+static struct zeta_vgpu_slot *own_slot(struct zeta_vgpu_instance *instance)
+{
+    const uint32_t slot = zeta_vgpu_instance_slot(instance);
+
+    return slot == 0 ? NULL : &instance->segment->slots[slot - 1];
+}
+
 void zeta_vgpu_instance_publish_kernels(struct zeta_vgpu_instance *instance, uint32_t tile,
                                         const uint64_t (*totals)[ZETA_VGPU_COUNTER_COUNT])
 {
-    uint32_t slot = zeta_vgpu_instance_slot(instance);
+    struct zeta_vgpu_slot *own = own_slot(instance);
 
-    if (slot == 0)
-        return;
-    cell_write(CELL(instance->segment->slots[slot - 1].kernels[tile]),
-               (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT, &totals[0][0]);
+    if (own)
+        cell_write(CELL(own->kernels[tile]),
+                   (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT, &totals[0][0]);
 }
 
 void zeta_vgpu_instance_publish_copies(struct zeta_vgpu_instance *instance, uint32_t tile,
                                        const uint64_t totals[ZETA_VGPU_COUNTER_COUNT])
 {
-    uint32_t slot = zeta_vgpu_instance_slot(instance);
+    struct zeta_vgpu_slot *own = own_slot(instance);
 
-    if (slot == 0)
-        return;
-    cell_write(CELL(instance->segment->slots[slot - 1].copies[tile]), ZETA_VGPU_COUNTER_COUNT,
-               totals);
+    if (own)
+        cell_write(CELL(own->copies[tile]), ZETA_VGPU_COUNTER_COUNT, totals);
 }
 
 void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32_t tile,
                                      const struct zeta_vgpu_activity *activity)
 {
-    uint32_t slot = zeta_vgpu_instance_slot(instance);
     const uint64_t words[ZETA_VGPU_ACTIVITY_WORDS] = {activity->since_ns, activity->context};
-    struct zeta_vgpu_slot *own;
+    struct zeta_vgpu_slot *own = own_slot(instance);
 
-    if (slot == 0)
-        return;
-    own = &instance->segment->slots[slot - 1];
-    cell_write(CELL(own->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words);
+    if (own)
+        cell_write(CELL(own->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, words);
 }
 
 static uint64_t folded(const struct zeta_vgpu_base *base, uint64_t sequence, uint32_t slot)
@@ -287,12 +281,12 @@ bool zeta_vgpu_instance_eu_request(const struct zeta_vgpu_instance *instance, ui
 void zeta_vgpu_instance_publish_eu(struct zeta_vgpu_instance *instance, uint32_t tile,
                                    uint32_t unit, uint32_t index, uint64_t number, uint64_t value)
 {
-    const uint32_t slot = atomic_load_explicit(&instance->slot, memory_order_relaxed);
+    struct zeta_vgpu_slot *own = own_slot(instance);
     struct zeta_vgpu_eu_count *count;
 
-    if (slot == 0)
+    if (!own)
         return;
-    count = &instance->segment->slots[slot - 1].eus[tile][unit][index];
+    count = &own->eus[tile][unit][index];
     if (atomic_load_explicit(&count->number, memory_order_relaxed) != number) {
         atomic_store(&count->number, 0);
         atomic_store(&count->value, value);

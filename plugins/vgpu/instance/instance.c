@@ -32,14 +32,6 @@ static enum zeta_vgpu_result fail_errno(struct zeta_vgpu_message *out_message, c
                           "virtual GPU instance %.300s %s: %s", path, what, strerror(error));
 }
 
-static bool segment_fits(const struct zeta_vgpu_segment *segment,
-                         const struct zeta_vgpu_instance_desc *desc)
-{
-    return atomic_load(&segment->magic) == ZETA_VGPU_LAYOUT_MAGIC &&
-           segment->tiles == desc->tiles && segment->rows_per_tile == desc->rows_per_tile &&
-           segment->offset_ticks <= ZETA_VGPU_TIMESTAMP_MASK;
-}
-
 static struct zeta_vgpu_segment *map_segment(int descriptor)
 {
     void *address = mmap(NULL, sizeof(struct zeta_vgpu_segment), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -174,13 +166,14 @@ static enum zeta_vgpu_result attach_once(struct zeta_vgpu_instance *instance,
         return fail_errno(out_message, instance->path, "cannot be mapped", errno);
     if (atomic_load(&instance->segment->magic) != ZETA_VGPU_LAYOUT_MAGIC)
         return refuse_damaged(instance, out_message);
-    if (segment_fits(instance->segment, desc)) {
-        instance->offset_ticks = instance->segment->offset_ticks;
-        return ZETA_VGPU_OK;
-    }
-    return fail(out_message, instance->path,
-                "is used by processes whose virtual device has another topology; set "
-                "ZETA_VGPU_INSTANCE to another name");
+    if (instance->segment->tiles != desc->tiles ||
+        instance->segment->rows_per_tile != desc->rows_per_tile ||
+        instance->segment->offset_ticks > ZETA_VGPU_TIMESTAMP_MASK)
+        return fail(out_message, instance->path,
+                    "is used by processes whose virtual device has another topology; set "
+                    "ZETA_VGPU_INSTANCE to another name");
+    instance->offset_ticks = instance->segment->offset_ticks;
+    return ZETA_VGPU_OK;
 }
 
 static void release(struct zeta_vgpu_instance *instance)
@@ -202,7 +195,7 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
 {
     struct zeta_vgpu_instance *instance = calloc(1, sizeof(*instance));
     const struct timespec pause = {.tv_nsec = 1000000};
-    enum zeta_vgpu_result result = ZETA_VGPU_OK;
+    enum zeta_vgpu_result result = ZETA_VGPU_INVALID_ARGUMENT;
     char directory[320];
     char name[160];
     bool again = true;
@@ -216,38 +209,38 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
     if (desc->directory)
         snprintf(directory, sizeof(directory), "%s", desc->directory);
     else if (!zeta_vgpu_instance_folder(directory, sizeof(directory), out_message))
-        result = ZETA_VGPU_INVALID_ARGUMENT;
+        goto refuse;
     snprintf(name, sizeof(name), "zeta-vgpu-%u-%s-%u", (unsigned)geteuid(), desc->name,
              ZETA_VGPU_LAYOUT_VERSION);
     snprintf(instance->path, sizeof(instance->path), "%s/%s", directory, name);
     (void)zeta_vgpu_process_start(getpid(), &instance->start_time);
-
-    if (result == ZETA_VGPU_OK)
-        zeta_vgpu_instance_sweep(directory, name);
-    for (unsigned attempt = 0; again && attempt < 100 && result == ZETA_VGPU_OK; attempt++) {
+    zeta_vgpu_instance_sweep(directory, name);
+    for (unsigned attempt = 0; again; attempt++) {
+        if (attempt == 100) {
+            result = fail(out_message, instance->path,
+                          "is of memory that cannot be opened: it was overwritten, or who uses it "
+                          "has more rights (setcap, setuid) or another container; end those "
+                          "processes, or set ZETA_VGPU_INSTANCE to another name");
+            goto refuse;
+        }
         release(instance);
         /* Whoever has the memory may just end, or just begin. */
         if (attempt > 10)
             nanosleep(&pause, NULL);
         result = attach_once(instance, desc, &again, out_message);
+        if (result != ZETA_VGPU_OK)
+            goto refuse;
     }
-    if (result == ZETA_VGPU_OK && again)
-        result = fail(out_message, instance->path,
-                      "is of memory that cannot be opened: it was overwritten, or who uses it has "
-                      "more rights (setcap, setuid) or another container; end those processes, or "
-                      "set ZETA_VGPU_INSTANCE to another name");
-    if (result == ZETA_VGPU_OK) {
-        zeta_vgpu_instance_reap(instance);
-        if (zeta_vgpu_instance_damaged(instance, out_message))
-            result = ZETA_VGPU_INVALID_ARGUMENT;
+    zeta_vgpu_instance_reap(instance);
+    if (!zeta_vgpu_instance_damaged(instance, out_message)) {
+        *out_instance = instance;
+        return ZETA_VGPU_OK;
     }
-    if (result != ZETA_VGPU_OK) {
-        release(instance);
-        free(instance);
-        return result;
-    }
-    *out_instance = instance;
-    return ZETA_VGPU_OK;
+    result = ZETA_VGPU_INVALID_ARGUMENT;
+
+refuse:
+    zeta_vgpu_instance_abandon(instance);
+    return result;
 }
 
 void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance)
@@ -267,8 +260,7 @@ void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance)
     instance->segment = NULL;
     if (flock(instance->descriptor, LOCK_EX | LOCK_NB) == 0)
         (void)unlink(instance->path);
-    release(instance);
-    free(instance);
+    zeta_vgpu_instance_abandon(instance);
 }
 
 void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance)

@@ -57,11 +57,9 @@ struct zeta_vgpu_instance_desc {
 };
 
 /**
- * Attaches to an instance, makes it when there is none, and removes instances nobody uses. The
- * first process decides topology and clock; a file that nobody uses is begun anew when it does not
- * fit. The file has mode 0600; links and files of other users are refused.
- * Errors, with what to do: OUT_OF_MEMORY; INVALID_ARGUMENT (cannot be opened, not ours, other
- * topology in use).
+ * Attaches to an instance, which the first process makes with its topology and clock, and removes
+ * instances nobody uses. INVALID_ARGUMENT, with what to do: cannot be opened, not a file of mode
+ * 0600 of this user, another topology is in use.
  */
 enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_desc *desc,
                                                 struct zeta_vgpu_message *out_message,
@@ -73,10 +71,8 @@ void zeta_vgpu_instance_detach(struct zeta_vgpu_instance *instance);
 /** In a child of fork(): unmaps and closes without touching what belongs to the parent. */
 void zeta_vgpu_instance_abandon(struct zeta_vgpu_instance *instance);
 
-/**
- * True once the file turned out to be overwritten by somebody: its lock is never taken again, and
- * what it counts means nothing. The message names the repair.
- */
+/** True once the file was overwritten by somebody: its lock is never taken again, and what it
+ * counts means nothing. The message names the repair. */
 bool zeta_vgpu_instance_damaged(const struct zeta_vgpu_instance *instance,
                                 struct zeta_vgpu_message *out_message);
 
@@ -86,20 +82,15 @@ uint64_t zeta_vgpu_instance_offset(const struct zeta_vgpu_instance *instance);
 /** A number that this instance gave to nobody before; 0 when it is damaged. */
 uint64_t zeta_vgpu_instance_new_number(struct zeta_vgpu_instance *instance);
 
-/**
- * The instance that this process shares with others, attached on first use. Any thread.
- * Errors: what zeta_vgpu_instance_attach() gives, NOT_AVAILABLE when it was overwritten since; a
- * sentence was left.
- */
+/** The instance that this process shares with others, attached on first use. Any thread. Errors,
+ * with a sentence: as the attach, NOT_AVAILABLE when it was overwritten since. */
 uint32_t zeta_vgpu_instance_get(struct zeta_vgpu *vgpu, struct zeta_vgpu_instance **out_instance);
 
 /** Logs once that the instance was overwritten, if it was: what it counts means nothing then. */
 void zeta_vgpu_report_damage(struct zeta_vgpu *vgpu);
 
-/**
- * Device time of a tile in ticks, unmasked: the system-wide monotonic clock, shifted when the
- * instance tests a wrap, or the virtual time of the tile.
- */
+/** Device time of a tile in ticks, unmasked: the system-wide monotonic clock, shifted when the
+ * instance tests a wrap, or the virtual time of the tile. */
 uint64_t zeta_vgpu_ticks(const struct zeta_vgpu *vgpu, uint32_t tile);
 
 /*
@@ -111,19 +102,14 @@ uint64_t zeta_vgpu_ticks(const struct zeta_vgpu *vgpu, uint32_t tile);
 /** A new one of zeros, mode 0600, of a size that stays. -1 with errno. */
 int zeta_vgpu_shared_file_create(const char *name, uint64_t size_bytes);
 
-/**
- * Opens the one that a process has at a descriptor; -1 when that is anything else, which is not
- * opened, because that could do something.
- */
+/** Opens the one that a process has at a descriptor; -1 when that is anything else, which is not
+ * opened, because that could do something. */
 int zeta_vgpu_shared_file_open(uint32_t pid, uint32_t descriptor, const char *name);
 
 /* ---- counters (count.c) --------------------------------------------------------------------- */
 
-/**
- * Takes a slot for this process, if it has none yet. OUT_OF_MEMORY when the file system of the
- * instance has no room for it, INVALID_ARGUMENT when all slots are in use by the living or the
- * instance is damaged; the message gives the reason.
- */
+/** Takes a slot for this process, if it has none yet. Errors, with the reason: OUT_OF_MEMORY when
+ * there is no room for it, INVALID_ARGUMENT when living processes have all slots, or for damage. */
 enum zeta_vgpu_result zeta_vgpu_instance_join(struct zeta_vgpu_instance *instance,
                                               struct zeta_vgpu_message *out_message);
 
@@ -133,10 +119,8 @@ uint32_t zeta_vgpu_instance_slot(const struct zeta_vgpu_instance *instance);
 /** True if the process that has a slot is alive. Slow. */
 bool zeta_vgpu_instance_slot_alive(const struct zeta_vgpu_instance *instance, uint32_t slot);
 
-/**
- * Folds the slots of processes that died, and forgets what they wanted. Notes for others that we
- * have the memory, where there was no room for that before.
- */
+/** Folds the slots of processes that died, and forgets what they wanted. Notes for others that we
+ * have the memory, where there was no room for that before. */
 void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance);
 
 /** What a process does on a tile. */
@@ -161,10 +145,8 @@ void zeta_vgpu_instance_set_activity(struct zeta_vgpu_instance *instance, uint32
 bool zeta_vgpu_instance_activity(const struct zeta_vgpu_instance *instance, uint32_t slot,
                                  uint32_t tile, struct zeta_vgpu_activity *out_activity);
 
-/**
- * Adds up all rows of a tile over all processes, living and dead.
- * Lock-free. False, with out_totals undefined, if writers did not let it finish.
- */
+/** Adds up all rows of a tile over all processes, living and dead. Lock-free. False, with
+ * out_totals undefined, if writers did not let it finish. */
 bool zeta_vgpu_instance_totals(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                uint64_t (*out_totals)[ZETA_VGPU_COUNTER_COUNT]);
 
@@ -196,10 +178,8 @@ zeta_vgpu_instance_request_eus(struct zeta_vgpu_instance *instance, uint32_t til
 uint64_t zeta_vgpu_instance_eu_request_number(const struct zeta_vgpu_instance *instance,
                                               uint32_t tile, uint32_t unit);
 
-/**
- * One of the counters that are wanted; false if there is none, or the request is another one now.
- * The content must be checked: it comes from shared memory.
- */
+/** One of the counters that are wanted; false if there is none, or the request is another one now.
+ * The content must be checked: it comes from shared memory. */
 bool zeta_vgpu_instance_eu_request(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                    uint32_t unit, uint32_t index, uint64_t number,
                                    struct zeta_vgpu_eu_request *out_request);
@@ -216,11 +196,9 @@ bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uin
 /* ---- units and time (unit.c) ---------------------------------------------------------------- */
 
 /**
- * Takes a unit of a tile for this process. A dead process loses it.
- *
- * @wants_switches  log context switches while we have it
- * Returns 0, or the id of the process that has it (which can be our own), or ZETA_VGPU_NO_PROCESS
- * if the instance is damaged.
+ * Takes a unit of a tile for this process, which logs context switches meanwhile if wanted; a dead
+ * process loses it. Returns 0, or the id of the process that has it (which can be our own), or
+ * ZETA_VGPU_NO_PROCESS if the instance is damaged.
  */
 uint32_t zeta_vgpu_instance_take_unit(struct zeta_vgpu_instance *instance, uint32_t tile,
                                       uint32_t unit, bool wants_switches);
@@ -233,11 +211,8 @@ void zeta_vgpu_instance_release_unit(struct zeta_vgpu_instance *instance, uint32
 uint32_t zeta_vgpu_instance_unit_holder(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                         uint32_t unit);
 
-/**
- * Leaves the reason why a unit could not be taken, and returns the result for it.
- * @what    "stream on unit", "tracer on"
- * @holder  as zeta_vgpu_instance_take_unit() gave it
- */
+/** Leaves the reason why a unit could not be taken for a "stream on unit" or "tracer on", and
+ * returns the result for it; holder as zeta_vgpu_instance_take_unit() gave it. */
 uint32_t zeta_vgpu_refuse_unit(const struct zeta_vgpu *vgpu, const char *what, const char *unit,
                                const char *device, uint32_t holder);
 
@@ -245,8 +220,7 @@ uint32_t zeta_vgpu_refuse_unit(const struct zeta_vgpu *vgpu, const char *what, c
 void zeta_vgpu_instance_request_period(struct zeta_vgpu_instance *instance, uint32_t tile,
                                        uint32_t unit, uint64_t period_ns);
 
-/** The shortest period that somebody samples a tile with; 0: nobody does. Some loads; any thread.
- */
+/** The shortest period that a tile is sampled with; 0: nobody does. Some loads; any thread. */
 uint64_t zeta_vgpu_instance_period(struct zeta_vgpu_instance *instance, uint32_t tile);
 
 /**
@@ -287,10 +261,8 @@ struct zeta_vgpu_trace {
 struct zeta_vgpu_trace *zeta_vgpu_instance_trace(const struct zeta_vgpu_instance *instance,
                                                  uint32_t tile, enum zeta_vgpu_source source);
 
-/**
- * The word with the sources of a tile that have a tracer that is on: bits 1 << source. Anybody
- * may change it at any time; load it with memory_order_relaxed. Valid until the detach.
- */
+/** The word with the sources of a tile that have a tracer that is on: bits 1 << source. Anybody may
+ * change it at any time; load it with memory_order_relaxed. Valid until the detach. */
 _Atomic uint32_t *zeta_vgpu_instance_watched(const struct zeta_vgpu_instance *instance,
                                              uint32_t tile);
 
@@ -332,13 +304,8 @@ struct zeta_vgpu_snapshot {
 /** Appends a switch to the log of a tile, if somebody wants that: one load per unit. */
 void zeta_vgpu_instance_log_switch(const struct zeta_vgpu *vgpu, uint32_t tile, uint64_t context);
 
-/**
- * Asks for markers of a unit that this process has, until it is released. Reading begins behind
- * the newest one.
- *
- * @token     that nobody had before
- * @own_only  only markers of this process
- */
+/** Asks for markers of a unit that this process has, until it is released, or only for its own.
+ * Reading begins behind the newest one. token: a number that nobody had before. */
 void zeta_vgpu_instance_request_markers(struct zeta_vgpu_instance *instance, uint32_t tile,
                                         uint32_t unit, uint64_t token, bool own_only);
 
@@ -377,10 +344,8 @@ bool zeta_vgpu_instance_markers_wait(const struct zeta_vgpu_instance *instance, 
 uint64_t zeta_vgpu_instance_log_head(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                      uint32_t log);
 
-/**
- * Reads the snapshot at *cursor and moves the cursor behind it; false when there is none. What was
- * overwritten before it was read is counted in *out_lost.
- */
+/** Reads the snapshot at *cursor and moves the cursor behind it; false when there is none. What was
+ * overwritten before it was read is counted in *out_lost. */
 bool zeta_vgpu_instance_next_snapshot(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                       uint32_t log, uint64_t *cursor,
                                       struct zeta_vgpu_snapshot *out_snapshot, uint64_t *out_lost);
@@ -405,38 +370,26 @@ struct zeta_vgpu_ip_event {
 /** Most samples of an entry. */
 #define ZETA_VGPU_IP_COUNT_MAX 0xffffffu
 
-/**
- * Begins to want samples of a tile whose unit this process has. False when there is no memory for
- * the log, or the instance is damaged.
- *
- * @period_ticks  between samples of a thread; a power of two
- * @out_cursor    where to begin to read
- */
+/** Begins to want samples of a tile whose unit this process has, one of a thread each period (a
+ * power of two), and where to read them. False without memory for the log, or for damage. */
 bool zeta_vgpu_instance_ip_begin(struct zeta_vgpu_instance *instance, uint32_t tile,
                                  uint64_t period_ticks, uint64_t *out_cursor);
 
 /** Ends that, before the unit is released. */
 void zeta_vgpu_instance_ip_end(struct zeta_vgpu_instance *instance, uint32_t tile);
 
-/**
- * Period in ticks of whoever wants samples of a tile, 0: nobody. One load.
- *
- * @out_session  another number each time that somebody begins
- */
+/** Period in ticks of whoever wants samples of a tile, 0: nobody. One load. *out_session: another
+ * number each time that somebody begins. */
 uint64_t zeta_vgpu_instance_ip_period(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                       uint64_t *out_session);
 
-/**
- * Appends samples of this process, and how many it lost. Ends the sampling of a process that died.
- */
+/** Appends samples of this process, and how many it lost. Ends the sampling of a dead process. */
 void zeta_vgpu_instance_ip_append(struct zeta_vgpu_instance *instance, uint32_t tile,
                                   const struct zeta_vgpu_ip_sample *samples, uint32_t count,
                                   uint64_t lost);
 
-/**
- * Reads the entry at *cursor and moves the cursor behind it; false when there is none. What was
- * overwritten before it was read, or lost by its writer, is added to *lost.
- */
+/** Reads the entry at *cursor and moves the cursor behind it; false when there is none. What was
+ * overwritten before it was read, or lost by its writer, is added to *lost. */
 bool zeta_vgpu_instance_ip_next(const struct zeta_vgpu_instance *instance, uint32_t tile,
                                 uint64_t *cursor, struct zeta_vgpu_ip_event *out_event,
                                 uint64_t *lost);

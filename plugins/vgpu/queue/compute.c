@@ -489,17 +489,10 @@ static uint32_t kernel_resident_groups(struct zeta_plugin *self, struct zeta_plu
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* True when the launch reached the number at which the device shall fail. */
-static bool fails_on_purpose(const struct zeta_plugin_queue *queue)
-{
-    const uint64_t wanted = queue->vgpu->description.faults.device_lost;
-
-    return wanted != 0 && atomic_fetch_add(&queue->vgpu->launches, 1) + 1 >= wanted;
-}
-
 static uint32_t execute_launch(struct zeta_plugin_queue *queue,
                                const struct zeta_plugin_command *command)
 {
+    const uint64_t lost_at = queue->vgpu->description.faults.device_lost;
     const struct zeta_plugin_launch *from = &command->u.launch;
     struct zeta_vgpu_launch launch = {
         .image = from->kernel->module->image,
@@ -514,7 +507,7 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
 
     if (queue->ordinal != ZETA_VGPU_QUEUES_COMPUTE)
         return conclude(queue, ZETA_VGPU_INVALID_ARGUMENT, "copy queues launch no kernels");
-    if (fails_on_purpose(queue)) {
+    if (lost_at != 0 && atomic_fetch_add(&queue->vgpu->launches, 1) + 1 >= lost_at) {
         atomic_store(&queue->vgpu->lost, true);
         return lose(queue, "the setting fault.device_lost asked for it");
     }
@@ -584,28 +577,6 @@ static uint64_t queue_ticks(void *context)
     return zeta_vgpu_ticks(queue->vgpu, queue->tile->index);
 }
 
-static uint32_t execute_timestamp(struct zeta_plugin_queue *queue,
-                                  const struct zeta_plugin_command *command)
-{
-    struct zeta_vgpu_copy copy = copy_of(queue);
-    /* As the device clock is read elsewhere, so that programs can compare without a mask. */
-    const uint64_t ticks = queue_ticks(queue) & ZETA_VGPU_TIMESTAMP_MASK;
-    enum zeta_vgpu_result result =
-        zeta_vgpu_copy_bytes(&copy, command->u.timestamp, &ticks, sizeof(ticks));
-
-    return conclude(queue, result, copy.message.text);
-}
-
-static uint32_t execute_query_begin(struct zeta_plugin_queue *queue,
-                                    const struct zeta_plugin_query_point *point)
-{
-    if (!queue->usage)
-        queue->usage = zeta_vgpu_usage_create(queue->tile);
-    if (!queue->usage)
-        return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
-    return zeta_vgpu_query_begin(point, queue->usage);
-}
-
 static uint32_t execute_marker(struct zeta_plugin_queue *queue,
                                const struct zeta_plugin_marker *marker)
 {
@@ -636,6 +607,9 @@ static uint32_t execute_marker(struct zeta_plugin_queue *queue,
 static uint32_t queue_execute(void *context, const struct zeta_plugin_command *command)
 {
     struct zeta_plugin_queue *queue = context;
+    struct zeta_vgpu_copy copy = copy_of(queue);
+    enum zeta_vgpu_result copied;
+    uint64_t ticks;
 
     if (atomic_load(&queue->interrupt))
         return ZETA_PLUGIN_DEVICE_LOST;
@@ -645,13 +619,20 @@ static uint32_t queue_execute(void *context, const struct zeta_plugin_command *c
     case ZETA_PLUGIN_COMMAND_LAUNCH:
         return execute_launch(queue, command);
     case ZETA_PLUGIN_COMMAND_TIMESTAMP:
-        return execute_timestamp(queue, command);
+        /* As the device clock is read elsewhere, so that programs can compare without a mask. */
+        ticks = queue_ticks(queue) & ZETA_VGPU_TIMESTAMP_MASK;
+        copied = zeta_vgpu_copy_bytes(&copy, command->u.timestamp, &ticks, sizeof(ticks));
+        return conclude(queue, copied, copy.message.text);
     case ZETA_PLUGIN_COMMAND_COPY:
     case ZETA_PLUGIN_COMMAND_COPY_REGION:
     case ZETA_PLUGIN_COMMAND_FILL:
         return execute_copy(queue, command);
     case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
-        return execute_query_begin(queue, &command->u.query);
+        if (!queue->usage)
+            queue->usage = zeta_vgpu_usage_create(queue->tile);
+        if (!queue->usage)
+            return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
+        return zeta_vgpu_query_begin(&command->u.query, queue->usage);
     case ZETA_PLUGIN_COMMAND_QUERY_END:
         return zeta_vgpu_query_end(&command->u.query, queue->usage, queue->context);
     case ZETA_PLUGIN_COMMAND_MARKER:
@@ -669,37 +650,6 @@ static void queue_interrupt(void *context)
     zeta_vgpu_tile_wake(queue->tile);
 }
 
-static uint32_t check_desc(const struct zeta_plugin *self,
-                           const struct zeta_plugin_queue_desc *desc)
-{
-    const uint32_t queues = desc->ordinal == ZETA_VGPU_QUEUES_COMPUTE ? ZETA_VGPU_COMPUTE_QUEUES
-                                                                      : ZETA_VGPU_COPY_QUEUES;
-
-    if (desc->ordinal >= ZETA_VGPU_QUEUES_COUNT)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s has %u queue groups, so there is no ordinal %u",
-                              self->vgpu->description.id, (unsigned)ZETA_VGPU_QUEUES_COUNT,
-                              desc->ordinal);
-    if (desc->index >= queues)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "queue group %u of %s has %u queues, so there is no index %u",
-                              desc->ordinal, self->vgpu->description.id, queues, desc->index);
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-/* From the numbers of ze_command_queue_priority_t. */
-static enum zeta_vgpu_priority priority_of(uint32_t priority)
-{
-    switch (priority) {
-    case 1:
-        return ZETA_VGPU_PRIORITY_LOW;
-    case 2:
-        return ZETA_VGPU_PRIORITY_HIGH;
-    default:
-        return ZETA_VGPU_PRIORITY_NORMAL;
-    }
-}
-
 static uint32_t queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                              const struct zeta_plugin_queue_desc *desc,
                              struct zeta_plugin_queue **out_queue)
@@ -708,11 +658,21 @@ static uint32_t queue_create(struct zeta_plugin *self, struct zeta_plugin_device
     struct zeta_vgpu_tile *tile = &vgpu->tiles[device->first_tile];
     struct zeta_softqueue_backend backend = {
         .ticks = queue_ticks, .execute = queue_execute, .interrupt = queue_interrupt};
+    const uint32_t queues = desc->ordinal == ZETA_VGPU_QUEUES_COMPUTE ? ZETA_VGPU_COMPUTE_QUEUES
+                                                                      : ZETA_VGPU_COPY_QUEUES;
     struct zeta_plugin_queue *queue;
-    uint32_t result = check_desc(self, desc);
+    uint32_t result;
 
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = zeta_vgpu_tile_prepare(tile);
+    if (desc->ordinal >= ZETA_VGPU_QUEUES_COUNT)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s has %u queue groups, so there is no ordinal %u",
+                              vgpu->description.id, (unsigned)ZETA_VGPU_QUEUES_COUNT,
+                              desc->ordinal);
+    if (desc->index >= queues)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "queue group %u of %s has %u queues, so there is no index %u",
+                              desc->ordinal, vgpu->description.id, queues, desc->index);
+    result = zeta_vgpu_tile_prepare(tile);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     queue = calloc(1, sizeof(*queue));
@@ -721,7 +681,10 @@ static uint32_t queue_create(struct zeta_plugin *self, struct zeta_plugin_device
     queue->vgpu = vgpu;
     queue->tile = tile;
     queue->ordinal = desc->ordinal;
-    queue->priority = priority_of(desc->priority);
+    /* The numbers of ze_command_queue_priority_t. */
+    queue->priority = desc->priority == 1   ? ZETA_VGPU_PRIORITY_LOW
+                      : desc->priority == 2 ? ZETA_VGPU_PRIORITY_HIGH
+                                            : ZETA_VGPU_PRIORITY_NORMAL;
     /* Ids are never 0 and contain the slot, so they differ between processes. */
     queue->context = zeta_vgpu_instance_slot(atomic_load(&vgpu->instance)) << 16 |
                      (atomic_fetch_add(&vgpu->queues_made, 1) & 0xffff);

@@ -52,41 +52,28 @@ static enum zeta_vgpu_result fault(struct zeta_vgpu_copy *copy, const char *what
 
 /*
  * One transfer through the kernel; both addresses may be invalid. Bytes moved, or -1 and errno.
- * The raw system call: tools that replace the library's function check the local side first, and
+ * Raw system calls: tools that replace the library's functions check the local side first, and
  * that it may be invalid is the point.
  */
 static int64_t transfer(void *target, const void *source, uint64_t bytes)
 {
     struct iovec to = {target, bytes};
     struct iovec from = {(void *)(uintptr_t)source, bytes};
+    int64_t moved = syscall(SYS_process_vm_readv, getpid(), &to, 1UL, &from, 1UL, 0UL);
+    int file, error;
 
-    return syscall(SYS_process_vm_readv, getpid(), &to, 1UL, &from, 1UL, 0UL);
-}
-
-/* The same by way of a file, where a sandbox forbids the call above. */
-static int64_t transfer_by_file(void *target, const void *source, uint64_t bytes)
-{
-    int descriptor = zeta_descriptor_raise(memfd_create("zeta-vgpu-copy", MFD_CLOEXEC));
-    int64_t moved = -1;
-    int error;
-
-    if (descriptor < 0)
+    if (moved >= 0 || errno == EFAULT)
+        return moved;
+    /* By way of a file, where a sandbox forbids the call above. */
+    file = zeta_descriptor_raise(memfd_create("zeta-vgpu-copy", MFD_CLOEXEC));
+    if (file < 0)
         return -1;
-    moved = syscall(SYS_pwrite64, descriptor, source, bytes, 0L);
+    moved = syscall(SYS_pwrite64, file, source, bytes, 0L);
     if (moved > 0)
-        moved = syscall(SYS_pread64, descriptor, target, (uint64_t)moved, 0L);
+        moved = syscall(SYS_pread64, file, target, (uint64_t)moved, 0L);
     error = errno;
-    close(descriptor);
+    close(file);
     errno = error;
-    return moved;
-}
-
-static int64_t transfer_any(void *target, const void *source, uint64_t bytes)
-{
-    int64_t moved = transfer(target, source, bytes);
-
-    if (moved < 0 && errno != EFAULT)
-        moved = transfer_by_file(target, source, bytes);
     return moved;
 }
 
@@ -94,14 +81,14 @@ static enum zeta_vgpu_result copy_guarded(struct zeta_vgpu_copy *copy, char *tar
                                           const char *source, uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes;) {
-        int64_t moved = transfer_any(target + done, source + done, bytes - done);
+        int64_t moved = transfer(target + done, source + done, bytes - done);
         char probe;
 
         if (moved > 0) {
             done += (uint64_t)moved;
             continue;
         }
-        if (transfer_any(&probe, source + done, 1) != 1)
+        if (transfer(&probe, source + done, 1) != 1)
             return fault(copy, "reads", source + done, bytes);
         return fault(copy, "writes", target + done, bytes);
     }

@@ -47,30 +47,23 @@ struct zeta_plugin_query_pool {
 
 /* ---- Fields --------------------------------------------------------------------------------- */
 
-/*
- * The part of A0..A31 above 32 bits lies behind the 32-bit counters, that of the time at the end of
- * the word before.
- */
-static bool high_part_fits(const struct zeta_plugin_query_field *field, uint32_t word)
-{
-    return field->high_width == 0 ||
-           (word == 1 && field->high_width == 2 && field->high_bit == 30) ||
-           (word >= ZETA_VGPU_REPORT_COUNTERS && word < ZETA_VGPU_REPORT_COUNTERS + 32 &&
-            field->high_width == 8 &&
-            field->high_bit == 8 * (160 + (word - ZETA_VGPU_REPORT_COUNTERS)));
-}
-
 static bool find_place(const struct zeta_plugin_query_field *field, struct place *out_place)
 {
     const uint32_t word = field->low_bit / 32, shift = field->low_bit % 32;
-    const bool whole = shift == 0 && field->low_width == 32;
+    const bool is_whole = shift == 0 && field->low_width == 32;
+    /* The part of A0..A31 above 32 bits is behind the 32-bit counters, that of the time at the end
+     * of the word before. */
+    const bool is_time = word == 1 && field->high_width == 2 && field->high_bit == 30;
+    const bool is_counter = word >= ZETA_VGPU_REPORT_COUNTERS &&
+                            word < ZETA_VGPU_REPORT_COUNTERS + 32 && field->high_width == 8 &&
+                            field->high_bit == 8 * (160 + (word - ZETA_VGPU_REPORT_COUNTERS));
 
     if (word >= ZETA_VGPU_REPORT_WORDS || (word >= 40 && word < ZETA_VGPU_REPORT_SELECTED) ||
         field->low_width == 0 || field->low_width > 32 - shift || field->is_float ||
-        !high_part_fits(field, word))
+        (field->high_width != 0 && !is_time && !is_counter))
         return false;
     /* Of a running count the record has all bits, so the field must be all of it. */
-    if (!whole && (field->delta_bits != 0 || field->high_width != 0))
+    if (!is_whole && (field->delta_bits != 0 || field->high_width != 0))
         return false;
     *out_place = (struct place){.word = (uint8_t)word,
                                 .shift = (uint8_t)shift,
@@ -269,8 +262,6 @@ uint32_t zeta_vgpu_query_end(const struct zeta_plugin_query_point *point,
 
 static void destroy_pool(struct zeta_plugin_query_pool *pool)
 {
-    if (!pool)
-        return;
     /* Memory of queries that never began stays untouched. */
     for (uint32_t i = 0; pool->queries && pool->open_count > 0 && i < pool->count; i++)
         close_locked(pool, &pool->queries[i], QUERY_FRESH);
@@ -306,41 +297,32 @@ static struct zeta_plugin_query_pool *create_pool(const struct zeta_plugin_devic
     return NULL;
 }
 
-static uint32_t check_desc(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
-                           const struct zeta_plugin_query_desc *desc, uint32_t unit)
-{
-    const uint64_t bytes = sizeof(struct zeta_query_record) + 8 * desc->fields.count;
-
-    if (unit != ZETA_VGPU_UNIT_OA && unit != ZETA_VGPU_UNIT_DISPATCH)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "unit %.*s of %s samples and does not count, so it has no queries",
-                              (int)desc->unit.size, desc->unit.data, device->id);
-    if (desc->count == 0)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "a pool of queries on %s needs room for one at least", device->id);
-    if (desc->report_bytes != ZETA_VGPU_REPORT_BYTES || desc->record_bytes != bytes)
-        return zeta_host_fail(
-            &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-            "reports of %s have %u bytes and records of %llu fields %llu, and the "
-            "set says %u and %u",
-            device->id, ZETA_VGPU_REPORT_BYTES, (unsigned long long)desc->fields.count,
-            (unsigned long long)bytes, desc->report_bytes, desc->record_bytes);
-    return ZETA_PLUGIN_SUCCESS;
-}
-
 uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                      const struct zeta_plugin_query_desc *desc,
                                      struct zeta_plugin_query_pool **out_pool)
 {
+    const uint64_t bytes = sizeof(struct zeta_query_record) + 8 * desc->fields.count;
     struct zeta_plugin_query_pool *pool;
     struct zeta_vgpu_message message;
     uint32_t unit = 0;
     uint32_t result = zeta_vgpu_oa_find_unit(self, desc->unit, &unit);
 
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = check_desc(self, device, desc, unit);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
+    if (unit != ZETA_VGPU_UNIT_OA && unit != ZETA_VGPU_UNIT_DISPATCH)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "unit %.*s of %s samples and does not count, so it has no queries",
+                              zeta_string_shown(desc->unit), desc->unit.data, device->id);
+    if (desc->count == 0)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "a pool of queries on %s needs room for one at least", device->id);
+    if (desc->report_bytes != ZETA_VGPU_REPORT_BYTES || desc->record_bytes != bytes)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "reports of %s have %u bytes and records of %llu fields %llu, and "
+                              "the set says %u and %u",
+                              device->id, ZETA_VGPU_REPORT_BYTES,
+                              (unsigned long long)desc->fields.count, (unsigned long long)bytes,
+                              desc->report_bytes, desc->record_bytes);
     pool = create_pool(device, desc);
     if (!pool)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,

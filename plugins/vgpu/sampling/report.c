@@ -62,6 +62,17 @@ static bool refuse(const struct parse *parse, const char *reason)
     return false;
 }
 
+/* Moves *text behind a word that it begins with. */
+static bool skip(const char **text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    if (strncmp(*text, word, length) != 0)
+        return false;
+    *text += length;
+    return true;
+}
+
 static bool read_number(const struct parse *parse, const char *text, uint32_t least,
                         uint32_t *out_value)
 {
@@ -77,52 +88,41 @@ static bool read_number(const struct parse *parse, const char *text, uint32_t le
     return true;
 }
 
-static bool read_eu(const struct parse *parse, const char *text, struct zeta_vgpu_selection *out)
-{
-    const struct zeta_vgpu_topology *topology = parse->topology;
-    const uint32_t eus = zeta_vgpu_topology_subslices(topology) * topology->eus_per_subslice;
-    uint32_t index;
-
-    if (!read_number(parse, text, 0, &index))
-        return false;
-    if (index >= eus * parse->tiles)
-        return refuse(parse, "the device has fewer EUs");
-    if (!zeta_vgpu_counter_has_eus(out->counter))
-        return refuse(parse, "this counter is not known of single EUs");
-    out->kind = ZETA_VGPU_SELECT_EU;
-    out->tile = index / eus;
-    out->eu = index % eus;
-    return true;
-}
-
 /* "slice=1", "subslice=2" or "eu=3": which rows of which tile, or which EU. */
 static bool read_place(const struct parse *parse, const char *place,
                        struct zeta_vgpu_selection *out)
 {
-    const uint32_t per_slice = parse->topology->subslices_per_slice;
-    const uint32_t subslices = parse->topology->slices * per_slice;
+    const struct zeta_vgpu_topology *topology = parse->topology;
+    const uint32_t per_slice = topology->subslices_per_slice;
+    const uint32_t subslices = topology->slices * per_slice;
+    const uint32_t eus = subslices * topology->eus_per_subslice;
     uint32_t index;
 
-    if (strncmp(place, "eu=", 3) == 0)
-        return read_eu(parse, place + 3, out);
-    if (strncmp(place, "subslice=", 9) == 0) {
-        if (!read_number(parse, place + 9, 0, &index))
+    if (skip(&place, "eu=")) {
+        if (!read_number(parse, place, 0, &index))
             return false;
-        if (index >= subslices * parse->tiles)
-            return refuse(parse, "the device has fewer subslices");
-        out->row_count = 1;
-    } else if (strncmp(place, "slice=", 6) == 0) {
-        if (!read_number(parse, place + 6, 0, &index))
-            return false;
-        if (index >= parse->topology->slices * parse->tiles)
-            return refuse(parse, "the device has fewer slices");
-        index *= per_slice;
-        out->row_count = per_slice;
-    } else {
-        return refuse(parse, "write slice=<n>, subslice=<n> or eu=<n> behind '@'");
+        if (index >= eus * parse->tiles)
+            return refuse(parse, "the device has fewer EUs");
+        if (!zeta_vgpu_counter_has_eus(out->counter))
+            return refuse(parse, "this counter is not known of single EUs");
+        out->kind = ZETA_VGPU_SELECT_EU;
+        out->tile = index / eus;
+        out->eu = index % eus;
+        return true;
     }
-    out->tile = index / subslices;
-    out->first_row = index % subslices;
+    if (skip(&place, "subslice="))
+        out->row_count = 1;
+    else if (skip(&place, "slice="))
+        out->row_count = per_slice;
+    else
+        return refuse(parse, "write slice=<n>, subslice=<n> or eu=<n> behind '@'");
+    if (!read_number(parse, place, 0, &index))
+        return false;
+    if (index >= subslices * parse->tiles / out->row_count)
+        return refuse(parse, out->row_count == 1 ? "the device has fewer subslices"
+                                                 : "the device has fewer slices");
+    out->tile = index * out->row_count / subslices;
+    out->first_row = index * out->row_count % subslices;
     return true;
 }
 
@@ -146,24 +146,16 @@ static bool read_counter(const struct parse *parse, const char *text,
 static bool read_events(const struct parse *parse, const char *text,
                         struct zeta_vgpu_selection *out)
 {
-    static const char *const counts[ZETA_VGPU_EVENTS_COUNT] = {
-        [ZETA_VGPU_EVENTS_WRITTEN] = "written",
-        [ZETA_VGPU_EVENTS_LOST] = "lost",
-        [ZETA_VGPU_EVENTS_WAITING] = "waiting",
-        [ZETA_VGPU_EVENTS_CAPACITY] = "capacity",
-    };
-    static const char *const sources[ZETA_VGPU_SOURCES] = {
-        [ZETA_VGPU_SOURCE_WORK] = "work", [ZETA_VGPU_SOURCE_DEVICE] = "device"};
-    const size_t length = strcspn(text, "@");
+    static const char *const names[ZETA_VGPU_SOURCES][ZETA_VGPU_EVENTS_COUNT] = {
+        [ZETA_VGPU_SOURCE_WORK] = {"written@work", "lost@work", "waiting@work", "capacity@work"},
+        [ZETA_VGPU_SOURCE_DEVICE] = {"written@device", "lost@device", "waiting@device",
+                                     "capacity@device"}};
 
-    for (uint32_t i = 0; i < ZETA_VGPU_EVENTS_COUNT; i++) {
-        for (uint32_t source = 0; source < ZETA_VGPU_SOURCES; source++) {
-            if (strlen(counts[i]) != length || memcmp(counts[i], text, length) != 0 ||
-                text[length] != '@' || strcmp(text + length + 1, sources[source]) != 0)
-                continue;
+    for (uint32_t i = 0; i < ZETA_VGPU_SOURCES * ZETA_VGPU_EVENTS_COUNT; i++) {
+        out->value = i / ZETA_VGPU_EVENTS_COUNT;
+        out->counter = i % ZETA_VGPU_EVENTS_COUNT;
+        if (strcmp(names[out->value][out->counter], text) == 0) {
             out->kind = ZETA_VGPU_SELECT_EVENTS;
-            out->counter = i;
-            out->value = source;
             return true;
         }
     }
@@ -171,34 +163,11 @@ static bool read_events(const struct parse *parse, const char *text,
                          "or @device");
 }
 
-static bool read_source(const struct parse *parse, const char *text,
-                        struct zeta_vgpu_selection *out)
-{
-    if (strncmp(text, "counter:", 8) == 0)
-        return read_counter(parse, text + 8, out);
-    if (strncmp(text, "events:", 7) == 0)
-        return read_events(parse, text + 7, out);
-    if (strcmp(text, "reports") == 0) {
-        out->kind = ZETA_VGPU_SELECT_REPORTS;
-        return true;
-    }
-    if (strncmp(text, "ticks/", 6) == 0) {
-        out->kind = ZETA_VGPU_SELECT_TICKS;
-        return read_number(parse, text + 6, 1, &out->value);
-    }
-    if (strncmp(text, "constant:", 9) == 0) {
-        out->kind = ZETA_VGPU_SELECT_CONSTANT;
-        return read_number(parse, text + 9, 0, &out->value);
-    }
-    return refuse(parse,
-                  "counter:<Name>, ticks/<n>, reports, constant:<n> or events:<count>@<source> is "
-                  "expected");
-}
-
 static bool read_entry(const struct parse *parse, struct zeta_vgpu_program *out_program)
 {
     const char *text = parse->text;
-    uint32_t index;
+    struct zeta_vgpu_selection *out;
+    bool good;
 
     if (strcmp(text, "switches") == 0) {
         out_program->switches = true;
@@ -206,14 +175,30 @@ static bool read_entry(const struct parse *parse, struct zeta_vgpu_program *out_
     }
     if ((text[0] != 'B' && text[0] != 'C') || text[1] < '0' || text[1] > '7' || text[2] != '=')
         return refuse(parse, "it begins with B0= to B7= or C0= to C7=");
-    index = (uint32_t)(text[1] - '0') + (text[0] == 'C' ? 8 : 0);
-    if (out_program->selections[index].kind != ZETA_VGPU_SELECT_NOTHING)
+    out = &out_program->selections[text[1] - '0' + (text[0] == 'C' ? 8 : 0)];
+    if (out->kind != ZETA_VGPU_SELECT_NOTHING)
         return refuse(parse, "this counter was selected before");
-    if (!read_source(parse, text + 3, &out_program->selections[index]))
-        return false;
-    out_program->events |= out_program->selections[index].kind == ZETA_VGPU_SELECT_EVENTS;
-    out_program->eus |= out_program->selections[index].kind == ZETA_VGPU_SELECT_EU;
-    return true;
+    text += 3;
+    if (skip(&text, "counter:")) {
+        good = read_counter(parse, text, out);
+    } else if (skip(&text, "events:")) {
+        good = read_events(parse, text, out);
+    } else if (strcmp(text, "reports") == 0) {
+        out->kind = ZETA_VGPU_SELECT_REPORTS;
+        good = true;
+    } else if (skip(&text, "ticks/")) {
+        out->kind = ZETA_VGPU_SELECT_TICKS;
+        good = read_number(parse, text, 1, &out->value);
+    } else if (skip(&text, "constant:")) {
+        out->kind = ZETA_VGPU_SELECT_CONSTANT;
+        good = read_number(parse, text, 0, &out->value);
+    } else {
+        good = refuse(parse, "counter:<Name>, ticks/<n>, reports, constant:<n> or "
+                             "events:<count>@<source> is expected");
+    }
+    out_program->events |= out->kind == ZETA_VGPU_SELECT_EVENTS;
+    out_program->eus |= out->kind == ZETA_VGPU_SELECT_EU;
+    return good;
 }
 
 bool zeta_vgpu_program_parse(const struct zeta_plugin_array *entries,

@@ -41,11 +41,6 @@ static uint32_t log_of(const struct zeta_plugin_stream *stream, uint32_t kind)
                                              : ZETA_VGPU_LOG_MARKERS + stream->unit;
 }
 
-static bool snapshots_possible(const struct zeta_plugin_stream *stream)
-{
-    return takes(stream, ZETA_VGPU_SNAPSHOT_SWITCH) || takes(stream, ZETA_VGPU_SNAPSHOT_MARKER);
-}
-
 /* Publishes that a marker has its report, so that its place in the log is free again. */
 static void publish_cursor(struct zeta_plugin_stream *stream, uint32_t tile)
 {
@@ -220,7 +215,7 @@ static void merge_snapshot(struct zeta_plugin_stream *stream, uint32_t tile,
                            const struct zeta_vgpu_snapshot *snapshot, struct zeta_vgpu_part part)
 {
     merge_totals(stream, tile, snapshot->totals, part);
-    if (stream->eu_numbers && snapshot->eu_numbers[stream->unit] == stream->eu_numbers[tile])
+    if (stream->program.eus && snapshot->eu_numbers[stream->unit] == stream->eu_numbers[tile])
         merge_eus(stream, tile, snapshot->eus[stream->unit], part);
 }
 
@@ -286,7 +281,7 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
         sums[ZETA_VGPU_EVENTS_CAPACITY] += atomic_load(&trace->capacity);
         sample.events = (const uint64_t(*)[ZETA_VGPU_EVENTS_COUNT])events;
     }
-    if (stream->eu_numbers)
+    if (stream->program.eus)
         sample.eus = stream->eus;
     stream->last_ticks = ticks;
     zeta_vgpu_report_encode(&sample, &stream->program, report);
@@ -305,7 +300,7 @@ static void read_totals(struct zeta_plugin_stream *stream)
         stream->has_fresh[t] = zeta_vgpu_instance_totals(stream->instance, stream->first_tile + t,
                                                          stream->fresh + t * stream->rows);
         stream->has_fresh_eus[t] =
-            stream->eu_numbers &&
+            stream->program.eus &&
             zeta_vgpu_instance_eu_totals(stream->instance, stream->first_tile + t, stream->unit,
                                          stream->eu_numbers[t], stream->fresh_eus[t]);
     }
@@ -576,7 +571,10 @@ static uint64_t wake_ns(struct zeta_plugin_stream *stream)
     pthread_mutex_lock(&stream->state_lock);
     deadline_ns = host_ns(stream, stream->next_ticks);
     pthread_mutex_unlock(&stream->state_lock);
-    return snapshots_possible(stream) && soon_ns < deadline_ns ? soon_ns : deadline_ns;
+    return (stream->program.switches || stream->unit < ZETA_VGPU_MARKER_UNITS) &&
+                   soon_ns < deadline_ns
+               ? soon_ns
+               : deadline_ns;
 }
 
 /* Writes what came up to now, in the middle of a period too. */

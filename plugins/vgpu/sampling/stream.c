@@ -114,7 +114,6 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
     free(stream->origin);
     free(stream->fresh);
     free(stream->totals);
-    free(stream->eu_numbers);
     free(stream);
 }
 
@@ -148,30 +147,6 @@ static struct zeta_plugin_stream *create_stream(const struct zeta_plugin_device 
     return NULL;
 }
 
-/* Requests of each tile the counters of EUs that the program selects. */
-static bool request_eus(struct zeta_plugin_stream *stream)
-{
-    if (!stream->program.eus)
-        return true;
-    stream->eu_numbers = calloc(stream->tile_count, sizeof(*stream->eu_numbers));
-    for (uint32_t t = 0; stream->eu_numbers && t < stream->tile_count; t++) {
-        struct zeta_vgpu_eu_request requests[ZETA_VGPU_EU_REQUESTS] = {{.used = false}};
-
-        for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
-            const struct zeta_vgpu_selection *selection = &stream->program.selections[i];
-
-            requests[i] = (struct zeta_vgpu_eu_request){
-                .used = selection->kind == ZETA_VGPU_SELECT_EU && selection->tile == t,
-                .eu = selection->eu,
-                .counter = selection->counter,
-            };
-        }
-        stream->eu_numbers[t] = zeta_vgpu_instance_request_eus(
-            stream->instance, stream->first_tile + t, stream->unit, requests);
-    }
-    return stream->eu_numbers != NULL;
-}
-
 static void release_units(struct zeta_plugin_stream *stream)
 {
     while (stream->units_taken > 0) {
@@ -184,39 +159,51 @@ static void release_units(struct zeta_plugin_stream *stream)
 /* Takes the unit on every tile of the stream, or on none. */
 static uint32_t take_units(struct zeta_plugin_stream *stream, const char *device_id)
 {
-    while (stream->units_taken < stream->tile_count) {
-        const uint32_t holder =
+    for (; stream->units_taken < stream->tile_count; stream->units_taken++) {
+        const uint32_t pid =
             zeta_vgpu_instance_take_unit(stream->instance, stream->first_tile + stream->units_taken,
                                          stream->unit, stream->program.switches);
 
-        if (holder != 0) {
-            release_units(stream);
-            return zeta_vgpu_refuse_unit(stream->vgpu, "stream on unit", unit_names[stream->unit],
-                                         device_id, holder);
-        }
-        stream->units_taken++;
+        if (pid == 0)
+            continue;
+        release_units(stream);
+        return zeta_vgpu_refuse_unit(stream->vgpu, "stream on unit", unit_names[stream->unit],
+                                     device_id, pid);
     }
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Others execute in slices that are shorter than our period. Virtual time has no others. */
-static void request_period(struct zeta_plugin_stream *stream)
+/* Tells the processes of the instance what the stream wants of each tile. */
+static void make_requests(struct zeta_plugin_stream *stream, struct zeta_plugin_stream_desc *desc)
 {
-    for (uint32_t t = 0; !stream->is_virtual && !stream->ip_rows && t < stream->tile_count; t++)
-        zeta_vgpu_instance_request_period(stream->instance, stream->first_tile + t, stream->unit,
-                                          stream->period_ticks * ZETA_VGPU_TICK_NS);
-}
+    struct zeta_vgpu_instance *instance = stream->instance;
+    const uint32_t unit = stream->unit;
+    const uint64_t token =
+        unit < ZETA_VGPU_MARKER_UNITS ? zeta_vgpu_instance_new_number(instance) : 0;
 
-/* Markers of before the first report are not asked for, so nothing has been lost there. */
-static void request_markers(struct zeta_plugin_stream *stream, struct zeta_plugin_stream_desc *desc)
-{
-    uint64_t token = 0;
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        const uint32_t tile = stream->first_tile + t;
+        struct zeta_vgpu_eu_request requests[ZETA_VGPU_EU_REQUESTS] = {{.used = false}};
 
-    if (stream->unit < ZETA_VGPU_MARKER_UNITS)
-        token = zeta_vgpu_instance_new_number(stream->instance);
-    for (uint32_t t = 0; token != 0 && t < stream->tile_count; t++)
-        zeta_vgpu_instance_request_markers(stream->instance, stream->first_tile + t, stream->unit,
-                                           token, stream->is_virtual);
+        for (uint32_t i = 0; i < ZETA_VGPU_SELECTIONS; i++) {
+            const struct zeta_vgpu_selection *selection = &stream->program.selections[i];
+
+            requests[i] = (struct zeta_vgpu_eu_request){
+                .used = selection->kind == ZETA_VGPU_SELECT_EU && selection->tile == t,
+                .eu = selection->eu,
+                .counter = selection->counter,
+            };
+        }
+        if (stream->program.eus)
+            stream->eu_numbers[t] = zeta_vgpu_instance_request_eus(instance, tile, unit, requests);
+        /* Markers of before the first report are not asked for, so nothing has been lost there. */
+        if (token != 0)
+            zeta_vgpu_instance_request_markers(instance, tile, unit, token, stream->is_virtual);
+        /* Others execute in slices that are shorter than our period. Virtual time has no others. */
+        if (!stream->is_virtual && !stream->ip_rows)
+            zeta_vgpu_instance_request_period(instance, tile, unit,
+                                              stream->period_ticks * ZETA_VGPU_TICK_NS);
+    }
     if (ZETA_PLUGIN_HAS(desc, token))
         desc->token = token;
 }
@@ -296,15 +283,12 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
     result = take_units(stream, device->id);
     if (result != ZETA_PLUGIN_SUCCESS)
         goto destroy;
-    result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (!request_eus(stream))
-        goto release;
-    request_markers(stream, desc);
-    request_period(stream);
+    make_requests(stream, desc);
     if (!zeta_vgpu_sampler_start(stream)) {
         result = zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
                                 "no thread or no memory to sample %s", device->id);
-        goto release;
+        release_units(stream);
+        goto destroy;
     }
     desc->period_ns = stream->period_ticks * ZETA_VGPU_TICK_NS;
     desc->ring_records = capacity;
@@ -314,8 +298,6 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
     *out_stream = stream;
     return ZETA_PLUGIN_SUCCESS;
 
-release:
-    release_units(stream);
 destroy:
     destroy_stream(stream);
     return result;

@@ -63,8 +63,9 @@ struct zeta_plugin_stream {
     struct zeta_vgpu_program program;
     uint64_t period_ticks; /**< a power of two */
     struct zeta_vgpu_ring ring;
-    /* Counters of EUs, by tile: the number of our request, and what it has come to. */
-    uint64_t *eu_numbers; /**< NULL: the program selects none */
+    /* Counters of EUs, if the program selects them: number of our request, and what it has come to.
+     */
+    uint64_t eu_numbers[ZETA_VGPU_MAX_TILES];
     uint64_t eus[ZETA_VGPU_SELECTIONS];
     uint64_t fresh_eus[ZETA_VGPU_MAX_TILES][ZETA_VGPU_EU_REQUESTS]; /**< as fresh */
     bool has_fresh_eus[ZETA_VGPU_MAX_TILES];

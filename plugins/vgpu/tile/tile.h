@@ -89,29 +89,22 @@ struct zeta_vgpu_tile {
     LIST_HEAD(, zeta_plugin_stream) streams;      /**< of virtual time, which this process drives */
 };
 
-/**
- * Sets up a tile without an engine.
- * @advance  called when virtual time has moved on, on the thread that executes; no lock is held
- */
+/** Sets up a tile without an engine. advance is called when virtual time has moved on, on the
+ * thread that executes; no lock is held. */
 void zeta_vgpu_tile_init(struct zeta_vgpu_tile *tile, struct zeta_vgpu *vgpu, uint32_t index,
                          void (*advance)(struct zeta_vgpu_tile *tile));
 
 /** Ends the engine. No queue exists any more. */
 void zeta_vgpu_tile_finish(struct zeta_vgpu_tile *tile);
 
-/**
- * Makes the engine and takes a slot in the instance; idempotent, any thread.
- * Returns a result code of the plugin interface and leaves a sentence on failure.
- */
+/** Makes the engine and takes a slot in the instance; idempotent, any thread. Returns a result code
+ * of the plugin interface and leaves a sentence on failure. */
 uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile);
 
 /**
- * Runs a kernel once no other launch has the engine. As zeta_vgpu_engine_launch(); the wait can be
- * interrupted too.
- *
- * @context  id of the queue for the counters
- * @priority     order among the launches that wait
- * @usage    counts what the launch does; NULL: nobody wants to know
+ * Runs a kernel for a context (the id of a queue) once no other launch has the engine. As
+ * zeta_vgpu_engine_launch(); the wait can be interrupted too. The usage, or NULL, counts what the
+ * launch does.
  */
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
@@ -147,21 +140,13 @@ void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy);
 /** Commands that began on the tile so far, and whether one runs now. Any thread. */
 uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running);
 
-/**
- * Sets a marker on the tile: the value appears in the data of a unit, with the totals of now.
- *
- * @token      of the stream that shall have it; 0: any
- * @interrupt  ends a wait for a reader that is late
- */
+/** Sets a marker on the tile: the value appears in the data of a unit, with the totals of now, for
+ * the stream with the token, 0: any. The flag ends a wait for a reader that is late. */
 void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,
                          const atomic_bool *interrupt);
 
-/**
- * Publishes the counters of EUs that others request of this process: in the callback of the engine
- * that publishes, and while no launch runs.
- *
- * @part  what of the last epoch is over
- */
+/** Publishes the counters of EUs that others request of this process: in the callback of the engine
+ * that publishes, and while no launch runs. part: what of the last epoch is over. */
 void zeta_vgpu_eu_watch_publish(struct zeta_vgpu_tile *tile, struct zeta_vgpu_part part);
 
 /*

@@ -65,10 +65,7 @@ struct zeta_vgpu_trace_file {
     uint8_t *address;
 };
 
-/**
- * Makes a file with so many places and maps it. Nothing is left behind on failure.
- * @out_message  why it could not be made
- */
+/** Makes a file with so many places and maps it. Nothing is left behind on failure. */
 bool zeta_vgpu_trace_file_create(struct zeta_vgpu_trace_file *file, uint64_t number,
                                  uint32_t places, struct zeta_vgpu_message *out_message);
 

@@ -108,10 +108,8 @@ void zeta_vgpu_trace_launch(struct zeta_vgpu_trace_writer *writer,
 void zeta_vgpu_trace_engine_event(struct zeta_vgpu_trace_writer *writer,
                                   const struct zeta_vgpu_engine_event *event);
 
-/**
- * A copy, region or fill begins (COPY_BEGIN), or ended after it wrote so many bytes (COPY_END).
- * plain: of a copy, with its indirection resolved.
- */
+/** A copy, region or fill begins (COPY_BEGIN), or ended after it wrote so many bytes (COPY_END).
+ * plain: of a copy, with its indirection resolved. */
 void zeta_vgpu_trace_copy(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_event_type type,
                           uint32_t context, const struct zeta_plugin_command *command,
                           const struct zeta_plugin_copy *plain, uint64_t written_bytes);

@@ -169,26 +169,7 @@ static void put_mark(struct zeta_plugin_tracer *tracer, uint32_t tile,
     }
 }
 
-/* Lanes are in the order of places and slots, which decides when times are equal. */
-static void add_lane(struct zeta_plugin_tracer *tracer, uint32_t place, uint32_t slot)
-{
-    uint32_t at = tracer->lane_count++;
-
-    for (; at > 0; at--) {
-        const struct lane *before = &tracer->lanes[at - 1];
-
-        if (before->place < place || (before->place == place && before->slot < slot))
-            break;
-        tracer->lanes[at] = *before;
-    }
-    tracer->lanes[at] = (struct lane){
-        .ring = zeta_vgpu_trace_file_ring(&tracer->file, place, slot),
-        .place = place,
-        .slot = slot,
-    };
-}
-
-/* Rings whose writers appeared since last time. */
+/* Finds rings whose writers appeared since last time. */
 static void find_lanes(struct zeta_plugin_tracer *tracer, uint32_t index)
 {
     struct place *place = &tracer->places[index];
@@ -197,12 +178,24 @@ static void find_lanes(struct zeta_plugin_tracer *tracer, uint32_t index)
 
     for (uint32_t slot = 0; slot < ZETA_VGPU_SLOTS && (writers & ~place->lanes) != 0; slot++) {
         const uint64_t bit = UINT64_C(1) << slot;
+        uint32_t at;
 
         /* Virtual time is of one process. */
         if ((writers & ~place->lanes & bit) == 0 || (is_virtual(tracer) && slot + 1 != own))
             continue;
         place->lanes |= bit;
-        add_lane(tracer, index, slot);
+        /* Lanes are in the order of places and slots, which decides when times are equal. */
+        for (at = tracer->lane_count++; at > 0; at--) {
+            const struct lane *before = &tracer->lanes[at - 1];
+
+            if (before->place < index || (before->place == index && before->slot < slot))
+                break;
+            tracer->lanes[at] = *before;
+        }
+        tracer->lanes[at] =
+            (struct lane){.ring = zeta_vgpu_trace_file_ring(&tracer->file, index, slot),
+                          .place = index,
+                          .slot = slot};
     }
 }
 
@@ -553,31 +546,22 @@ static int32_t tracer_descriptor(struct zeta_plugin *self, struct zeta_plugin_tr
     return tracer->ring.notify.descriptor;
 }
 
-/* Waits for the next poll, or until there is something to do. */
-static void wait_locked(struct zeta_plugin_tracer *tracer)
-{
-    struct timespec until;
-
-    if (!tracer->on && tracer->mark_count == 0) {
-        pthread_cond_wait(&tracer->wake, &tracer->lock);
-        return;
-    }
-    if (is_behind(tracer)) {
-        pthread_mutex_unlock(&tracer->lock);
-        pthread_mutex_lock(&tracer->lock);
-        return;
-    }
-    until = zeta_clock_timespec(zeta_monotonic_ns() + POLL_NS);
-    pthread_cond_timedwait(&tracer->wake, &tracer->lock, &until);
-}
-
 static void *tracer_main(void *argument)
 {
     struct zeta_plugin_tracer *tracer = argument;
 
     pthread_mutex_lock(&tracer->lock);
     while (!tracer->stopping) {
-        wait_locked(tracer);
+        if (!tracer->on && tracer->mark_count == 0) {
+            pthread_cond_wait(&tracer->wake, &tracer->lock);
+        } else if (is_behind(tracer)) {
+            pthread_mutex_unlock(&tracer->lock);
+            pthread_mutex_lock(&tracer->lock);
+        } else {
+            const struct timespec until = zeta_clock_timespec(zeta_monotonic_ns() + POLL_NS);
+
+            pthread_cond_timedwait(&tracer->wake, &tracer->lock, &until);
+        }
         if (tracer->on || tracer->mark_count > 0)
             pass_locked(tracer);
         zeta_vgpu_report_damage(tracer->vgpu);

@@ -89,7 +89,7 @@ struct zeta_command_buffer {
     struct zeta_plugin_command *commands;
     uint32_t count;
     uint32_t capacity;
-    bool tracked; /**< names events about which something is decided at submission (track.h) */
+    bool tracked; /**< names events about which something is decided at submission */
     void **pins;  /**< pinned objects */
     uint32_t pin_count;
     uint32_t pin_capacity;

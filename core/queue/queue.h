@@ -139,26 +139,7 @@ ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct z
 bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
                       struct zeta_plugin_queue_group *out_group);
 
-/*
- * ---- What is decided about events only when commands are submitted (track.c) ----
- *
- * A command that waits for a counter based event waits for the newest work that was to signal it by
- * then, and one that signals it gets a value of its own each time it is submitted. Of events that
- * other processes share it is noted who is going to signal them. What names a value already is left
- * alone. A recorded list can be submitted again and again, so each submission gets commands of its
- * own where that matters.
- */
-
-/** True if commands with the event have to be tracked. */
+/** True if what is decided about the event only at submission makes commands with it special. */
 bool zeta_track_needed(const struct zeta_event *event);
-
-/**
- * Decides about all events of the buffer, which is about to be submitted and of which this is
- * the submission's own copy. Errors: OUT_OF_HOST_MEMORY; nothing waits for it then.
- */
-ze_result_t zeta_track(struct zeta_command_buffer *buffer);
-
-/** Gives up the values of commands that will not run after all. */
-void zeta_track_abandon(const struct zeta_command_buffer *buffer);
 
 #endif

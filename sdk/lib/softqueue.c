@@ -158,17 +158,10 @@ static uint32_t dispatch(struct zeta_softqueue *queue, const struct zeta_plugin_
     case ZETA_PLUGIN_COMMAND_CALL:
         command->u.call.function(command->u.call.context);
         return ZETA_PLUGIN_SUCCESS;
-    case ZETA_PLUGIN_COMMAND_LAUNCH:
-    case ZETA_PLUGIN_COMMAND_COPY:
-    case ZETA_PLUGIN_COMMAND_COPY_REGION:
-    case ZETA_PLUGIN_COMMAND_FILL:
-    case ZETA_PLUGIN_COMMAND_TIMESTAMP:
-    case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
-    case ZETA_PLUGIN_COMMAND_QUERY_END:
-    case ZETA_PLUGIN_COMMAND_MARKER:
-        return queue->backend.execute(queue->backend.context, command);
     default:
-        return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+        return command->type <= ZETA_PLUGIN_COMMAND_MARKER
+                   ? queue->backend.execute(queue->backend.context, command)
+                   : ZETA_PLUGIN_UNSUPPORTED_FEATURE;
     }
 }
 

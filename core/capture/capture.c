@@ -12,26 +12,22 @@
 
 static const char *noun(const struct zeta_capture *capture)
 {
-    return capture->kind == ZETA_CAPTURE_STREAM ? "stream" : "tracer";
+    return capture->is_tracer ? "tracer" : "stream";
 }
 
-ze_result_t zeta_capture_create(enum zeta_capture_kind kind, uint32_t source_count,
+ze_result_t zeta_capture_create(bool is_tracer, uint32_t source_count,
                                 struct zeta_capture **out_capture)
 {
-    struct zeta_capture *capture = calloc(1, sizeof(*capture));
+    struct zeta_capture *capture =
+        calloc(1, sizeof(*capture) + source_count * sizeof(*capture->sources));
 
     if (!capture)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    capture->sources = calloc(source_count, sizeof(*capture->sources));
-    if (!capture->sources) {
-        free(capture);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    capture->kind = kind;
+    capture->is_tracer = is_tracer;
     capture->source_count = source_count;
     for (uint32_t i = 0; i < source_count; i++) {
         capture->sources[i].tile = i;
-        capture->sources[i].is_tracer = kind == ZETA_CAPTURE_TRACER;
+        capture->sources[i].is_tracer = is_tracer;
     }
     (void)pthread_mutex_init(&capture->lock, NULL);
     *out_capture = capture;
@@ -229,7 +225,7 @@ static uint32_t current_state(const struct zeta_capture *capture)
 {
     uint32_t state = ZETA_PLUGIN_TRACER_OFF;
 
-    if (capture->kind == ZETA_CAPTURE_STREAM)
+    if (!capture->is_tracer)
         return ZETA_PLUGIN_TRACER_ON;
     for (uint32_t i = 0; i < capture->source_count; i++) {
         const struct zeta_source *source = &capture->sources[i];
@@ -308,10 +304,10 @@ ze_result_t zeta_capture_read(struct zeta_capture *capture, uint32_t max_records
         fill(capture);
         if (capture->source_count == 1)
             zeta_source_read(&capture->sources[0], &cursor, false);
-        else if (capture->kind == ZETA_CAPTURE_STREAM)
-            zeta_tiles_read_aligned(capture, &cursor);
-        else
+        else if (capture->is_tracer)
             zeta_tiles_read_merged(capture, &cursor);
+        else
+            zeta_tiles_read_aligned(capture, &cursor);
         result = finish_read(capture, &cursor, data, state != ZETA_PLUGIN_TRACER_OFF, size_bytes);
     }
     rearm(capture);
@@ -388,6 +384,5 @@ void zeta_capture_destroy(struct zeta_capture *capture)
     if (!capture)
         return;
     (void)pthread_mutex_destroy(&capture->lock);
-    free(capture->sources);
     free(capture);
 }

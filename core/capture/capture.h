@@ -7,7 +7,7 @@
  *
  * It has a source per tile (one on a device without tiles), totals, and perhaps an event that shows
  * the level "at least N unread records". Streams and tracers differ in how they are opened
- * (stream.c, tracer.c), in how the records of several tiles are put in order (tiles.c), and in that
+ * (open.c), in how the records of several tiles are put in order (tiles.c), and in that
  * a tracer is switched on and off.
  *
  * One thread at a time uses a capture: a call takes its lock, also while it calls the backend. The
@@ -34,8 +34,6 @@ struct zeta_layout;
 struct zeta_plugin_string;
 struct zeta_watch;
 
-enum zeta_capture_kind { ZETA_CAPTURE_STREAM, ZETA_CAPTURE_TRACER };
-
 /** Who shows the level of a capture. The functions are those of events (core/event/event.h). */
 struct zeta_capture_event {
     struct zeta_event *event; /**< NULL: nobody */
@@ -54,7 +52,7 @@ struct zeta_capture_totals {
 };
 
 struct zeta_capture {
-    enum zeta_capture_kind kind;
+    bool is_tracer;                 /**< else a stream */
     char label[192];                /**< "ComputeBasic on vgpu0", for messages */
     const struct zeta_field *clock; /**< record field that orders tiles in time, NULL if none */
     uint32_t record_bytes;
@@ -62,8 +60,6 @@ struct zeta_capture {
     uint64_t poll_ns;        /**< how often to poll a backend whose level is not watched */
     uint64_t period_ns;      /**< of a stream */
     uint64_t ring_records;   /**< of a stream: capacity, for size queries */
-    uint32_t source_count;
-    struct zeta_source *sources;
 
     pthread_mutex_t lock; /**< of what follows, and of the sources */
     bool closed;
@@ -75,14 +71,16 @@ struct zeta_capture {
     struct zeta_watch *watch;        /**< NULL without an event */
     _Atomic bool disarmed;           /**< the watched descriptor fired and waits for a read */
     _Atomic bool stopped;            /**< no record comes any more */
+
+    uint32_t source_count;
+    struct zeta_source sources[]; /**< one per tile, or one */
 };
 
 /**
- * Makes a capture that is not open yet. The caller sets the provider of each source, then calls
- * zeta_stream_open() or zeta_tracer_open().
- * Ownership: freed with zeta_capture_destroy(). Errors: OUT_OF_HOST_MEMORY.
+ * Makes a capture that is not open yet; the caller sets the provider of each source. Freed with
+ * zeta_capture_destroy(). Errors: OUT_OF_HOST_MEMORY.
  */
-ze_result_t zeta_capture_create(enum zeta_capture_kind kind, uint32_t source_count,
+ze_result_t zeta_capture_create(bool is_tracer, uint32_t source_count,
                                 struct zeta_capture **out_capture);
 
 /** Binds the event and registers with the reactor. Errors: OUT_OF_HOST_MEMORY, UNKNOWN. */
@@ -90,19 +88,17 @@ ze_result_t zeta_capture_watch(struct zeta_capture *capture,
                                const struct zeta_capture_event *event);
 
 /**
- * Starts or ends the collecting of a tracer. Doing it again is fine.
- * Errors: NOT_READY if the tracer was stopped (enabling only); those of the backend;
- * INVALID_NULL_HANDLE if the capture was closed meanwhile.
+ * Starts or ends the collecting of a tracer. Errors: NOT_READY if it was stopped (enabling only);
+ * those of the backend; INVALID_NULL_HANDLE if the capture was closed meanwhile.
  */
 ze_result_t zeta_capture_enable(struct zeta_capture *capture, bool on, bool synchronous);
 
 /**
- * Reads whole slots, at most max_records new records.
- *
- * Errors: WARNING_DROPPED_DATA with data that holds a BREAK; INVALID_SIZE, with the size needed, if
- * not even one record fits; INVALID_NULL_HANDLE if the capture was closed meanwhile; what the
- * backend reports once nothing is left to read. Of a tracer NOT_READY with size 0 while an
- * asynchronous enable has no effect yet, and when it is off and drained.
+ * Reads whole slots, at most max_records new records. Errors: WARNING_DROPPED_DATA with data that
+ * holds a BREAK; INVALID_SIZE, with the size needed, if not even one record fits;
+ * INVALID_NULL_HANDLE if the capture was closed meanwhile; what the backend reports once nothing is
+ * left to read. Of a tracer NOT_READY with size 0 while an asynchronous enable has no effect yet,
+ * and when it is off and drained.
  */
 ze_result_t zeta_capture_read(struct zeta_capture *capture, uint32_t max_records,
                               size_t *size_bytes, uint8_t *data);
@@ -114,8 +110,8 @@ bool zeta_capture_totals(struct zeta_capture *capture, struct zeta_capture_total
 void zeta_capture_stop(struct zeta_capture *capture);
 
 /**
- * Ends notification and closes the backend's side. Calls that wait get INVALID_NULL_HANDLE, as a
- * second close does. Errors: HANDLE_OBJECT_IN_USE for a tracer that is enabled; nothing changes.
+ * Ends notification and closes the backend's side; later calls get INVALID_NULL_HANDLE. Errors:
+ * HANDLE_OBJECT_IN_USE for a tracer that is enabled; nothing changes.
  */
 ze_result_t zeta_capture_close(struct zeta_capture *capture);
 
@@ -125,7 +121,7 @@ void zeta_capture_abandon(struct zeta_capture *capture);
 /** Frees a closed capture, or one that was never opened. NULL is allowed. */
 void zeta_capture_destroy(struct zeta_capture *capture);
 
-/* Streams (stream.c): reports that a backend takes with a fixed period. */
+/* Streams (open.c): reports that a backend takes with a fixed period. */
 
 /** Bytes that one stream's ring may take; also the most that a size query answers. */
 #define ZETA_STREAM_MAX_BYTES (UINT64_C(32) << 20)
@@ -144,18 +140,14 @@ struct zeta_stream_periods {
     uint64_t max_ns;
 };
 
-/**
- * Narrows the periods to those that the unit of a set has, and in which no counter that the set
- * reads wraps.
- */
+/** Narrows the periods to those of a set's unit in which no counter that the set reads wraps. */
 void zeta_stream_narrow_periods(const struct zeta_provider *provider,
                                 const struct zeta_compiled *compiled,
                                 struct zeta_stream_periods *periods);
 
 /**
- * Opens the backend's streams with the nearest period that they have, rings, notification.
- * Errors: those of the backend; NOT_AVAILABLE names the process that uses the unit;
- * OUT_OF_HOST_MEMORY. Nothing stays open then.
+ * Opens the backend's streams with the nearest period that they have, rings, notification. Errors:
+ * those of the backend; NOT_AVAILABLE names the process that uses the unit; OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_stream_open(struct zeta_capture *capture, struct zeta_stream_request *request);
 
@@ -163,7 +155,7 @@ ze_result_t zeta_stream_open(struct zeta_capture *capture, struct zeta_stream_re
 size_t zeta_stream_read_bytes(const struct zeta_capture *capture, uint32_t max_records);
 
 /*
- * Tracers (tracer.c): events that a backend collects as they happen. What was collected stays
+ * Tracers (open.c): events that a backend collects as they happen. What was collected stays
  * readable in every state:
  *
  *   off --enable--> (starting) --> on --disable--> (stopping) --> off
@@ -178,10 +170,7 @@ struct zeta_tracer_request {
     uint32_t notify_bytes; /**< in and out */
 };
 
-/**
- * Opens the backend's tracers, rings and notification. It is off then.
- * Errors: those of the backend; OUT_OF_HOST_MEMORY. Nothing stays open then.
- */
+/** Opens the backend's tracers, rings, notification. Errors: the backend's, OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_tracer_open(struct zeta_capture *capture, struct zeta_tracer_request *request);
 
 /* Several tiles (tiles.c): the rings are filled, the lock is held. */

@@ -103,19 +103,3 @@ ze_result_t zeta_query_source_reset(struct zeta_query_source *source, uint32_t i
     return code == ZETA_PLUGIN_SUCCESS ? ZE_RESULT_SUCCESS
                                        : zeta_backend_result(backend, code, "resetting a query");
 }
-
-uint32_t zeta_query_source_collect(const struct zeta_query_source *source, uint32_t index,
-                                   uint8_t *out_records)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    return backend->metric.query_collect(backend->self, source->pool, index, out_records);
-}
-
-void zeta_query_source_close(struct zeta_query_source *source)
-{
-    if (source->pool)
-        source->provider->backend->metric.query_pool_destroy(source->provider->backend->self,
-                                                             source->pool);
-    source->pool = NULL;
-}

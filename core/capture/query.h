@@ -17,20 +17,15 @@ struct zeta_provider;
 
 struct zeta_query_source {
     const struct zeta_provider *provider;
-    struct zeta_plugin_query_pool *pool; /**< NULL: not open */
+    struct zeta_plugin_query_pool *pool; /**< NULL: not open; the owner destroys it */
     uint32_t record_bytes;
     uint32_t record_count; /**< records of one query: one per tile that the backend has */
     pthread_mutex_t lock;  /**< for calls of the backend that change the pool */
 };
 
 /**
- * Lets the backend make a pool of count queries.
- *
- * @device    whose provider of queries it is
- * @compiled  the query form of a set
- *
- * Errors: those of the backend; OUT_OF_HOST_MEMORY. Closed with zeta_query_source_close() in any
- * case.
+ * Lets the backend make a pool of count queries of a device, with the query form of a set. Errors:
+ * those of the backend; OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_query_source_open(struct zeta_query_source *source,
                                    const struct zeta_backend_device *device,
@@ -38,15 +33,5 @@ ze_result_t zeta_query_source_open(struct zeta_query_source *source,
 
 /** Forgets the result of a query. Errors: those of the backend. */
 ze_result_t zeta_query_source_reset(struct zeta_query_source *source, uint32_t index);
-
-/**
- * Copies the records of a query, one after the other; out_records has room for all. The result is
- * that of the backend: ZETA_PLUGIN_NOT_READY as long as its end has not run.
- */
-uint32_t zeta_query_source_collect(const struct zeta_query_source *source, uint32_t index,
-                                   uint8_t *out_records);
-
-/** Destroys the backend's pool. */
-void zeta_query_source_close(struct zeta_query_source *source);
 
 #endif

@@ -31,18 +31,13 @@ void zeta_ring_destroy(struct zeta_ring *ring)
     free(ring);
 }
 
-/** One break in the place of two: the later reason is kept, losses add up. */
-static void join_breaks(struct zeta_break *target, const struct zeta_break *other)
-{
-    if (other->reason == 0)
-        return;
-    target->reason = other->reason;
-    target->lost_records += other->lost_records;
-}
-
+/* One break in the place of two: the later reason is kept, losses add up. */
 void zeta_ring_break(struct zeta_ring *ring, const struct zeta_break *gap)
 {
-    join_breaks(&ring->pending, gap);
+    if (gap->reason == 0)
+        return;
+    ring->pending.reason = gap->reason;
+    ring->pending.lost_records += gap->lost_records;
 }
 
 static uint32_t place(const struct zeta_ring *ring, uint32_t index)

@@ -74,12 +74,8 @@ struct zeta_cursor {
 ze_result_t zeta_source_prepare(struct zeta_source *source, uint32_t record_bytes);
 
 /**
- * Begins to use what the backend opened; of rows that need a baseline the first record, if it is
- * there.
- *
- * @source        prepared; provider, tile, is_tracer, delta and keeps are set
- * @handle        the backend's stream or tracer, owned by the source from now on
- * @ring_records  capacity of the backend's ring
+ * Begins to use what the backend opened and the prepared source owns from now on; takes the
+ * baseline, if rows need one and it is there. ring_records: capacity of the backend's ring.
  */
 void zeta_source_start(struct zeta_source *source, void *handle, uint64_t ring_records);
 

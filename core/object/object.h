@@ -141,18 +141,15 @@ ze_result_t zeta_object_create_in(void *owner, enum zeta_kind owner_kind, enum z
                                   size_t size_bytes, void **out_object);
 
 /**
- * Makes the object dead: its handle is refused from now on. Exactly one of several callers that
- * race gets true. The caller owns a pin afterwards and ends with zeta_object_unpin.
+ * Makes the object dead: its handle is refused from now on. One of several callers that race gets
+ * true; it owns a pin afterwards and ends with zeta_object_unpin.
  */
 bool zeta_object_retire(void *object);
 
 /** Destroys an object that nobody else has seen, or whose handle is the library's alone. */
 void zeta_object_discard(void *object);
 
-/**
- * Destroys the object of a handle: the end of an entry point. Another thread may have destroyed it
- * meanwhile: then the result is that of zeta_object_explain().
- */
+/** Destroys the object of a handle; one that another thread destroyed meanwhile is explained. */
 ze_result_t zeta_object_destroy(void *handle, enum zeta_kind kind, const char *function,
                                 const char *parameter);
 
@@ -187,18 +184,15 @@ void zeta_object_set_finisher(enum zeta_kind kind, zeta_object_finish_fn finish)
         zeta_object_set_finisher(kind, finish);                                                    \
     }
 
-/**
- * Names the four dispatch tables that every object created from now on begins with. Called during
- * library initialisation; the tables are static.
- */
+/** Names the four static dispatch tables that objects begin with. During initialisation. */
 void zeta_object_set_dispatch(const void *const tables[4]);
 
 /** Name of a kind for messages, such as "event pool". Static. */
 const char *zeta_kind_name(enum zeta_kind kind);
 
 /**
- * Reserves the address range and opens the arenas; idempotent, called by the first initialisation
- * of the process and of each forked child. OUT_OF_HOST_MEMORY if the range cannot be reserved.
+ * Reserves the address range and opens the arenas, once in the process and in each forked child.
+ * OUT_OF_HOST_MEMORY if the range cannot be reserved.
  */
 ze_result_t zeta_object_init(void);
 

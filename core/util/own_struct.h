@@ -47,6 +47,12 @@ static inline ze_result_t zeta_own_null_pointer(const char *function, const char
     return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: %s is null", function, parameter);
 }
 
+/** INVALID_NULL_HANDLE, the same for what a function of zeta.h made. */
+static inline ze_result_t zeta_own_null_handle(const char *function, const char *parameter)
+{
+    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: %s is null", function, parameter);
+}
+
 /** Copies what is common to two structs behind struct_size; the target's size stays. */
 static inline void zeta_own_struct_copy(void *target, size_t target_bytes, const void *source,
                                         size_t source_bytes)

@@ -35,31 +35,14 @@ static void set_active_locked(struct zeta_device_metrics *metrics, uint32_t coun
     }
 }
 
-static ze_result_t deactivate(struct zeta_device *device)
+static void deactivate(struct zeta_device_metrics *metrics)
 {
-    struct zeta_device_metrics *metrics =
-        atomic_load_explicit(&device->metrics, memory_order_acquire);
-    struct zeta_device_metrics *root;
+    struct zeta_device_metrics *root = zeta_metrics_root(metrics);
 
-    if (!metrics)
-        return ZE_RESULT_SUCCESS; /* nothing was ever active */
-    root = zeta_metrics_root(metrics);
     (void)pthread_mutex_lock(&root->lock);
     set_active_locked(metrics, 0, NULL);
     zeta_clients_stop_inactive_locked(root);
     (void)pthread_mutex_unlock(&root->lock);
-    return ZE_RESULT_SUCCESS;
-}
-
-/** A group of the same domain behind position i; NULL if there is none. */
-static const struct zeta_metric_group *
-later_of_domain(uint32_t count, struct zeta_metric_group *const *groups, uint32_t i)
-{
-    for (uint32_t j = i + 1; j < count; j++) {
-        if (groups[j]->properties->domain == groups[i]->properties->domain)
-            return groups[j];
-    }
-    return NULL;
 }
 
 /**
@@ -71,35 +54,34 @@ static ze_result_t choose_groups(const struct zeta_device *device, uint32_t coun
                                  struct zeta_metric_group *const *groups,
                                  struct zeta_metric_group **kept, uint32_t *out_kept)
 {
-    bool last_wins = zeta_settings_bool("metric.last_of_domain", false);
+    const bool last_wins = zeta_settings_bool("metric.last_of_domain", false);
 
     *out_kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (groups[i]->device != device)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "group %s at position %u belongs to device %s, not to %s",
-                              groups[i]->properties->name, i, groups[i]->device->backend->id,
-                              device->backend->id);
+        ze_result_t result = zeta_metric_group_check_device(groups[i], device);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_metric_group *later = later_of_domain(count, groups, i);
+        const uint32_t domain = groups[i]->properties->domain;
+        uint32_t later = i + 1;
 
-        if (!later) {
+        while (later < count && groups[later]->properties->domain != domain)
+            later++;
+        if (later == count) {
             kept[(*out_kept)++] = groups[i];
             continue;
         }
         if (!last_wins)
-            return zeta_error(
-                ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                "groups %s and %s share domain %u, so only one of them can be active; "
-                "measure them one after the other",
-                groups[i]->properties->name, later->properties->name,
-                groups[i]->properties->domain);
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "groups %s and %s share domain %u, so only one of them can be "
+                              "active; measure them one after the other",
+                              groups[i]->properties->name, groups[later]->properties->name, domain);
         zeta_log_once(ZETA_LOG_WARN, "metric",
                       "groups %s and %s share domain %u and were activated together: the last one "
                       "is active (setting metric.last_of_domain)",
-                      groups[i]->properties->name, later->properties->name,
-                      groups[i]->properties->domain);
+                      groups[i]->properties->name, groups[later]->properties->name, domain);
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -186,8 +168,14 @@ impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_ha
     uint32_t pinned = 0;
     ze_result_t result;
 
-    if (count == 0)
-        return deactivate(device);
+    if (count == 0) {
+        struct zeta_device_metrics *metrics =
+            atomic_load_explicit(&device->metrics, memory_order_acquire);
+
+        if (metrics) /* else nothing was ever active */
+            deactivate(metrics);
+        return ZE_RESULT_SUCCESS;
+    }
     while (pinned < count && zeta_object_pin(groups[pinned], ZETA_KIND_METRIC_GROUP))
         pinned++;
     if (pinned == count)

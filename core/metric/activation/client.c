@@ -29,6 +29,12 @@ static const struct {
     [ZETA_CLIENT_METRIC] = {"the application's metric", "destroy it with zetMetricDestroyExp"},
 };
 
+/** True if the two are one device, or one is a tile of the other. */
+static bool overlap(const struct zeta_device *a, const struct zeta_device *b)
+{
+    return a == b || a->parent == b || b->parent == a;
+}
+
 /* The list ------------------------------------------------------------------------------------- */
 
 void zeta_client_add_locked(struct zeta_device_metrics *root, struct zeta_client *client)
@@ -131,7 +137,7 @@ static ze_result_t check_free_locked(const struct zeta_device_metrics *root,
         const char *unit;
 
         if (other->kind != client->kind || other->state == ZETA_CLIENT_STOPPED ||
-            !zeta_metrics_overlap(other->device, client->device))
+            !overlap(other->device, client->device))
             continue;
         unit = shared_unit(client, other);
         if (unit)
@@ -262,7 +268,7 @@ ze_result_t zeta_clients_check_none_locked(const struct zeta_device_metrics *met
 
     for (const struct zeta_client *client = root->clients; client; client = client->next) {
         /* A pool whose handle is gone is in no one's way while lists only name its queries. */
-        if (!zeta_metrics_overlap(client->device, metrics->device) ||
+        if (!overlap(client->device, metrics->device) ||
             (client->kind == ZETA_CLIENT_QUERY_POOL &&
              !zeta_object_is(client->handle, ZETA_KIND_METRIC_QUERY_POOL) &&
              !zeta_use_is(client->use)))

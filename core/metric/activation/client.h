@@ -76,10 +76,7 @@ bool zeta_group_is_active_locked(const struct zeta_metric_group *group);
 /** True if a live query pool was made of this group. The lock is held. */
 bool zeta_group_has_pool_locked(const struct zeta_metric_group *group);
 
-/**
- * HANDLE_OBJECT_IN_USE with a sentence if a client uses a group that would not be active any more
- * after these groups replace the device's active ones. The lock is held.
- */
+/** HANDLE_OBJECT_IN_USE if a client uses a group that these would replace. The lock is held. */
 ze_result_t zeta_clients_check_kept_locked(const struct zeta_device_metrics *metrics,
                                            uint32_t count, struct zeta_metric_group *const *groups);
 
@@ -90,16 +87,10 @@ ze_result_t zeta_clients_check_kept_locked(const struct zeta_device_metrics *met
 void zeta_clients_wait_for_queries(struct zeta_device_metrics *metrics, uint32_t count,
                                    struct zeta_metric_group *const *groups);
 
-/**
- * Stops streams and tracers with groups that are not active any more. The lock is held, and
- * released meanwhile.
- */
+/** Stops streams and tracers of inactive groups. The lock is held, and released meanwhile. */
 void zeta_clients_stop_inactive_locked(struct zeta_device_metrics *root);
 
-/**
- * HANDLE_OBJECT_IN_USE with a sentence if the device or one of its tiles, or for a tile its root,
- * has a client. The lock is held.
- */
+/** HANDLE_OBJECT_IN_USE if the device, one of its tiles or its root has a client. Locked. */
 ze_result_t zeta_clients_check_none_locked(const struct zeta_device_metrics *metrics);
 
 #endif

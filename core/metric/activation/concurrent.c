@@ -166,13 +166,11 @@ static ze_result_t view_groups(struct sorting *sorting, const zet_metric_group_h
             return result;
     }
     for (uint32_t i = 0; i < sorting->count; i++) {
-        const struct zeta_metric_group *group = sorting->groups[i].group;
+        ze_result_t result =
+            zeta_metric_group_check_device(sorting->groups[i].group, sorting->device);
 
-        if (group->device != sorting->device)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "group %s at position %u belongs to device %s, not to %s",
-                              group->properties->name, i, group->device->backend->id,
-                              sorting->device->backend->id);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -40,13 +40,6 @@ struct passage {
     const struct zeta_metric_data *data; /**< with a function that sees each row first */
 };
 
-static ze_result_t check(const char *function, const struct zeta_metric_sum *sum)
-{
-    if (sum)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: sum is null", function);
-}
-
 static ze_result_t check_alike(const char *function, const struct source *a, const struct source *b)
 {
     if (a == b)
@@ -212,10 +205,11 @@ ze_result_t zetaMetricSumAdd(struct zeta_metric_sum *sum, const struct zeta_metr
     struct passage passage = {.sum = sum, .data = &known};
     uint32_t first_tile = 0;
     size_t skipped = 0;
-    ze_result_t result = check(function, sum);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_own_struct_check(function, data);
+    if (!sum)
+        return zeta_own_null_handle(function, "sum");
+    result = zeta_own_struct_check(function, data);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zeta_own_struct_copy(&known, sizeof(known), data, data->struct_size);
@@ -235,10 +229,11 @@ ze_result_t zetaMetricSumAddRow(struct zeta_metric_sum *sum, const struct zeta_m
 {
     const char *function = "zetaMetricSumAddRow";
     const struct given_row *given = (const struct given_row *)row; /* its first member */
-    ze_result_t result = check(function, sum);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_own_struct_check(function, row);
+    if (!sum)
+        return zeta_own_null_handle(function, "sum");
+    result = zeta_own_struct_check(function, row);
     if (result == ZE_RESULT_SUCCESS)
         result = check_alike(function, sum->source, given->source);
     if (result == ZE_RESULT_SUCCESS)
@@ -249,12 +244,11 @@ ze_result_t zetaMetricSumAddRow(struct zeta_metric_sum *sum, const struct zeta_m
 ze_result_t zetaMetricSumMerge(struct zeta_metric_sum *sum, const struct zeta_metric_sum *other)
 {
     const char *function = "zetaMetricSumMerge";
-    ze_result_t result = check(function, sum);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = check(function, other);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_alike(function, sum->source, other->source);
+    if (!sum || !other)
+        return zeta_own_null_handle(function, "sum");
+    result = check_alike(function, sum->source, other->source);
     if (result == ZE_RESULT_SUCCESS)
         zeta_sum_merge(&sum->sum, &other->sum);
     return result;
@@ -268,10 +262,10 @@ ze_result_t zetaMetricSumGetValues(const struct zeta_metric_sum *sum, uint32_t *
     const char *function = "zetaMetricSumGetValues";
     struct zeta_sum_value *found;
     uint32_t metrics;
-    ze_result_t result = check(function, sum);
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (!sum)
+        return zeta_own_null_handle(function, "sum");
     if (!count)
         return zeta_own_null_pointer(function, "count");
     metrics = zeta_sum_plan_metric_count(sum->sum.plans[0]);

@@ -79,13 +79,8 @@ static inline struct zeta_device_metrics *zeta_metrics_root(struct zeta_device_m
     return metrics->parent ? metrics->parent : metrics;
 }
 
-/** True if the two are one device, or one is a tile of the other. Any thread. */
-bool zeta_metrics_overlap(const struct zeta_device *a, const struct zeta_device *b);
-
-/** Number of devices that count for a device: its tiles, or itself. */
+/** The devices that count for a device: its tiles, or itself. */
 uint32_t zeta_metrics_tile_count(const struct zeta_device *device);
-
-/** One of them. */
 const struct zeta_device *zeta_metrics_tile(const struct zeta_device *device, uint32_t index);
 
 /** The sets of one of them, which are loaded. */
@@ -99,23 +94,20 @@ const struct zeta_device_sets *zeta_metrics_sets(const struct zeta_device_metric
 ze_result_t zeta_metrics_number_unit(struct zeta_device_metrics *metrics, const char *unit,
                                      uint32_t *out_number);
 
+/** Loads something of a device with the lock held, unless that succeeded before. */
+ze_result_t zeta_metrics_load_once(struct zeta_device_metrics *metrics, _Atomic bool *loaded,
+                                   ze_result_t (*load)(struct zeta_device_metrics *metrics));
+
 /** DEPENDENCY_UNAVAILABLE with a sentence if metrics of the device were never enabled. Any thread.
  */
 ze_result_t zeta_metrics_check_was_enabled(struct zeta_device_metrics *metrics);
 
-/**
- * SUCCESS if groups of the device may be activated now, on a root also those of its tiles; else
- * DEPENDENCY_UNAVAILABLE with a sentence that says how to enable them. Any thread.
- */
+/** The same if groups of the device, or of one of its tiles, may not be activated now. */
 ze_result_t zeta_metrics_check_enabled(struct zeta_device_metrics *metrics);
-
-/* Sets of a device (set_files.c). */
 
 /**
  * Reads, links and compiles the sets for a device. What is wrong is logged with file and line and
- * left out; a file of a user that cannot be read does not take the other files with it.
- *
- * Ownership: *out_sets is freed with zeta_device_sets_free(). Errors: OUT_OF_HOST_MEMORY.
+ * left out. Freed with zeta_device_sets_free(). Errors: OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_device_sets_load(const struct zeta_device *device,
                                   const struct zeta_provider *provider,

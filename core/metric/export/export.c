@@ -45,8 +45,7 @@ ze_result_t zeta_export_append(struct zeta_container_writer *writer, enum zeta_c
  * ---------------------------------------------------------------------------------------
  */
 
-/** The number of the set with that text, which is taken into the list if it is
- * new. */
+/** The number of the set with that text, which is taken into the list if it is new. */
 static ze_result_t number_set(struct zeta_list *sets, struct zeta_text *text, uint32_t *out_number)
 {
     for (size_t i = 0; i < sets->count; i++) {
@@ -82,8 +81,7 @@ static ze_result_t describe_tile(struct zeta_list *sets, const struct zeta_compi
     return ZE_RESULT_SUCCESS;
 }
 
-/** Describes a group: its sets, as far as they are new, and the lines of its
- * stream. */
+/** Describes a group: its sets, as far as they are new, and the lines of its stream. */
 static ze_result_t describe_group(struct zeta_list *sets, const struct zeta_metric_group *group,
                                   struct zeta_lines *lines)
 {
@@ -209,8 +207,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_hand
     record_bytes = zeta_compiled_record_bytes(group->compiled[0]);
     if (group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the data of tracer group %s is decoded (zetMetricTracerDecodeExp), "
-                          "not "
+                          "the data of tracer group %s is decoded (zetMetricTracerDecodeExp), not "
                           "calculated, so it is not exported; record it with 'zeta record'",
                           group->properties->name);
     if (rawDataSize % record_bytes != 0)
@@ -241,47 +238,37 @@ static ze_result_t refuse(const char *sentence)
     return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s", sentence);
 }
 
-/** Notes what one chunk contains; chunks of other types are skipped. */
-static ze_result_t take_chunk(struct zeta_export_content *content,
-                              const struct zeta_container_chunk *chunk, const void *payload)
-{
-    const struct zeta_container_part part = {payload, (size_t)chunk->payload_bytes};
-
-    if (chunk->type == ZETA_CHUNK_SET) {
-        if (content->set_count == ZETA_EXPORT_MAX_TILES || chunk->stream != content->set_count + 1)
-            return refuse("the sets in the exported data are not numbered from 1 to "
-                          "at most 64");
-        content->sets[content->set_count++] = part;
-    } else if (chunk->type == ZETA_CHUNK_STREAM) {
-        if (content->stream.data)
-            return refuse("the exported data describes more than one stream");
-        content->stream = part;
-    } else if (chunk->type == ZETA_CHUNK_DATA) {
-        if (content->raw.data)
-            return refuse("the exported data has more than one piece of raw data");
-        content->raw = part;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
+/** Notes where the parts are; chunks of other types are skipped. */
 static ze_result_t read_chunks(struct zeta_container_reader *reader,
                                struct zeta_export_content *content)
 {
+    struct zeta_container_part part = {NULL, 0};
     struct zeta_container_chunk chunk;
     enum zeta_container_result found;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    const void *payload;
 
     if (zeta_container_reader_kind(reader) != ZETA_CONTAINER_EXPORT)
         return refuse("these bytes are a recording, not the export of one piece of raw data; "
                       "calculate it with 'zeta calc' or 'zeta report'");
     while ((found = zeta_container_next(reader, &chunk)) == ZETA_CONTAINER_OK) {
-        found = zeta_container_payload(reader, &payload);
+        found = zeta_container_payload(reader, &part.data);
         if (found != ZETA_CONTAINER_OK)
             break;
-        result = take_chunk(content, &chunk, payload);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
+        part.bytes = (size_t)chunk.payload_bytes;
+        if (chunk.type == ZETA_CHUNK_SET) {
+            if (content->set_count == ZETA_EXPORT_MAX_TILES ||
+                chunk.stream != content->set_count + 1)
+                return refuse(
+                    "the sets in the exported data are not numbered from 1 to at most 64");
+            content->sets[content->set_count++] = part;
+        } else if (chunk.type == ZETA_CHUNK_STREAM) {
+            if (content->stream.data)
+                return refuse("the exported data describes more than one stream");
+            content->stream = part;
+        } else if (chunk.type == ZETA_CHUNK_DATA) {
+            if (content->raw.data)
+                return refuse("the exported data has more than one piece of raw data");
+            content->raw = part;
+        }
     }
     if (found != ZETA_CONTAINER_AT_END)
         return zeta_export_result(found, zeta_container_reader_problem(reader));
@@ -328,8 +315,7 @@ static ze_result_t open_tile(struct zeta_export *export, const struct zeta_expor
     return ZE_RESULT_SUCCESS;
 }
 
-/** Checks that the tiles have the same metrics and the data is made of their
- * records. */
+/** Checks that the tiles have the same metrics and the data is made of their records. */
 static ze_result_t check_tiles(const struct zeta_export *export,
                                const struct zeta_export_content *content)
 {

@@ -1,6 +1,6 @@
 /*
- * Exported data: raw data with the description of its group, in the container
- * of zeta/container.h. sdk/doc/formats.md describes the bytes.
+ * Exported data: raw data with the description of its group, in the container of zeta/container.h.
+ * sdk/doc/formats.md describes the bytes.
  */
 #ifndef ZETA_CORE_METRIC_EXPORT_EXPORT_H
 #define ZETA_CORE_METRIC_EXPORT_EXPORT_H
@@ -46,9 +46,9 @@ ze_result_t zeta_export_add_group(struct zeta_export_target *target,
                                   struct zeta_lines *lines);
 
 /**
- * The result of the API for one of a container, with the sentence:
- * INVALID_ARGUMENT for what is no container or damaged, UNSUPPORTED_VERSION,
- * OUT_OF_HOST_MEMORY, NOT_AVAILABLE for files, and INVALID_SIZE for a full one.
+ * The result of the API for one of a container, with the sentence: INVALID_ARGUMENT for what is no
+ * container or damaged, UNSUPPORTED_VERSION, OUT_OF_HOST_MEMORY, NOT_AVAILABLE for files, and
+ * INVALID_SIZE for a full one.
  */
 ze_result_t zeta_export_result(enum zeta_container_result result, const char *sentence);
 
@@ -65,9 +65,8 @@ struct zeta_export_content {
 };
 
 /**
- * Writes exported data in the way of size queries: *size becomes what it needs.
- * Errors: INVALID_SIZE if there is not enough room; those of
- * zeta_export_result().
+ * Writes exported data in the way of size queries: *size becomes what it needs. Errors:
+ * INVALID_SIZE if there is not enough room; those of zeta_export_result().
  */
 ze_result_t zeta_export_write(const struct zeta_export_content *content, size_t *size,
                               uint8_t *data);
@@ -83,24 +82,20 @@ struct zeta_export {
 };
 
 /**
- * Opens exported data, every byte of it checked. It must stay as it is until it
- * is closed.
+ * Opens exported data, every byte of it checked. It must stay as it is until it is closed.
  *
- * Errors, with a sentence and nothing to close: INVALID_ARGUMENT,
- * UNSUPPORTED_VERSION, UNSUPPORTED_FEATURE for data of tracers,
- * OUT_OF_HOST_MEMORY.
+ * Errors, with a sentence and nothing to close: INVALID_ARGUMENT, UNSUPPORTED_VERSION,
+ * UNSUPPORTED_FEATURE for data of tracers, OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export *out_export);
 
-/** Finds or compiles the set of the next tile. Errors: those of
- * zeta_description_get(). */
+/** Finds or compiles the set of the next tile. Errors: those of zeta_description_get(). */
 ze_result_t zeta_export_add_tile(struct zeta_export *export, struct zeta_container_part set);
 
 /** Frees what belongs to opened data; also with ZETA_CLEANUP. */
 void zeta_export_close(struct zeta_export *export);
 
-/** Checks the arguments of a function that gives metrics. The result is that of
- * the function. */
+/** Checks the arguments of a function that gives metrics. The result is that of the function. */
 ze_result_t zeta_exported_metrics_check(const char *function, const uint32_t *count,
                                         const struct zeta_exported_metric *metrics);
 

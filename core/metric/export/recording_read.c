@@ -25,13 +25,6 @@ struct zeta_recording_reader {
     const void *payload; /**< of the chunk; NULL if it was not read in order */
 };
 
-static ze_result_t check_reader(const char *function, const struct zeta_recording_reader *reader)
-{
-    if (reader)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: reader is null", function);
-}
-
 ze_result_t zetaRecordingOpen(const char *path, struct zeta_recording_reader **out_reader)
 {
     struct zeta_container_problem problem = {""};
@@ -67,8 +60,7 @@ static const struct kept *find(const struct zeta_recording_reader *reader, uint3
     return NULL;
 }
 
-/** Keeps the payload of a DEVICE, SET or STREAM chunk; the first one of a
- * number counts. */
+/** Keeps the payload of a DEVICE, SET or STREAM chunk; the first one of a number counts. */
 static ze_result_t keep(struct zeta_recording_reader *reader)
 {
     const struct zeta_container_chunk *chunk = &reader->chunk;
@@ -99,7 +91,7 @@ ze_result_t zetaRecordingNext(struct zeta_recording_reader *reader,
     ze_result_t kept;
 
     if (!reader)
-        return check_reader("zetaRecordingNext", reader);
+        return zeta_own_null_handle("zetaRecordingNext", "reader");
     kept = zeta_own_struct_check("zetaRecordingNext", chunk);
     if (kept != ZE_RESULT_SUCCESS)
         return kept;
@@ -129,9 +121,8 @@ ze_result_t zetaRecordingNext(struct zeta_recording_reader *reader,
 }
 
 /**
- * The description of the stream that the chunk read last is data of.
- * Errors: INVALID_ARGUMENT with a sentence if it is no data, or of a stream
- * without description.
+ * The description of the stream that the chunk read last is data of. Errors: INVALID_ARGUMENT with
+ * a sentence if it is no data, or of a stream without description.
  */
 static ze_result_t find_stream(const struct zeta_recording_reader *reader,
                                const struct kept **out_stream, bool *out_is_tracer)
@@ -157,8 +148,7 @@ static ze_result_t find_stream(const struct zeta_recording_reader *reader,
  * ------------------------------------------------------------------------------
  */
 
-/** Adds the sets of the tiles with numbers of their own, and the lines that
- * name them. */
+/** Adds the sets of the tiles with numbers of their own, and the lines that name them. */
 static ze_result_t add_sets(const struct zeta_recording_reader *reader, const struct kept *stream,
                             struct zeta_export_content *content, struct zeta_lines *lines)
 {
@@ -196,12 +186,13 @@ ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, siz
     char value[ZET_MAX_METRIC_GROUP_NAME + 1];
     const struct kept *stream = NULL;
     bool is_tracer = false;
-    ze_result_t result = check_reader(function, reader);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS && !size)
-        result = zeta_own_null_pointer(function, "size");
-    if (result == ZE_RESULT_SUCCESS)
-        result = find_stream(reader, &stream, &is_tracer);
+    if (!reader)
+        return zeta_own_null_handle(function, "reader");
+    if (!size)
+        return zeta_own_null_pointer(function, "size");
+    result = find_stream(reader, &stream, &is_tracer);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (is_tracer)
@@ -315,11 +306,12 @@ ze_result_t zetaRecordingGetEventMetrics(struct zeta_recording_reader *reader, u
 {
     const char *function = "zetaRecordingGetEventMetrics";
     ZETA_CLEANUP(events_close) struct events events = {0};
-    ze_result_t result = check_reader(function, reader);
+    ze_result_t result;
     uint32_t room;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_exported_metrics_check(function, count, metrics);
+    if (!reader)
+        return zeta_own_null_handle(function, "reader");
+    result = zeta_exported_metrics_check(function, count, metrics);
     if (result == ZE_RESULT_SUCCESS)
         result = events_open(reader, &events);
     if (result != ZE_RESULT_SUCCESS)
@@ -330,8 +322,7 @@ ze_result_t zetaRecordingGetEventMetrics(struct zeta_recording_reader *reader, u
     return ZE_RESULT_SUCCESS;
 }
 
-/** Counts the entries of each set, and writes them if there is room;
- * *entry_count: as the API. */
+/** Counts the entries of each set, and writes them if there is room; *entry_count: as the API. */
 static ze_result_t decode(const struct events *events, uint64_t *counts, uint32_t *entry_count,
                           zet_metric_entry_exp_t *entries)
 {
@@ -374,15 +365,16 @@ ze_result_t zetaRecordingDecodeEvents(struct zeta_recording_reader *reader, uint
     const char *function = "zetaRecordingDecodeEvents";
     ZETA_CLEANUP(events_close) struct events events = {0};
     ZETA_CLEANUP(zeta_freep) uint64_t *counts = NULL;
-    ze_result_t result = check_reader(function, reader);
+    ze_result_t result;
     uint32_t sets;
 
-    if (result == ZE_RESULT_SUCCESS && !set_count)
-        result = zeta_own_null_pointer(function, "set_count");
-    if (result == ZE_RESULT_SUCCESS && !entry_count)
-        result = zeta_own_null_pointer(function, "entry_count");
-    if (result == ZE_RESULT_SUCCESS)
-        result = events_open(reader, &events);
+    if (!reader)
+        return zeta_own_null_handle(function, "reader");
+    if (!set_count)
+        return zeta_own_null_pointer(function, "set_count");
+    if (!entry_count)
+        return zeta_own_null_pointer(function, "entry_count");
+    result = events_open(reader, &events);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     sets = zeta_decode_set_count(events.plan);

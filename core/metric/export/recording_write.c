@@ -18,13 +18,6 @@ struct zeta_recording {
     uint32_t streams;
 };
 
-static ze_result_t check(const char *function, const struct zeta_recording *recording)
-{
-    if (recording)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "%s: recording is null", function);
-}
-
 ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
                                 struct zeta_recording **out_recording)
 {
@@ -53,17 +46,6 @@ ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
     }
     *out_recording = recording;
     return ZE_RESULT_SUCCESS;
-}
-
-/** The number of a device that is described already, 0 if it is not. */
-static uint32_t find_device(const struct zeta_recording *recording,
-                            const struct zeta_device *device)
-{
-    for (size_t i = 0; i < recording->devices.count; i++) {
-        if (recording->devices.items[i] == device)
-            return (uint32_t)i + 1;
-    }
-    return 0;
 }
 
 /** The lines of a DEVICE chunk; parent is 0 for a root. */
@@ -98,43 +80,47 @@ static void add_properties(const struct zeta_device *device, uint32_t parent,
     zeta_lines_add_u64(lines, "simd-width", properties->simd_width);
 }
 
+/** Describes a device, if that was not done yet. */
 static ze_result_t describe_device(struct zeta_recording *recording, struct zeta_device *device,
                                    uint32_t parent, uint32_t *out_number)
 {
+    struct zeta_list *devices = &recording->devices;
     struct zeta_lines lines = {0};
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
+    for (*out_number = 1; *out_number <= devices->count; (*out_number)++) {
+        if (devices->items[*out_number - 1] == device)
+            return ZE_RESULT_SUCCESS;
+    }
     add_properties(device, parent, &lines);
-    if (!lines.no_memory && zeta_list_add(&recording->devices, device)) {
-        *out_number = (uint32_t)recording->devices.count;
+    if (!lines.no_memory && zeta_list_add(devices, device)) {
         result = zeta_export_append(recording->target.writer, ZETA_CHUNK_DEVICE, *out_number,
                                     (struct zeta_container_part){lines.text, lines.bytes});
         if (result != ZE_RESULT_SUCCESS)
-            recording->devices.count--;
+            devices->count--;
     }
     zeta_lines_finish(&lines);
     return result;
 }
 
-/** Describes the root of a device with all its tiles, if that was not done yet.
- */
+/** Describes the root of a device with all its tiles. */
 static ze_result_t add_device(struct zeta_recording *recording, struct zeta_device *device,
                               uint32_t *out_number)
 {
     struct zeta_device *root = device->parent ? device->parent : device;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t parent = find_device(recording, root);
+    uint32_t parent = 0;
+    ze_result_t result = describe_device(recording, root, 0, &parent);
+    uint32_t number = parent;
 
-    if (parent == 0)
-        result = describe_device(recording, root, 0, &parent);
     for (uint32_t i = 0; i < root->tile_count && result == ZE_RESULT_SUCCESS; i++) {
-        uint32_t number;
+        uint32_t tile = 0;
 
-        if (find_device(recording, root->tiles[i]) == 0)
-            result = describe_device(recording, root->tiles[i], parent, &number);
+        result = describe_device(recording, root->tiles[i], parent, &tile);
+        if (root->tiles[i] == device)
+            number = tile;
     }
     if (result == ZE_RESULT_SUCCESS)
-        *out_number = find_device(recording, device);
+        *out_number = number;
     return result;
 }
 
@@ -142,10 +128,9 @@ ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording, ze_device_h
                                    uint32_t *out_number)
 {
     const char *function = "zetaRecordingAddDevice";
-    ze_result_t result = check(function, recording);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (!recording)
+        return zeta_own_null_handle(function, "recording");
     if (!zeta_object_is(device, ZETA_KIND_DEVICE))
         return zeta_object_explain(device, ZETA_KIND_DEVICE, function, "device");
     if (!out_number)
@@ -162,10 +147,11 @@ ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
     ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
     struct zeta_lines lines = {0};
     uint32_t device = 0;
-    ze_result_t result = check(function, recording);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_own_struct_check(function, desc);
+    if (!recording)
+        return zeta_own_null_handle(function, "recording");
+    result = zeta_own_struct_check(function, desc);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
@@ -190,10 +176,9 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
                                 const void *payload, size_t size)
 {
     const char *function = "zetaRecordingAppend";
-    ze_result_t result = check(function, recording);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (!recording)
+        return zeta_own_null_handle(function, "recording");
     if (!payload && size > 0)
         return zeta_own_null_pointer(function, "payload");
     if (type != ZETA_CHUNK_META && type != ZETA_CHUNK_DATA && type != ZETA_CHUNK_CLOCK &&
@@ -215,10 +200,8 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
 
 ze_result_t zetaRecordingFlush(struct zeta_recording *recording)
 {
-    ze_result_t result = check("zetaRecordingFlush", recording);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (!recording)
+        return zeta_own_null_handle("zetaRecordingFlush", "recording");
     return zeta_export_result(zeta_container_flush(recording->target.writer),
                               zeta_container_writer_problem(recording->target.writer));
 }
@@ -227,10 +210,11 @@ ze_result_t zetaRecordingGetInfo(const struct zeta_recording *recording,
                                  struct zeta_recording_info *info)
 {
     struct zeta_recording_info found = {0};
-    ze_result_t result = check("zetaRecordingGetInfo", recording);
+    ze_result_t result;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_own_struct_check("zetaRecordingGetInfo", info);
+    if (!recording)
+        return zeta_own_null_handle("zetaRecordingGetInfo", "recording");
+    result = zeta_own_struct_check("zetaRecordingGetInfo", info);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     found.bytes = zeta_container_size(recording->target.writer);

@@ -154,37 +154,39 @@ ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
 }
 
 ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
-                                     const struct zeta_group_plan *plan,
-                                     struct zeta_metric_group **out_group)
+                                     struct zeta_compiled *const *compiled,
+                                     zet_metric_group_sampling_type_flags_t sampling,
+                                     uint32_t source_id, struct zeta_metric_group **out_group)
 {
-    const struct zeta_set *set = zeta_compiled_set(plan->compiled[0]);
-    const size_t compiled_bytes = plan->compiled_count * sizeof(struct zeta_compiled *);
+    const struct zeta_set *set = zeta_compiled_set(compiled[0]);
+    const uint32_t tiles = zeta_metrics_tile_count(metrics->device);
+    const size_t compiled_bytes = tiles * sizeof(struct zeta_compiled *);
     const size_t origin_bytes = strlen(set->file) + sizeof(":4294967295");
     zet_metric_group_properties_t *properties = calloc(1, sizeof(*properties));
-    struct zeta_compiled **compiled = malloc(compiled_bytes);
+    struct zeta_compiled **copy = malloc(compiled_bytes);
     char *origin = malloc(origin_bytes);
     struct zeta_metric_group *group;
     void *made = NULL;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    if (properties && compiled && origin)
+    if (properties && copy && origin)
         result = zeta_object_create(ZETA_KIND_METRIC_GROUP, sizeof(*group), &made);
     if (result != ZE_RESULT_SUCCESS) {
         free(properties);
-        free(compiled);
+        free(copy);
         free(origin);
         return result;
     }
-    memcpy(compiled, plan->compiled, compiled_bytes);
-    zeta_metric_group_describe(compiled[0], plan->sampling, properties);
+    memcpy(copy, compiled, compiled_bytes);
+    zeta_metric_group_describe(compiled[0], sampling, properties);
     (void)snprintf(origin, origin_bytes, "%s:%u", set->file, set->line);
     group = made;
     group->device = metrics->device;
     group->metrics = metrics;
     group->set = set;
-    group->compiled = compiled;
-    group->compiled_count = plan->compiled_count;
-    group->source_id = plan->source_id;
+    group->compiled = copy;
+    group->compiled_count = tiles;
+    group->source_id = source_id;
     group->closed = true;
     group->properties = properties;
     group->origin = origin;

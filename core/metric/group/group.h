@@ -47,7 +47,7 @@ struct zeta_metric_group {
     uint32_t metric_count;        /**< of a group that an application made */
     struct zeta_user_group *user; /**< of a group that an application made, else NULL */
     bool closed;                  /**< may be activated: an application changes it no more */
-    uint32_t views;               /**< that calls have of it (group_view.h) */
+    uint32_t views;               /**< that calls have of it */
 };
 
 /** One metric of one group or of one decoder, which exists as long as that, or of an application.
@@ -62,23 +62,18 @@ struct zeta_metric_entry {
     struct zeta_user_metric *user; /**< of a metric that an application made, else NULL */
 };
 
-/** What a group is made of. */
-struct zeta_group_plan {
-    struct zeta_compiled *const *compiled; /**< copied */
-    uint32_t compiled_count;
-    zet_metric_group_sampling_type_flags_t sampling; /**< one bit */
-    uint32_t source_id;
-};
-
-/** Makes a group. Errors: OUT_OF_HOST_MEMORY; nothing is left behind then. */
+/**
+ * Makes a group of compiled sets, one per tile or one; the array is copied. Errors:
+ * OUT_OF_HOST_MEMORY; nothing is left behind then.
+ */
 ze_result_t zeta_metric_group_create(struct zeta_device_metrics *metrics,
-                                     const struct zeta_group_plan *plan,
-                                     struct zeta_metric_group **out_group);
+                                     struct zeta_compiled *const *compiled,
+                                     zet_metric_group_sampling_type_flags_t sampling,
+                                     uint32_t source_id, struct zeta_metric_group **out_group);
 
 /**
  * The metrics of a group, made when first asked for: thousands of groups are listed to find one.
- * Any thread; of a group that an application made with the root's lock held.
- * Errors: OUT_OF_HOST_MEMORY.
+ * Of a group that an application made with the root's lock held. Errors: OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
                                       struct zeta_metric_entry ***out_entries);
@@ -92,11 +87,7 @@ uint32_t zeta_metric_group_metric_count(const struct zeta_metric_group *group);
 /** Frees a group that nobody has seen yet. NULL is allowed. */
 void zeta_metric_group_discard(struct zeta_metric_group *group);
 
-/**
- * Makes the handle of a metric, of nothing yet. Errors: OUT_OF_HOST_MEMORY.
- *
- * @metric  must outlive the handle
- */
+/** Makes the handle of a metric, which must outlive it. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_metric_entry_create(const struct zeta_metric *metric,
                                      struct zeta_metric_entry **out_entry);
 
@@ -141,10 +132,8 @@ struct zeta_group_view {
 };
 
 /**
- * Takes a view of a group for a call. Any thread, without the lock of the root's metrics.
- * Errors: those of zeta_object_explain() for a group that was destroyed; there is no view then.
- *
- * @function, @parameter  for the sentence
+ * Takes a view of a group for a call, without the lock of the root's metrics. Errors: those of
+ * zeta_object_explain() for a group that was destroyed; there is no view then.
  */
 ze_result_t zeta_group_view_acquire(const void *handle, const char *function, const char *parameter,
                                     struct zeta_group_view *out_view);

@@ -98,23 +98,8 @@ ze_result_t zeta_user_group_create(const struct zeta_user_group_request *request
 /** INVALID_ARGUMENT with a sentence if a text of the caller does not fit its place in the API. */
 ze_result_t zeta_check_text(const char *text, const char *parameter, size_t limit_bytes);
 
-/* Versions of the set of a group (user_version.c). */
-
 /** A metric as an ingredient of a set of a device: of its only tile, or of all. */
 struct zeta_ingredient zeta_user_metric_ingredient(const struct zeta_device *device,
                                                    const struct zeta_user_metric *metric);
-
-/**
- * Makes a version of a group's present members and lets the group have it. Behind the root's lock.
- * Errors: INVALID_ARGUMENT with a sentence if the metrics do not fit together, OUT_OF_HOST_MEMORY;
- * the group is unchanged then.
- */
-ze_result_t zeta_user_group_renew_locked(struct zeta_user_group *user);
-
-/** Shows members only, or all metrics of the present version. Behind the root's lock. */
-ze_result_t zeta_user_group_show_locked(struct zeta_user_group *user, bool all);
-
-/** Frees versions. */
-void zeta_user_versions_free(struct zeta_user_version *newest);
 
 #endif

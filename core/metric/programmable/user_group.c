@@ -1,18 +1,298 @@
-#include "core/metric/programmable/programmable.h"
-
+/* Groups that an application made of metrics of programmables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/device/device.h"
+#include "core/formula/compile/compile.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
+#include "core/metric/programmable/programmable.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* Checking and freeing ------------------------------------------------------------------------- */
+struct zeta_ingredient zeta_user_metric_ingredient(const struct zeta_device *device,
+                                                   const struct zeta_user_metric *metric)
+{
+    uint32_t tile = device->tile_count > 0 ? metric->recipe.tile : ZETA_RECIPE_ALL_TILES;
+
+    for (uint32_t i = 0; i < device->tile_count; i++) {
+        if (metric->programmable->device == device->tiles[i])
+            tile = i;
+    }
+    return (struct zeta_ingredient){&metric->recipe, tile};
+}
+
+/* Checking ------------------------------------------------------------------------------------- */
+
+/** A metric that is not like the group, or not like its first metric. */
+static ze_result_t check_member(const struct zeta_metric_group *group,
+                                const struct zeta_user_metric *metric,
+                                const struct zeta_user_metric *first)
+{
+    const struct zeta_metric_programmable *programmable = metric->programmable;
+    const struct zeta_programmable *model = programmable->model;
+    const struct zeta_device *device = group->device;
+
+    if (programmable->device != device && programmable->device->parent != device)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "metric %s was made for device %s, group %s is of device %s",
+                          metric->recipe.name, programmable->device->backend->id,
+                          group->properties->name, device->backend->id);
+    if (programmable->sampling != group->properties->samplingType)
+        return zeta_error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "metric %s is sampled by %s, group %s is not; make it of the programmable "
+            "%s of the other sampling type",
+            metric->recipe.name,
+            programmable->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time"
+                                                                                     : "event",
+            group->properties->name, model->name);
+    if (strcmp(first->programmable->model->unit_name, model->unit_name) != 0 ||
+        strcmp(first->programmable->model->layout_name, model->layout_name) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "metric %s is counted by source %s, metric %s by source %s; metrics of "
+                          "several sources cannot share a group",
+                          metric->recipe.name, model->unit_name, first->recipe.name,
+                          first->programmable->model->unit_name);
+    return ZE_RESULT_SUCCESS;
+}
+
+/** The members fit the group and each other, and each tile has the counters that they need. */
+static ze_result_t check_members(const struct zeta_user_group *user,
+                                 const struct zeta_ingredient *ingredients)
+{
+    const struct zeta_metric_group *group = user->group;
+    const uint32_t count = user->member_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        ze_result_t result = check_member(group, user->members[i], user->members[0]);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    for (uint32_t tile = 0; count > 0 && tile < zeta_metrics_tile_count(group->device); tile++) {
+        const uint32_t needed = zeta_ingredients_slots(ingredients, count, tile);
+        const struct zeta_unit *unit = user->members[0]->programmable->model->unit;
+
+        if (needed > zeta_unit_slot_count(unit))
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s would need %u counters of unit %s, which has %u; put some "
+                              "of its metrics into another group",
+                              group->properties->name, needed, unit->name,
+                              zeta_unit_slot_count(unit));
+        if (!zeta_ingredients_fit(unit, ingredients, count, tile))
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s would need more counters of one kind than unit %s has; put "
+                              "some of its metrics into another group",
+                              group->properties->name, unit->name);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Versions ------------------------------------------------------------------------------------- */
+
+static void free_version(struct zeta_user_version *version)
+{
+    for (uint32_t i = 0; i < version->count; i++) {
+        zeta_compiled_destroy(version->compiled[i]);
+        zeta_recipe_set_finish(&version->sets[i]);
+    }
+    for (uint32_t i = 0; i < version->member_count; i++)
+        zeta_object_unpin(version->members[i]);
+    free(version->members);
+    free(version->compiled);
+    free(version->sets);
+    free(version->entries);
+    free(version);
+}
+
+/** Makes and compiles the set of one tile. */
+static ze_result_t make_set(const struct zeta_user_group *user,
+                            const struct zeta_programmable *model,
+                            const struct zeta_ingredient *ingredients, uint32_t tile,
+                            struct zeta_user_version *version)
+{
+    const struct zeta_device_sets *sets = zeta_metrics_sets(user->group->metrics, tile);
+    const struct zeta_recipe_set_request request = {
+        .catalog = sets->catalog,
+        .name = user->properties.name,
+        .description = user->properties.description,
+        .unit_name = model->unit_name,
+        .layout_name = model->layout_name,
+        .domain = model->domain,
+        .sampling = user->properties.samplingType,
+        .file = model->file,
+        .line = model->line,
+        .ingredients = ingredients,
+        .count = user->member_count,
+        .tile = tile,
+    };
+    struct zeta_diagnostics sink = {0};
+    struct zeta_set *set = &version->sets[tile].set;
+    ze_result_t result = zeta_recipe_set_init(&version->sets[tile], &request, &sink);
+
+    version->count = tile + 1;
+    if (result == ZE_RESULT_SUCCESS)
+        result = (user->properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
+                      ? zeta_set_compile_query
+                      : zeta_set_compile)(sets->catalog, set, &sets->lookup, &sink,
+                                          &version->compiled[tile]);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "group %s: %s", user->properties.name,
+                          sink.first_error);
+    return result;
+}
+
+static ze_result_t make_version(const struct zeta_user_group *user,
+                                struct zeta_user_version **out_version)
+{
+    const struct zeta_device_metrics *metrics = user->group->metrics;
+    const uint32_t tiles = zeta_metrics_tile_count(metrics->device);
+    const size_t count = user->member_count;
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_ingredient *ingredients = calloc(count + 1, sizeof(*ingredients));
+    struct zeta_user_version *version = calloc(1, sizeof(*version));
+    const struct zeta_programmable *model;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    uint32_t any = 0;
+
+    if (!ingredients || !version)
+        goto discard;
+    for (uint32_t i = 0; i < count; i++)
+        ingredients[i] = zeta_user_metric_ingredient(metrics->device, user->members[i]);
+    result = check_members(user, ingredients);
+    if (result != ZE_RESULT_SUCCESS)
+        goto discard;
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    version->sets = calloc(tiles, sizeof(*version->sets));
+    version->compiled = calloc(tiles, sizeof(struct zeta_compiled *));
+    version->members = calloc(count + 1, sizeof(struct zeta_metric_entry *));
+    if (!version->sets || !version->compiled || !version->members)
+        goto discard;
+    /* The metrics that the sets are made of may be destroyed before the version. */
+    for (; version->member_count < count; version->member_count++) {
+        version->members[version->member_count] = user->members[version->member_count]->entry;
+        zeta_object_pin_more(version->members[version->member_count]);
+    }
+    /* A group without members has the unit and layout of any programmable of its sampling type. */
+    while (any + 1 < metrics->programmable_count &&
+           metrics->programmables[any]->sampling != user->properties.samplingType)
+        any++;
+    model = (count > 0 ? user->members[0]->programmable : metrics->programmables[any])->model;
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        result = make_set(user, model, ingredients, tile, version);
+        if (result != ZE_RESULT_SUCCESS)
+            goto discard;
+        if (zeta_compiled_metric_count(version->compiled[tile]) !=
+            zeta_compiled_metric_count(version->compiled[0])) {
+            result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "group %s: tiles 0 and %u of device %s have different metrics",
+                                user->properties.name, tile, metrics->device->backend->id);
+            goto discard;
+        }
+    }
+    *out_version = version;
+    return ZE_RESULT_SUCCESS;
+
+discard:
+    if (version)
+        free_version(version);
+    return result;
+}
+
+/** The metric that every set has, as an object of the group: made once. NULL without memory. */
+static struct zeta_metric_entry *find_other(struct zeta_user_group *user,
+                                            const struct zeta_metric *metric)
+{
+    struct zeta_metric_entry **others;
+    struct zeta_metric_entry *entry = NULL;
+
+    for (uint32_t i = 0; i < user->other_count; i++) {
+        if (strcmp(user->others[i]->metric->name, metric->name) == 0 &&
+            strcmp(user->others[i]->metric->description, metric->description) == 0)
+            return user->others[i];
+    }
+    others = realloc(user->others, (user->other_count + 1) * sizeof(struct zeta_metric_entry *));
+    if (!others)
+        return NULL;
+    user->others = others;
+    if (zeta_metric_entry_create(metric, &entry) != ZE_RESULT_SUCCESS)
+        return NULL;
+    entry->group = user->group;
+    others[user->other_count++] = entry;
+    return entry;
+}
+
+/** Shows members only, or all metrics of the present version. */
+static ze_result_t show_locked(struct zeta_user_group *user, bool all)
+{
+    struct zeta_user_version *version = user->versions;
+    const struct zeta_compiled *compiled = version->compiled[0];
+    const uint32_t total = zeta_compiled_metric_count(compiled);
+    const uint32_t count = all ? total : user->member_count;
+    struct zeta_metric_entry **entries = calloc((size_t)total + 1, sizeof(*entries));
+
+    if (!entries)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] = i < user->member_count ? user->members[i]->entry
+                                            : find_other(user, zeta_compiled_metric(compiled, i));
+        if (!entries[i]) {
+            free(entries);
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    free(version->entries);
+    version->entries = entries;
+    version->entry_count = count;
+    user->group->entries = entries;
+    user->group->metric_count = count;
+    user->properties.metricCount = count;
+    return ZE_RESULT_SUCCESS;
+}
+
+/**
+ * Makes a version of a group's present members and lets the group have it. Errors:
+ * INVALID_ARGUMENT with a sentence if the metrics do not fit together, OUT_OF_HOST_MEMORY; the
+ * group is unchanged then.
+ */
+static ze_result_t renew_locked(struct zeta_user_group *user)
+{
+    struct zeta_metric_group *group = user->group;
+    struct zeta_user_version *before = user->versions;
+    struct zeta_user_version *version = NULL;
+    ze_result_t result = make_version(user, &version);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    version->older = before;
+    user->versions = version;
+    /* Its programmables have the unit, so it has a number. */
+    result = zeta_metrics_number_unit(
+        group->metrics, zeta_compiled_set(version->compiled[0])->unit->name, &group->source_id);
+    if (result == ZE_RESULT_SUCCESS)
+        result = show_locked(user, false);
+    if (result != ZE_RESULT_SUCCESS) {
+        user->versions = before;
+        free_version(version);
+        return result;
+    }
+    group->set = zeta_compiled_set(version->compiled[0]);
+    group->compiled = version->compiled;
+    group->compiled_count = version->count;
+    user->properties.domain = group->set->domain;
+    /* Calls with a view of it keep it until the group ends. */
+    if (before && !before->was_closed && user->group->views == 0) {
+        version->older = before->older;
+        free_version(before);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Members -------------------------------------------------------------------------------------- */
 
 /** Frees a group whose last reference is gone. */
 static void finish_group(struct zeta_user_part *part)
@@ -22,7 +302,12 @@ static void finish_group(struct zeta_user_part *part)
     for (uint32_t i = 0; i < user->other_count; i++)
         zeta_object_discard(user->others[i]);
     free(user->others);
-    zeta_user_versions_free(user->versions);
+    while (user->versions) {
+        struct zeta_user_version *version = user->versions;
+
+        user->versions = version->older;
+        free_version(version);
+    }
     free(user->members);
     free(user);
 }
@@ -44,8 +329,6 @@ static ze_result_t check_pools_locked(const struct zeta_metric_group *group)
                       "a query pool of group %s exists; destroy it before the group is changed",
                       group->properties->name);
 }
-
-/* Members -------------------------------------------------------------------------------------- */
 
 static uint32_t find_member(const struct zeta_user_group *user,
                             const struct zeta_user_metric *metric)
@@ -76,7 +359,7 @@ static ze_result_t close_locked(struct zeta_user_group *user)
     if (user->group->closed)
         return ZE_RESULT_SUCCESS;
     user->versions->was_closed = true; /* before objects refer to its metrics */
-    result = zeta_user_group_show_locked(user, true);
+    result = show_locked(user, true);
     user->group->closed = result == ZE_RESULT_SUCCESS;
     return result;
 }
@@ -138,7 +421,7 @@ static ze_result_t add_metric(struct zeta_metric_group *group, struct zeta_metri
         result = push_member(user, entry->user);
     if (result != ZE_RESULT_SUCCESS)
         goto end;
-    result = zeta_user_group_renew_locked(user);
+    result = renew_locked(user);
     if (result != ZE_RESULT_SUCCESS) {
         user->member_count--;
         goto end;
@@ -196,7 +479,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupRemoveMetricExp(zet_metric_group_handl
     user->member_count--;
     behind_bytes = (user->member_count - index) * sizeof(struct zeta_user_metric *);
     memmove(place, place + 1, behind_bytes);
-    result = zeta_user_group_renew_locked(user);
+    result = renew_locked(user);
     if (result != ZE_RESULT_SUCCESS) {
         memmove(place + 1, place, behind_bytes);
         *place = entry->user;
@@ -256,7 +539,7 @@ static ze_result_t fill_locked(struct zeta_user_group *user,
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
-    result = zeta_user_group_renew_locked(user);
+    result = renew_locked(user);
     if (result == ZE_RESULT_SUCCESS && user->member_count > 0)
         result = close_locked(user);
     if (result != ZE_RESULT_SUCCESS)

@@ -85,7 +85,9 @@ static void finish_pool(void *object)
 
     /* Not before: a list that still names its queries may run, and keeps the group active. */
     zeta_client_release(zeta_metrics_root(pool->group->metrics), &pool->client);
-    zeta_query_source_close(&pool->source);
+    if (pool->source.pool)
+        pool->source.provider->backend->metric.query_pool_destroy(
+            pool->source.provider->backend->self, pool->source.pool);
     (void)pthread_mutex_destroy(&pool->source.lock);
     free(pool->places);
     zeta_object_unpin(pool->group);
@@ -364,11 +366,12 @@ static ze_result_t read_records(const struct query *query, uint32_t count, uint8
     const struct zeta_device *device = query->pool->client.device;
     const size_t record_bytes = source->record_bytes;
     ZETA_CLEANUP(zeta_freep) uint8_t *all = malloc(source->record_count * record_bytes);
+    struct zeta_backend *backend = source->provider->backend;
     uint32_t code;
 
     if (!all)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a query record");
-    code = zeta_query_source_collect(source, query->index, all);
+    code = backend->metric.query_collect(backend->self, source->pool, query->index, all);
     if (code != ZETA_PLUGIN_SUCCESS)
         return explain(query, code);
     for (uint32_t i = 0; i < count; i++) {

@@ -72,8 +72,7 @@ ze_result_t zeta_collector_create(enum zeta_kind kind, const struct zeta_context
     if (result != ZE_RESULT_SUCCESS)
         return result;
     collector = made;
-    result = zeta_capture_create(is_stream ? ZETA_CAPTURE_STREAM : ZETA_CAPTURE_TRACER,
-                                 zeta_metrics_tile_count(device), &collector->capture);
+    result = zeta_capture_create(!is_stream, zeta_metrics_tile_count(device), &collector->capture);
     if (result != ZE_RESULT_SUCCESS)
         goto discard;
     pinned = calloc(group_count, sizeof(struct zeta_metric_group *));

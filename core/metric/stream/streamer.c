@@ -1,9 +1,15 @@
-/* Streamers: handles of time-based captures. */
+/* Metric streamers, and markers: numbers that command lists put into the data of units. */
 #include <string.h>
 
+#include "core/capture/unit_program.h"
 #include "core/device/device.h"
+#include "core/formula/compile/compile.h"
+#include "core/formula/sets/set.h"
+#include "core/list/list.h"
 #include "core/metric/group/group.h"
 #include "core/metric/stream/collector.h"
+#include "core/plugin/host.h"
+#include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "core/util/own_struct.h"
 #include "zeta/zeta.h"
@@ -105,4 +111,144 @@ ze_result_t zetaMetricStreamerGetInfo(zet_metric_streamer_handle_t streamer,
     return open ? ZE_RESULT_SUCCESS
                 : zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                              "%s: another thread closed the streamer", function);
+}
+
+/** A marker on its way to a list. */
+struct marker {
+    const struct zeta_device *device; /**< whose unit, or the units of its tiles */
+    const struct zeta_unit *unit;
+    enum zeta_api_group provides;       /**< who samples the unit */
+    const struct zeta_capture *capture; /**< that it is for, NULL: for all who collect */
+    uint64_t value;
+};
+
+/* Appending ------------------------------------------------------------------------------------ */
+
+/** A list reaches the unit of its own device, those of its tiles, and its own part of a root's. */
+static ze_result_t check_device(const struct zeta_command_list *list,
+                                const struct zeta_device *device, const char *what)
+{
+    if (list->device == device || list->device == device->parent || list->device->parent == device)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "the %s belongs to device %s and the command list to %s", what,
+                      device->backend->id, list->device->backend->id);
+}
+
+/** Adds the marker for the unit of one device, which has this place among the sources. */
+static ze_result_t add_tile(struct zeta_append *append, const struct marker *marker,
+                            const struct zeta_device *device, uint32_t source)
+{
+    const struct zeta_provider *provider = &device->backend->providers[marker->provides];
+    const struct zeta_provider *worker = zeta_device_queue_provider(append->list->device);
+    const struct zeta_capture *capture = marker->capture;
+    const uint64_t token = capture ? capture->sources[source].token : 0;
+    struct zeta_plugin_command *command = NULL;
+    ze_result_t result;
+
+    if (capture && token == 0)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the stream of %s takes no markers",
+                          capture->label);
+    if (!provider->backend || provider->backend != worker->backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the commands and the metrics of device %s come from different plugins, "
+                          "so command lists cannot set markers",
+                          device->backend->id);
+    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_MARKER, &command);
+    if (result == ZE_RESULT_SUCCESS)
+        /* Units exist as long as the sets of the device: until the process ends. */
+        command->u.marker =
+            (struct zeta_plugin_marker){.device = provider->device,
+                                        .unit = zeta_plugin_text(marker->unit->name),
+                                        .value = marker->value,
+                                        .stream_token = token};
+    return result;
+}
+
+/** Appends to the tile of the list where the unit is a root's, else to every tile. */
+static ze_result_t append_marker(struct zeta_command_list *list, const struct marker *marker)
+{
+    const struct zeta_device *device = marker->device;
+    struct zeta_append append;
+    ze_result_t result = zeta_list_check_metrics(list);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (marker->unit->marker_bits < 64 && marker->value >> marker->unit->marker_bits != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "marker 0x%llx does not fit the %u bits that unit %s has for it",
+                          (unsigned long long)marker->value, marker->unit->marker_bits,
+                          marker->unit->name);
+    result = zeta_append_begin(&append, list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (device->tile_count == 0)
+        result = add_tile(&append, marker, device, 0);
+    for (uint32_t i = 0; i < device->tile_count && result == ZE_RESULT_SUCCESS; i++) {
+        if (list->device == device || list->device == device->tiles[i])
+            result = add_tile(&append, marker, device->tiles[i], i);
+    }
+    return zeta_append_end(&append, result);
+}
+
+/* Entry points --------------------------------------------------------------------------------- */
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMetricStreamerMarker(
+    zet_command_list_handle_t hCommandList, zet_metric_streamer_handle_t hMetricStreamer,
+    uint32_t value)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    const struct zeta_collector *streamer = (const struct zeta_collector *)hMetricStreamer;
+    const struct zeta_metric_group *group = streamer->client.groups[0];
+    const struct marker marker = {.device = streamer->client.device,
+                                  .unit = group->set->unit,
+                                  .provides = ZETA_GROUP_METRIC_STREAM,
+                                  .capture = streamer->capture,
+                                  .value = value};
+    ze_result_t result = check_device(list, marker.device, "streamer");
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (list->context != streamer->context)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the streamer was opened in another context than that of the command "
+                          "list");
+    if (atomic_load(&streamer->capture->stopped))
+        return zeta_error(ZE_RESULT_NOT_READY,
+                          "the stream of %s was stopped, because its group was deactivated",
+                          streamer->capture->label);
+    if (!zeta_metric_group_takes_markers(group))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "group %s has no metric StreamMarker, so its stream cannot show markers",
+                          group->properties->name);
+    return append_marker(list, &marker);
+}
+
+ze_result_t ZE_APICALL impl_zetCommandListAppendMarkerExp(zet_command_list_handle_t hCommandList,
+                                                          zet_metric_group_handle_t hMetricGroup,
+                                                          uint32_t value)
+{
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    const struct zeta_metric_group *group = (const struct zeta_metric_group *)hMetricGroup;
+    ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
+    struct marker marker = {
+        .device = group->device, .provides = ZETA_GROUP_METRIC_STREAM, .value = value};
+    ze_result_t result =
+        zeta_group_view_acquire(group, "zetCommandListAppendMarkerExp", "hMetricGroup", &view);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_device(list, marker.device, "metric group");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!zeta_metric_group_takes_markers(view.group))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "group %s is not of type MARKER (zet_metric_group_type_exp_t)",
+                          view.group->properties->name);
+    marker.unit = view.group->set->unit;
+    if (view.group->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+        marker.provides = ZETA_GROUP_METRIC_QUERY;
+    else if (view.group->properties->samplingType ==
+             ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED)
+        marker.provides = ZETA_GROUP_METRIC_TRACER;
+    return append_marker(list, &marker);
 }

@@ -1,10 +1,17 @@
-/* Metric tracers: handles of captures of events. */
+/*
+ * Metric tracers and their decoders.
+ *
+ * A decoder belongs to the groups of its tracer, not to the tracer, which it outlives. Its metrics
+ * are handles of its own: they decode and have properties, and belong to no group that could be
+ * activated.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/capture/capture.h"
 #include "core/capture/unit_program.h"
 #include "core/device/device.h"
+#include "core/formula/evaluate/decode.h"
 #include "core/formula/sets/set.h"
 #include "core/metric/group/group.h"
 #include "core/metric/stream/collector.h"
@@ -15,22 +22,7 @@
 
 /* Creating ------------------------------------------------------------------------------------- */
 
-/** Two groups of one tracer: different domains, records of one form. */
-static ze_result_t check_pair(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
-{
-    if (a->properties->domain == b->properties->domain)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "groups %s and %s share domain %u; one tracer has groups of different "
-                          "domains",
-                          a->properties->name, b->properties->name, a->properties->domain);
-    if (a->set->layout != b->set->layout && strcmp(a->set->layout->name, b->set->layout->name) != 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "groups %s and %s have records of different forms; create a tracer for "
-                          "each",
-                          a->properties->name, b->properties->name);
-    return ZE_RESULT_SUCCESS;
-}
-
+/** The groups of one tracer are of the device, of different domains, with records of one form. */
 static ze_result_t check_groups(const struct zeta_device *device,
                                 struct zeta_metric_group *const *groups, uint32_t count)
 {
@@ -40,17 +32,29 @@ static ze_result_t check_groups(const struct zeta_device *device,
         const struct zeta_metric_group *group = groups[i];
         ze_result_t result = zeta_metric_group_check_device(group, device);
 
-        if (result == ZE_RESULT_SUCCESS &&
-            (group->properties->samplingType &
-             ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) == 0)
-            result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                "group %s is not tracer-based; its properties show how it is "
-                                "collected",
-                                group->properties->name);
-        for (uint32_t j = 0; j < i && result == ZE_RESULT_SUCCESS; j++)
-            result = check_pair(groups[j], group);
         if (result != ZE_RESULT_SUCCESS)
             return result;
+        if ((group->properties->samplingType &
+             ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) == 0)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "group %s is not tracer-based; its properties show how it is "
+                              "collected",
+                              group->properties->name);
+        for (uint32_t j = 0; j < i; j++) {
+            const struct zeta_metric_group *other = groups[j];
+
+            if (other->properties->domain == group->properties->domain)
+                return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                  "groups %s and %s share domain %u; one tracer has groups of "
+                                  "different domains",
+                                  other->properties->name, group->properties->name,
+                                  group->properties->domain);
+            if (strcmp(other->set->layout->name, group->set->layout->name) != 0)
+                return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                  "groups %s and %s have records of different forms; create a "
+                                  "tracer for each",
+                                  other->properties->name, group->properties->name);
+        }
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -132,5 +136,227 @@ ze_result_t ZE_APICALL impl_zetMetricTracerDestroyExp(zet_metric_tracer_exp_hand
         return result;
     zeta_collector_release(tracer);
     zeta_object_discard(tracer);
+    return ZE_RESULT_SUCCESS;
+}
+
+/** The object behind zet_metric_decoder_exp_handle_t. Constant once made. */
+struct zeta_decoder {
+    struct zeta_object object;
+    struct zeta_decode_plan *plan;
+    struct zeta_metric_entry **entries; /**< metrics, in the order of the plan */
+    uint32_t metric_count;
+    char *label; /**< of the tracer */
+};
+
+/* Creating and destroying ---------------------------------------------------------------------- */
+
+static void finish_decoder(void *object)
+{
+    struct zeta_decoder *decoder = object;
+
+    zeta_decode_plan_destroy(decoder->plan);
+    free(decoder->entries);
+    free(decoder->label);
+}
+
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_DECODER, finish_decoder)
+
+/** Ends the handles of the metrics, which other threads may still read. */
+static void discard_entries(struct zeta_decoder *decoder)
+{
+    for (uint32_t i = 0; i < decoder->metric_count; i++)
+        zeta_object_discard(decoder->entries[i]);
+}
+
+static ze_result_t make_plan(const struct zeta_collector *tracer,
+                             struct zeta_decode_plan **out_plan)
+{
+    const struct zeta_device *device = tracer->client.device;
+    const uint32_t count = tracer->client.group_count;
+    ZETA_CLEANUP(zeta_freep) struct zeta_decode_group *groups = calloc(count, sizeof(*groups));
+    const struct zeta_decode_source source = {
+        .groups = groups,
+        .group_count = count,
+        .tile_count = device->tile_count,
+        .timer_hz = device->backend->properties.timer_hz,
+        .timestamp_bits = device->backend->properties.timestamp_valid_bits,
+    };
+
+    if (!groups)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        groups[i].compiled = tracer->client.groups[i]->compiled;
+    return zeta_decode_plan_create(&source, out_plan);
+}
+
+static ze_result_t make_entries(struct zeta_decoder *decoder)
+{
+    const uint32_t count = zeta_decode_metric_count(decoder->plan);
+
+    decoder->entries = calloc(count, sizeof(struct zeta_metric_entry *));
+    if (!decoder->entries)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        struct zeta_metric_entry *entry = NULL;
+        ze_result_t result = zeta_metric_entry_create(zeta_decode_metric(decoder->plan, i), &entry);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        entry->decoder = decoder;
+        entry->place = i;
+        decoder->entries[decoder->metric_count++] = entry;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Groups and their sets live as long as the process; nothing of the tracer is kept. */
+ze_result_t ZE_APICALL impl_zetMetricDecoderCreateExp(
+    zet_metric_tracer_exp_handle_t hMetricTracer, zet_metric_decoder_exp_handle_t *phMetricDecoder)
+{
+    const struct zeta_collector *tracer = (const struct zeta_collector *)hMetricTracer;
+    struct zeta_decoder *decoder;
+    void *made = NULL;
+    ze_result_t result = zeta_object_create(ZETA_KIND_METRIC_DECODER, sizeof(*decoder), &made);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    decoder = made;
+    decoder->label = strdup(tracer->capture->label);
+    result =
+        decoder->label ? make_plan(tracer, &decoder->plan) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_entries(decoder);
+    if (result != ZE_RESULT_SUCCESS) {
+        discard_entries(decoder);
+        zeta_object_discard(decoder);
+        return result;
+    }
+    *phMetricDecoder = (zet_metric_decoder_exp_handle_t)decoder;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL
+impl_zetMetricDecoderDestroyExp(zet_metric_decoder_exp_handle_t phMetricDecoder)
+{
+    struct zeta_decoder *decoder = (struct zeta_decoder *)phMetricDecoder;
+
+    if (!zeta_object_retire(decoder))
+        return zeta_object_explain(decoder, ZETA_KIND_METRIC_DECODER, "zetMetricDecoderDestroyExp",
+                                   "phMetricDecoder");
+    discard_entries(decoder);
+    zeta_object_unpin(decoder);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL
+impl_zetMetricDecoderGetDecodableMetricsExp(zet_metric_decoder_exp_handle_t hMetricDecoder,
+                                            uint32_t *pCount, zet_metric_handle_t *phMetrics)
+{
+    const struct zeta_decoder *decoder = (const struct zeta_decoder *)hMetricDecoder;
+    const uint32_t count = zeta_count_clip(pCount, decoder->metric_count, phMetrics);
+
+    for (uint32_t i = 0; i < count; i++)
+        phMetrics[i] = (zet_metric_handle_t)decoder->entries[i];
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Decoding ------------------------------------------------------------------------------------- */
+
+/**
+ * Fills names: which position of the caller's array each metric of the decoder has. A metric that
+ * is refused may end meanwhile.
+ */
+static ze_result_t name_metrics(const struct zeta_decoder *decoder, uint32_t count,
+                                const zet_metric_handle_t *metrics, uint32_t *names)
+{
+    for (uint32_t i = 0; i < decoder->metric_count; i++)
+        names[i] = ZETA_DECODE_LEFT_OUT;
+    for (uint32_t i = 0; i < count; i++) {
+        struct zeta_metric_entry *entry = (struct zeta_metric_entry *)metrics[i];
+        ze_result_t result;
+
+        if (entry->decoder == decoder && names[entry->place] == ZETA_DECODE_LEFT_OUT) {
+            names[entry->place] = i;
+            continue;
+        }
+        if (!zeta_object_pin(entry, ZETA_KIND_METRIC))
+            return zeta_object_explain(entry, ZETA_KIND_METRIC, "zetMetricTracerDecodeExp",
+                                       "phMetrics");
+        if (entry->decoder != decoder)
+            result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "metric %s at position %u is none of the decoder of %s; take those "
+                                "of zetMetricDecoderGetDecodableMetricsExp",
+                                entry->properties->name, i, decoder->label);
+        else
+            result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "metric %s is at positions %u and %u; an entry has one index",
+                                entry->properties->name, names[entry->place], i);
+        zeta_object_unpin(entry);
+        return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static uint32_t clip_u32(uint64_t value)
+{
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricTracerDecodeExp(
+    zet_metric_decoder_exp_handle_t phMetricDecoder, size_t *pRawDataSize, uint8_t *pRawData,
+    uint32_t metricsCount, zet_metric_handle_t *phMetrics, uint32_t *pSetCount,
+    uint32_t *pMetricEntriesCountPerSet, uint32_t *pMetricEntriesCount,
+    zet_metric_entry_exp_t *pMetricEntries)
+{
+    const struct zeta_decoder *decoder = (const struct zeta_decoder *)phMetricDecoder;
+    const uint32_t sets = zeta_decode_set_count(decoder->plan);
+    const uint32_t asked = *pSetCount;
+    const bool counts_only =
+        !pMetricEntries || !pMetricEntriesCount || *pMetricEntriesCount == 0 || asked == 0;
+    ZETA_CLEANUP(zeta_freep)
+    uint32_t *names = malloc(((size_t)decoder->metric_count + 1) * sizeof(*names));
+    ZETA_CLEANUP(zeta_freep) uint64_t *counts = calloc(sets, sizeof(*counts));
+    const struct zeta_decode_request request = {
+        .raw = pRawData,
+        .raw_bytes = *pRawDataSize,
+        .names = names,
+        .set_count = asked > 0 && asked < sets ? asked : sets,
+        .capacity = counts_only ? UINT64_MAX : *pMetricEntriesCount,
+    };
+    struct zeta_decode_outcome outcome;
+    ze_result_t result;
+
+    if (!pRawData && *pRawDataSize > 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                          "pRawData is null and *pRawDataSize %zu", *pRawDataSize);
+    if (!names || !counts)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = name_metrics(decoder, metricsCount, phMetrics, names);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!pMetricEntriesCount) {
+        *pSetCount = request.set_count;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (counts_only) {
+        zeta_decode_count(decoder->plan, &request, counts, &outcome);
+    } else {
+        result = zeta_decode(decoder->plan, &request, counts, pMetricEntries, &outcome);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if (outcome.entry_count == 0 && outcome.first_needed > 0) {
+            *pMetricEntriesCount = clip_u32(outcome.first_needed);
+            return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                              "the next event has %llu entries, which are never given apart, and "
+                              "there is room for %llu",
+                              (unsigned long long)outcome.first_needed,
+                              (unsigned long long)request.capacity);
+        }
+        *pRawDataSize = outcome.consumed_bytes;
+    }
+    *pSetCount = request.set_count;
+    *pMetricEntriesCount = clip_u32(outcome.entry_count);
+    for (uint32_t i = 0; pMetricEntriesCountPerSet && i < asked && i < request.set_count; i++)
+        pMetricEntriesCountPerSet[i] = clip_u32(counts[i]);
     return ZE_RESULT_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /*
- * Loading the groups of a device, when they are first asked for.
+ * The groups of a device, which are loaded when they are first asked for.
  */
-#ifndef ZETA_CORE_METRIC_GROUP_LOAD_H
-#define ZETA_CORE_METRIC_GROUP_LOAD_H
+#ifndef ZETA_CORE_METRIC_GROUP_GROUPS_H
+#define ZETA_CORE_METRIC_GROUP_GROUPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,6 @@
 
 struct zeta_device;
 struct zeta_device_metrics;
-struct zeta_metric_group;
 
 /**
  * Loads the device's sets and makes its groups, once.
@@ -31,12 +30,5 @@ ze_result_t zeta_groups_enumerate(struct zeta_device *device, uint32_t *count,
 
 /** False if the backend gave a reason why the unit has no queries. Any thread. */
 bool zeta_unit_has_queries(const struct zeta_device_metrics *metrics, const char *unit);
-
-/**
- * The notes that concern a group: why its set has no event-based group, and what an event-based
- * group counts; "" where there are none. They live as long as the device.
- */
-void zeta_query_notes_get(const struct zeta_metric_group *group, const char **out_no_queries,
-                          const char **out_note);
 
 #endif

@@ -1,12 +1,15 @@
-#include "core/capture/capture.h"
-
+/* Opening captures: as streams of a backend, and as tracers. */
 #include <stdio.h>
 
+#include "core/capture/capture.h"
 #include "core/capture/unit_program.h"
 #include "core/formula/compile/compile.h"
+#include "core/formula/record/layout.h"
 #include "core/formula/sets/set.h"
 #include "core/plugin/host.h"
 #include "core/util/error.h"
+
+/* Streams -------------------------------------------------------------------------------------- */
 
 /** Capacity of a ring, at least. */
 #define MIN_RECORDS 4096u
@@ -16,8 +19,6 @@
 /** Bounds of the time between two polls. */
 #define POLL_MIN_NS UINT64_C(100000)
 #define POLL_MAX_NS UINT64_C(10000000)
-
-/* Periods -------------------------------------------------------------------------------------- */
 
 /**
  * What the period may not exceed: zet_metric_streamer_desc_t has 32 bits for it, and no counter
@@ -51,8 +52,6 @@ void zeta_stream_narrow_periods(const struct zeta_provider *provider,
         periods->max_ns = periods->min_ns; /* what was recorded has its period */
 }
 
-/* Opening -------------------------------------------------------------------------------------- */
-
 /** A refusal because of another process always names it, whatever the plugin reported. */
 static ze_result_t open_error(const struct zeta_source *source, const char *label,
                               struct zeta_plugin_string unit, uint32_t result)
@@ -76,7 +75,7 @@ static ze_result_t open_error(const struct zeta_source *source, const char *labe
 }
 
 /** Opens the stream of one tile; its period becomes that of the capture. */
-static ze_result_t open_source(struct zeta_capture *capture, struct zeta_source *source,
+static ze_result_t open_stream(struct zeta_capture *capture, struct zeta_source *source,
                                const struct zeta_compiled *compiled, uint64_t ring_records)
 {
     const struct zeta_provider *provider = source->provider;
@@ -184,7 +183,7 @@ ze_result_t zeta_stream_open(struct zeta_capture *capture, struct zeta_stream_re
 
     notify = request->event.event && capture->notify_records > 0;
     for (uint32_t i = 0; i < capture->source_count && result == ZE_RESULT_SUCCESS; i++)
-        result = open_source(capture, &capture->sources[i], request->compiled[i], backend_records);
+        result = open_stream(capture, &capture->sources[i], request->compiled[i], backend_records);
     if (result == ZE_RESULT_SUCCESS)
         result = choose_rings(capture, notify, ring_records);
     if (result == ZE_RESULT_SUCCESS && notify)
@@ -204,4 +203,99 @@ size_t zeta_stream_read_bytes(const struct zeta_capture *capture, uint32_t max_r
     uint64_t records = min_u64(min_u64(capture->ring_records, max_records), limit);
 
     return (size_t)(max_u64(records, 1) * capture->record_bytes);
+}
+
+/* Tracers -------------------------------------------------------------------------------------- */
+
+/** Bytes of a ring that a backend is asked for; half of it is the largest notification level. */
+#define TRACER_RING_BYTES (UINT32_C(32) << 20)
+/** Where a level that was not given, or is absurd, comes to: whole records below this. */
+#define NOTIFY_BYTES 512u
+/** How often to poll for data where no descriptor reports it. */
+#define TRACER_POLL_NS UINT64_C(1000000)
+
+/** Whole records; what was not given, or exceeds the limit, comes to a few of them. */
+static uint64_t round_level(uint64_t record_bytes, uint64_t bytes, uint64_t limit)
+{
+    const uint64_t records = (bytes + record_bytes - 1) / record_bytes;
+
+    return records == 0 || records * record_bytes > limit ? NOTIFY_BYTES / record_bytes : records;
+}
+
+static ze_result_t open_tracer(struct zeta_capture *capture, struct zeta_source *source,
+                               const struct zeta_tracer_request *request)
+{
+    const struct zeta_provider *provider = source->provider;
+    struct zeta_plugin_tracer *tracer = NULL;
+    struct zeta_plugin_tracer_desc desc = {
+        .struct_size = sizeof(desc),
+        .units = {.data = request->units,
+                  .count = request->unit_count,
+                  .stride = sizeof(*request->units)},
+        .record_bytes = capture->record_bytes,
+        .notify_bytes =
+            request->event.event ? (uint32_t)(capture->notify_records * capture->record_bytes) : 0,
+        .ring_bytes = TRACER_RING_BYTES,
+    };
+    ze_result_t result = zeta_source_prepare(source, capture->record_bytes);
+    uint32_t code;
+    char what[256];
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    code =
+        provider->backend->tracer.open(provider->backend->self, provider->device, &desc, &tracer);
+    if (code == ZETA_PLUGIN_SUCCESS && !tracer)
+        code = ZETA_PLUGIN_UNKNOWN;
+    if (code != ZETA_PLUGIN_SUCCESS) {
+        (void)snprintf(what, sizeof(what), "opening a tracer of %s", capture->label);
+        return zeta_backend_result(provider->backend, code, what);
+    }
+    source->knows_pending = true;
+    source->keeps = desc.keeps != 0;
+    zeta_source_start(source, tracer, desc.ring_bytes / desc.record_bytes);
+    /* Tiles wait here, where the earliest record of each can be compared. */
+    if (capture->source_count > 1)
+        result = zeta_source_add_ring(source, source->backend_ring);
+    return result;
+}
+
+static ze_result_t open_tracers(struct zeta_capture *capture,
+                                const struct zeta_tracer_request *request)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+
+    for (uint32_t i = 0; i < capture->source_count && result == ZE_RESULT_SUCCESS; i++)
+        result = open_tracer(capture, &capture->sources[i], request);
+    return result;
+}
+
+ze_result_t zeta_tracer_open(struct zeta_capture *capture, struct zeta_tracer_request *request)
+{
+    const uint64_t record_bytes = request->layout->record_bytes;
+    uint64_t room = 0; /* capacity of all rings, in records */
+    ze_result_t result;
+
+    capture->clock = &request->layout->fields[request->layout->ticks_field];
+    capture->record_bytes = request->layout->record_bytes;
+    capture->poll_ns = TRACER_POLL_NS;
+    capture->notify_records =
+        round_level(record_bytes, request->notify_bytes, TRACER_RING_BYTES / 2);
+    result = open_tracers(capture, request);
+    for (uint32_t i = 0; i < capture->source_count; i++)
+        room += capture->sources[i].backend_ring;
+    if (result == ZE_RESULT_SUCCESS && room < capture->notify_records) {
+        /* The backend has less room than was asked for, and would never reach the level. */
+        zeta_capture_abandon(capture);
+        capture->notify_records = round_level(record_bytes, 0, 0);
+        result = open_tracers(capture, request);
+    }
+    if (result == ZE_RESULT_SUCCESS && request->event.event)
+        result = zeta_capture_watch(capture, &request->event);
+    if (result != ZE_RESULT_SUCCESS) {
+        zeta_capture_abandon(capture);
+        return result;
+    }
+    request->notify_bytes = (uint32_t)(capture->notify_records * record_bytes);
+    return ZE_RESULT_SUCCESS;
 }

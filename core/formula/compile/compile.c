@@ -158,7 +158,7 @@ static ze_result_t choose_metrics(struct compiler *compiler)
     return ZE_RESULT_SUCCESS;
 }
 
-/** Takes the entries of the parts whose condition holds: as they are, or one behind the other. */
+/** Takes the entries of the parts whose condition holds, one behind the other. */
 static ze_result_t choose_entries(struct compiler *compiler)
 {
     struct zeta_compiled_body *body = compiler->body;
@@ -166,12 +166,6 @@ static ze_result_t choose_entries(struct compiler *compiler)
     struct zeta_program_entry *entries;
     size_t most = 0;
 
-    if (set->program_count == 1) {
-        body->entries = set->program->entries;
-        body->entry_count =
-            holds(compiler, set->program->condition) ? set->program->entry_count : 0;
-        return compiler->result;
-    }
     for (uint32_t i = 0; i < set->program_count; i++)
         most += set->program[i].entry_count;
     if (most == 0)

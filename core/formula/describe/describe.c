@@ -103,19 +103,6 @@ static void add_argument(struct zeta_text *text, const struct zeta_set *set,
         zeta_text_add(text, ")");
 }
 
-/** name(a, b, c) */
-static void add_call(struct zeta_text *text, const struct zeta_set *set,
-                     const struct zeta_expr *expr)
-{
-    zeta_text_add(text, "%s(", zeta_expr_op_name(expr->op));
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (i > 0)
-            zeta_text_add(text, ", ");
-        add_expression(text, set, expr->u.arg[i]);
-    }
-    zeta_text_add(text, ")");
-}
-
 static void add_operation(struct zeta_text *text, const struct zeta_set *set,
                           const struct zeta_expr *expr)
 {
@@ -123,7 +110,12 @@ static void add_operation(struct zeta_text *text, const struct zeta_set *set,
     const unsigned precedence = precedence_of(expr);
 
     if (precedence == ZETA_PRECEDENCE_OPERAND) {
-        add_call(text, set, expr);
+        zeta_text_add(text, "%s(", zeta_expr_op_name(expr->op));
+        for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+            zeta_text_add(text, "%s", i > 0 ? ", " : "");
+            add_expression(text, set, arg[i]);
+        }
+        zeta_text_add(text, ")");
     } else if (precedence == ZETA_PRECEDENCE_UNARY) {
         zeta_text_add(text, "%s", zeta_expr_op_name(expr->op));
         add_argument(text, set, arg[0], ZETA_PRECEDENCE_UNARY);
@@ -347,15 +339,6 @@ static void add_bank(struct zeta_text *text, const struct zeta_layout *layout,
     }
 }
 
-static void add_events(struct zeta_text *text, const struct zeta_layout *layout)
-{
-    if (layout->event_count == 0)
-        return;
-    zeta_text_add(text, "    events:\n");
-    for (uint32_t i = 0; i < layout->event_count; i++)
-        zeta_text_add(text, "      %s: %u\n", layout->events[i].name, layout->events[i].number);
-}
-
 static void add_layout(struct zeta_text *text, const struct zeta_set *set)
 {
     static const char *const kinds[ZETA_LAYOUT_KIND_COUNT] = {[ZETA_LAYOUT_DELTA] = "delta",
@@ -382,7 +365,10 @@ static void add_layout(struct zeta_text *text, const struct zeta_set *set)
         add_expression(text, set, layout->baseline);
         zeta_text_add(text, "\"\n");
     }
-    add_events(text, layout);
+    if (layout->event_count > 0)
+        zeta_text_add(text, "    events:\n");
+    for (uint32_t i = 0; i < layout->event_count; i++)
+        zeta_text_add(text, "      %s: %u\n", layout->events[i].name, layout->events[i].number);
     if (layout->info_count > 0) {
         zeta_text_add(text, "    info:\n");
         add_metrics(text, set, layout->info, layout->info_count, 6);
@@ -551,28 +537,19 @@ static void add_sampling(struct zeta_text *text, const struct zeta_set *set)
     zeta_text_add(text, "]\n");
 }
 
-/** Metrics of the set's own; those of the layout are at the end of its list. */
-static uint32_t own_metrics(const struct zeta_set *set)
-{
-    uint32_t count = 0;
-
-    while (count < set->metric_count && !set->metrics[count].is_info)
-        count++;
-    return count;
-}
-
 ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_text *text)
 {
     const struct zeta_compiled_body *body = zeta_compiled_body(compiled);
     const struct zeta_set *set = body->set;
     ze_result_t result = body->result;
-    uint32_t own;
+    uint32_t own = 0; /* metrics; those of the layout are at the end of the list */
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (set->query_of)
         set = set->query_of;
-    own = own_metrics(set);
+    while (own < set->metric_count && !set->metrics[own].is_info)
+        own++;
     zeta_text_add(text, "format: 1\n");
     result = add_symbols(text, compiled, set);
     if (result != ZE_RESULT_SUCCESS)
@@ -631,13 +608,6 @@ static _Atomic bool fork_hook_set;
 static void forget_after_fork(void)
 {
     zeta_fork_state_leave(&caches);
-}
-
-static struct cache *get_cache(void)
-{
-    if (!atomic_exchange(&fork_hook_set, true))
-        (void)pthread_atfork(NULL, NULL, forget_after_fork);
-    return zeta_fork_state_get(&caches, sizeof(struct cache));
 }
 
 static void destroy(struct zeta_description *description)
@@ -776,11 +746,14 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
                                  zet_metric_group_sampling_type_flag_t sampling,
                                  struct zeta_description **out_description)
 {
-    struct cache *cache = get_cache();
     struct zeta_description *made = NULL;
     struct zeta_description *found;
+    struct cache *cache;
     ze_result_t result;
 
+    if (!atomic_exchange(&fork_hook_set, true))
+        (void)pthread_atfork(NULL, NULL, forget_after_fork);
+    cache = zeta_fork_state_get(&caches, sizeof(*cache));
     if (!cache)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     (void)pthread_mutex_lock(&cache->fork.lock);

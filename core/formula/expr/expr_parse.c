@@ -51,10 +51,8 @@ struct parser {
 
 static struct zeta_expr *parse_choice(struct parser *parser);
 
-static void fail_at(struct parser *parser, const char *where, const char *format, ...)
-    ZETA_PRINTF(3, 4);
-
 /** Reports the first failure; later ones follow from it and are not of interest. */
+ZETA_PRINTF(3, 4)
 static void fail_at(struct parser *parser, const char *where, const char *format, ...)
 {
     va_list arguments;

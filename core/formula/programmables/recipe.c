@@ -123,9 +123,9 @@ ze_result_t zeta_template_fill(struct zeta_arena *arena, const struct zeta_names
 /** Largest number of metrics that one call can make. */
 #define MAX_INSTANCES 65536u
 
-/** Writes a value as a message shows it. */
+/** Writes a value: as a message shows it, or as expressions and selections write it. */
 static void print_value(char *text, size_t size_bytes, zet_value_info_type_exp_t type,
-                        const zet_value_t *value)
+                        const zet_value_t *value, bool for_people)
 {
     switch (type) {
     case ZET_VALUE_INFO_TYPE_EXP_UINT64:
@@ -133,14 +133,18 @@ static void print_value(char *text, size_t size_bytes, zet_value_info_type_exp_t
         (void)snprintf(text, size_bytes, "%" PRIu64, value->ui64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        (void)zeta_c_snprintf(text, size_bytes, "%g", (double)value->fp32);
+        (void)zeta_c_snprintf(text, size_bytes, for_people ? "%g" : "f64(%.9e)",
+                              (double)value->fp32);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)zeta_c_snprintf(text, size_bytes, "%g", value->fp64);
+        (void)zeta_c_snprintf(text, size_bytes, for_people ? "%g" : "f64(%.17e)", value->fp64);
         break;
     case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
-        (void)snprintf(text, size_bytes, "%s", value->b8 ? "true" : "false");
+        if (for_people)
+            (void)snprintf(text, size_bytes, "%s", value->b8 ? "true" : "false");
+        else
+            (void)snprintf(text, size_bytes, "%u", value->b8 ? 1u : 0u);
         break;
     default:
         (void)snprintf(text, size_bytes, "%" PRIu32, value->ui32);
@@ -169,7 +173,7 @@ static void print_allowed(char *text, size_t size_bytes, zet_value_info_type_exp
             value.ui32 = info->ui8;
         if (type == ZET_VALUE_INFO_TYPE_EXP_UINT16)
             value.ui32 = info->ui16;
-        print_value(text, size_bytes, type, &value);
+        print_value(text, size_bytes, type, &value, true);
         return;
     }
 }
@@ -181,7 +185,7 @@ static ze_result_t refuse_value(const struct zeta_programmable *programmable,
     char list[400] = "";
     size_t used = 0;
 
-    print_value(given, sizeof(given), parameter->value_type, value);
+    print_value(given, sizeof(given), parameter->value_type, value, true);
     for (uint32_t i = 0; i < parameter->value_count; i++) {
         char one[64];
         int length;
@@ -282,34 +286,6 @@ struct filling {
     const char *wrong;
 };
 
-/** A chosen value as expressions and selections write it. */
-static const char *value_text(struct zeta_arena *arena, const struct zeta_parameter *parameter,
-                              const zet_value_t *value)
-{
-    char text[64];
-
-    switch (parameter->value_type) {
-    case ZET_VALUE_INFO_TYPE_EXP_UINT64:
-    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
-        (void)snprintf(text, sizeof(text), "%" PRIu64, value->ui64);
-        break;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        (void)zeta_c_snprintf(text, sizeof(text), "f64(%.9e)", (double)value->fp32);
-        break;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)zeta_c_snprintf(text, sizeof(text), "f64(%.17e)", value->fp64);
-        break;
-    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
-        (void)snprintf(text, sizeof(text), "%u", value->b8 ? 1u : 0u);
-        break;
-    default:
-        (void)snprintf(text, sizeof(text), "%" PRIu32, value->ui32);
-        break;
-    }
-    return zeta_arena_copy(arena, text, strlen(text));
-}
-
 /** Names and texts of this choice: the programmable's, parameters, those of the chosen values. */
 static bool gather_names(struct filling *filling)
 {
@@ -318,7 +294,7 @@ static bool gather_names(struct filling *filling)
     uint32_t most = programmable->let_count + OWN_NAMES;
     uint32_t count = 0;
     struct zeta_let *lets;
-    char instance[16];
+    char text[64];
 
     for (uint32_t i = 0; i < programmable->parameter_count; i++)
         most += programmable->parameters[i]->values[filling->request->choice->index[i]].let_count;
@@ -333,8 +309,9 @@ static bool gather_names(struct filling *filling)
             &parameter->values[filling->request->choice->index[i]];
 
         lets[count].name = parameter->name;
-        lets[count].text =
-            value_text(&recipe->arena, parameter, &filling->request->choice->value[i]);
+        print_value(text, sizeof(text), parameter->value_type, &filling->request->choice->value[i],
+                    false);
+        lets[count].text = zeta_arena_copy(&recipe->arena, text, strlen(text));
         if (!lets[count++].text)
             return false;
         for (uint32_t j = 0; j < value->let_count; j++)
@@ -342,9 +319,9 @@ static bool gather_names(struct filling *filling)
         if (value->each_tile)
             recipe->tile = filling->request->instance;
     }
-    (void)snprintf(instance, sizeof(instance), "%" PRIu32, filling->request->instance);
+    (void)snprintf(text, sizeof(text), "%" PRIu32, filling->request->instance);
     lets[count].name = "instance";
-    lets[count].text = zeta_arena_copy(&recipe->arena, instance, strlen(instance));
+    lets[count].text = zeta_arena_copy(&recipe->arena, text, strlen(text));
     filling->names = (struct zeta_names){.lets = lets, .count = count + 1};
     return lets[count].text != NULL;
 }
@@ -467,6 +444,7 @@ static ze_result_t fill_types(struct filling *filling)
     const char *type = NULL;
     const char *value_type = NULL;
     const char *metric_class = NULL;
+    struct zeta_metric words;
     const struct template templates[] = {{programmable->type, &type},
                                          {programmable->value_type, &value_type},
                                          {programmable->metric_class, &metric_class},
@@ -475,11 +453,14 @@ static ze_result_t fill_types(struct filling *filling)
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (zeta_metric_words(type, value_type, &recipe->type, &recipe->value_type) &&
-        zeta_metric_class_word(metric_class, &recipe->metric_class))
-        return ZE_RESULT_SUCCESS;
-    filling->wrong = "its metric has an unknown type, value_type or class";
-    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (!zeta_metric_words(type, value_type, metric_class, &words)) {
+        filling->wrong = "its metric has an unknown type, value_type or class";
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    recipe->type = words.type;
+    recipe->value_type = words.value_type;
+    recipe->metric_class = words.metric_class;
+    return ZE_RESULT_SUCCESS;
 }
 
 /** The name is the application's, with the text of {suffix} where several metrics are made. */

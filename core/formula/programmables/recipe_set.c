@@ -451,9 +451,7 @@ void zeta_recipe_set_finish(struct zeta_recipe_set *made)
 /* Linking programmables: references, and a trial of each combination of values ------------------
  */
 
-static bool fail(struct zeta_linker *linker, const struct zeta_programmable *programmable,
-                 const char *format, ...) ZETA_PRINTF(3, 4);
-
+ZETA_PRINTF(3, 4)
 static bool fail(struct zeta_linker *linker, const struct zeta_programmable *programmable,
                  const char *format, ...)
 {

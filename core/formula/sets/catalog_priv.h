@@ -364,12 +364,9 @@ bool zeta_link_events(struct zeta_linker *linker, const struct zeta_set *set);
 bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
                           zet_metric_group_sampling_type_flags_t *out_sampling);
 
-/** Looks up the words for a metric's type and value type; false if there are no such words. */
-bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type_t *out_type,
-                       zet_value_type_t *out_value_type);
-
-/** Looks up the word for a metric's class; false if there is no such word. */
-bool zeta_metric_class_word(const char *word, enum zeta_value_class *out_class);
+/** Gives a metric type, value type and class by their words; false if there are no such words. */
+bool zeta_metric_words(const char *type, const char *value_type, const char *metric_class,
+                       struct zeta_metric *metric);
 
 /* Programmables (set_programmables.c). */
 

@@ -10,9 +10,7 @@ enum metric_state {
     METRIC_WRONG
 };
 
-static bool fail(const struct zeta_link_scope *scope, const struct zeta_expr *expr,
-                 const char *format, ...) ZETA_PRINTF(3, 4);
-
+ZETA_PRINTF(3, 4)
 static bool fail(const struct zeta_link_scope *scope, const struct zeta_expr *expr,
                  const char *format, ...)
 {

@@ -131,12 +131,6 @@ static void place(struct zeta_field *field, uint32_t byte, uint32_t width)
     field->delta_bits = 0;
 }
 
-static void place_view(struct zeta_field *field, const struct zeta_field *whole,
-                       const struct zeta_field *placed)
-{
-    field->low_bit = placed->low_bit + (field->low_bit - whole->low_bit);
-}
-
 static void fill_fields(const struct zeta_layout *from, struct zeta_field *fields)
 {
     const uint32_t clock = zeta_layout_clock(from);
@@ -152,7 +146,8 @@ static void fill_fields(const struct zeta_layout *from, struct zeta_field *field
         if (whole == ZETA_FIELD_NONE)
             place(&fields[i], zeta_query_record_bytes(slot++), 64);
         else
-            place_view(&fields[i], &from->fields[whole], &fields[whole]);
+            fields[i].low_bit =
+                fields[whole].low_bit + (fields[i].low_bit - from->fields[whole].low_bit);
     }
     if (clock != ZETA_FIELD_NONE)
         bits = from->fields[clock].low_width + from->fields[clock].high_width;

@@ -561,18 +561,6 @@ static bool link_set(struct zeta_linker *linker, const struct set_names *names,
            check_event_sampling(linker, set);
 }
 
-/** Adds a set that is in order to the catalog; false when memory is exhausted. */
-static bool keep_set(struct zeta_catalog *catalog, struct set_names *names,
-                     struct zeta_loaded_set *loaded)
-{
-    struct zeta_arena *arena = &catalog->arena;
-    struct zeta_set *set = &loaded->set;
-
-    return zeta_vector_push(arena, &catalog->sets, set) &&
-           zeta_names_add(arena, &names->by_name, set->name, loaded) &&
-           (!set->uuid || zeta_names_add(arena, &names->by_uuid, set->uuid, loaded));
-}
-
 /** Orders sets by domain; inside a domain they keep the order of files. */
 static void sort_sets(struct zeta_vector *sets)
 {
@@ -630,12 +618,16 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
     (void)check_unique_parts(&linker);
     for (uint32_t i = 0; i < catalog->loaded.count; i++) {
         struct zeta_loaded_set *loaded = catalog->loaded.items[i];
+        struct zeta_set *set = &loaded->set;
 
         /* What is wrong with a set need not be said again for each of its units. */
         if (loaded->also_of && loaded->also_of->faulty)
             continue;
         loaded->faulty = !link_set(&linker, &names, loaded);
-        if (!loaded->faulty && !keep_set(catalog, &names, loaded))
+        if (!loaded->faulty &&
+            !(zeta_vector_push(linker.arena, &catalog->sets, set) &&
+              zeta_names_add(linker.arena, &names.by_name, set->name, loaded) &&
+              (!set->uuid || zeta_names_add(linker.arena, &names.by_uuid, set->uuid, loaded))))
             linker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             break;

@@ -28,15 +28,6 @@ static bool has_room(struct register_text *text, uint32_t more)
     return false;
 }
 
-static bool refuse_token(struct register_text *text, const char *token, size_t length)
-{
-    zeta_reader_error(text->reader, text->node,
-                      "'%.*s' is neither ADDRESS=VALUE, ADDRESS+=VALUE, VALUE behind one of them, "
-                      "in hexadecimal digits without 0x, nor <BLOCK>",
-                      length < 60 ? (int)length : 60, token);
-    return false;
-}
-
 /** The value of a hexadecimal digit; 16 and more: it is none. */
 static uint32_t digit_of(char c)
 {
@@ -96,8 +87,13 @@ static bool add_token(struct register_text *text, const char *token, size_t leng
     } else {
         text->address += text->step;
     }
-    if (end != token + length || !text->in_run)
-        return refuse_token(text, token, length);
+    if (end != token + length || !text->in_run) {
+        zeta_reader_error(text->reader, text->node,
+                          "'%.*s' is neither ADDRESS=VALUE, ADDRESS+=VALUE, VALUE behind one of "
+                          "them, in hexadecimal digits without 0x, nor <BLOCK>",
+                          length < 60 ? (int)length : 60, token);
+        return false;
+    }
     if (!has_room(text, 1))
         return false;
     text->entries[text->count++] = (struct zeta_program_entry){
@@ -370,27 +366,18 @@ static bool find_value(const struct zeta_word *words, const char *word, uint32_t
     return words->word != NULL;
 }
 
-bool zeta_metric_words(const char *type, const char *value_type, zet_metric_type_t *out_type,
-                       zet_value_type_t *out_value_type)
+bool zeta_metric_words(const char *type, const char *value_type, const char *metric_class,
+                       struct zeta_metric *metric)
 {
-    uint32_t found_type = 0;
-    uint32_t found_value_type = 0;
+    uint32_t found[3];
 
-    if (!find_value(metric_types, type, &found_type) ||
-        !find_value(value_types, value_type, &found_value_type))
+    if (!find_value(metric_types, type, &found[0]) ||
+        !find_value(value_types, value_type, &found[1]) ||
+        !find_value(metric_classes, metric_class, &found[2]))
         return false;
-    *out_type = (zet_metric_type_t)found_type;
-    *out_value_type = (zet_value_type_t)found_value_type;
-    return true;
-}
-
-bool zeta_metric_class_word(const char *word, enum zeta_value_class *out_class)
-{
-    uint32_t found = 0;
-
-    if (!find_value(metric_classes, word, &found))
-        return false;
-    *out_class = (enum zeta_value_class)found;
+    metric->type = (zet_metric_type_t)found[0];
+    metric->value_type = (zet_value_type_t)found[1];
+    metric->metric_class = (enum zeta_value_class)found[2];
     return true;
 }
 
@@ -855,72 +842,42 @@ static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_
     return reader.errors == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+/** Adds a text, or if that is NULL the file of that name. */
+static ze_result_t add(struct zeta_catalog *catalog, const char *text, size_t length,
+                       const char *name, struct zeta_diagnostics *sink)
+{
+    struct zeta_yaml_error error;
+    struct zeta_yaml_document *document = text ? zeta_yaml_parse(text, length, name, NULL, &error)
+                                               : zeta_yaml_read_file(name, NULL, &error);
+    const ze_result_t result =
+        document ? read_document(catalog, document, sink) : zeta_diagnose_yaml(sink, name, &error);
+
+    zeta_yaml_free(document);
+    return result;
+}
+
 ze_result_t zeta_catalog_add_text(struct zeta_catalog *catalog, const char *text, size_t length,
                                   const char *name, struct zeta_diagnostics *sink)
 {
-    struct zeta_yaml_error error;
-    struct zeta_yaml_document *document = zeta_yaml_parse(text, length, name, NULL, &error);
-    ze_result_t result;
-
-    result =
-        document ? read_document(catalog, document, sink) : zeta_diagnose_yaml(sink, name, &error);
-    zeta_yaml_free(document);
-    return result;
+    return add(catalog, text, length, name, sink);
 }
 
 ze_result_t zeta_catalog_add_file(struct zeta_catalog *catalog, const char *path,
                                   struct zeta_diagnostics *sink)
 {
-    struct zeta_yaml_error error;
-    struct zeta_yaml_document *document = zeta_yaml_read_file(path, NULL, &error);
-    ze_result_t result;
-
-    result =
-        document ? read_document(catalog, document, sink) : zeta_diagnose_yaml(sink, path, &error);
-    zeta_yaml_free(document);
-    return result;
-}
-
-/** Numbers of the parts of a catalog that files add. */
-struct counts {
-    uint32_t symbols, units, layouts, shared, programs, loaded, parameters, programmables;
-};
-
-static struct counts count_parts(const struct zeta_catalog *catalog)
-{
-    return (struct counts){
-        .symbols = catalog->symbols.count,
-        .units = catalog->units.count,
-        .layouts = catalog->layouts.count,
-        .shared = catalog->shared.count,
-        .programs = catalog->programs.count,
-        .loaded = catalog->loaded.count,
-        .parameters = catalog->parameters.count,
-        .programmables = catalog->programmables.count,
-    };
-}
-
-/** Forgets what came after the counting. Its memory stays in the arena. */
-static void take_back(struct zeta_catalog *catalog, const struct counts *counts)
-{
-    catalog->symbols.count = counts->symbols;
-    catalog->units.count = counts->units;
-    catalog->layouts.count = counts->layouts;
-    catalog->shared.count = counts->shared;
-    catalog->programs.count = counts->programs;
-    catalog->loaded.count = counts->loaded;
-    catalog->parameters.count = counts->parameters;
-    catalog->programmables.count = counts->programmables;
+    return add(catalog, NULL, 0, path, sink);
 }
 
 ze_result_t zeta_catalog_add_whole(struct zeta_catalog *catalog, const char *name, const char *text,
                                    size_t length, struct zeta_diagnostics *sink)
 {
-    const struct counts before = count_parts(catalog);
-    ze_result_t result = text ? zeta_catalog_add_text(catalog, text, length, name, sink)
-                              : zeta_catalog_add_file(catalog, name, sink);
+    struct zeta_catalog before = *catalog;
+    const ze_result_t result = add(catalog, text, length, name, sink);
 
-    if (result != ZE_RESULT_SUCCESS)
-        take_back(catalog, &before);
+    if (result != ZE_RESULT_SUCCESS) {
+        /* What the parts were is still there, in the arena. */
+        before.arena = catalog->arena;
+        *catalog = before;
+    }
     return result;
 }

@@ -21,21 +21,15 @@ bool zeta_vector_push(struct zeta_arena *arena, struct zeta_vector *vector, void
     return true;
 }
 
-static uint32_t hash_name(const char *name, size_t length)
-{
-    uint32_t hash = 0x811c9dc5u;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 0x01000193u;
-    return hash;
-}
-
 /** The slot of a name, or the free one where it belongs. There is a free one. */
 static struct zeta_name_slot *find_slot(const struct zeta_name_table *names, const char *name,
                                         size_t length)
 {
-    uint32_t at = hash_name(name, length) & (names->capacity - 1);
+    uint32_t at = 0x811c9dc5u;
 
+    for (size_t i = 0; i < length; i++)
+        at = (at ^ (unsigned char)name[i]) * 0x01000193u;
+    at &= names->capacity - 1;
     while (names->slots[at].name && (strncmp(names->slots[at].name, name, length) != 0 ||
                                      names->slots[at].name[length] != '\0'))
         at = (at + 1) & (names->capacity - 1);

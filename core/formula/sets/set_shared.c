@@ -118,24 +118,17 @@ static bool read_use(struct zeta_set_reader *reader, const struct zeta_yaml_node
     return zeta_reader_name(reader, node, key, true, &use->key);
 }
 
-/** Number of members of a sequence that are scalars. */
-static uint32_t count_scalars(const struct zeta_yaml_node *first)
-{
-    uint32_t count = 0;
-
-    for (const struct zeta_yaml_node *node = first; node; node = node->next)
-        count += node->kind == ZETA_YAML_SCALAR;
-    return count;
-}
-
 bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           struct zeta_loaded_set *loaded, uint32_t index)
 {
     struct zeta_metric_use *use;
+    uint32_t count = 1;
 
     /* The first use makes room for itself and all behind it. */
+    for (const struct zeta_yaml_node *item = node->next; !loaded->uses && item; item = item->next)
+        count += item->kind == ZETA_YAML_SCALAR;
     if (!loaded->uses)
-        loaded->uses = zeta_arena_array(reader->arena, count_scalars(node), sizeof(*loaded->uses));
+        loaded->uses = zeta_arena_array(reader->arena, count, sizeof(*loaded->uses));
     if (!loaded->uses)
         return zeta_reader_no_memory(reader);
     use = &loaded->uses[loaded->use_count++];
@@ -607,9 +600,7 @@ struct arguments {
     char banks[ZETA_SET_TEXT_BYTES]; /**< names of the counters' banks */
 };
 
-static ze_result_t refuse(const struct gathered *gathered, const char *format, ...)
-    ZETA_PRINTF(2, 3);
-
+ZETA_PRINTF(2, 3)
 static ze_result_t refuse(const struct gathered *gathered, const char *format, ...)
 {
     va_list arguments;

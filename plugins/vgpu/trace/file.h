@@ -16,11 +16,14 @@
  */
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "plugins/vgpu/instance/instance.h"
 #include "trace.h"
 
+/** Name of the file, as links in /proc show it. */
+#define ZETA_VGPU_TRACE_FILE "zeta-vgpu-trace"
 #define ZETA_VGPU_TRACE_MAGIC UINT64_C(0x6563617274) /* "trace" */
 
 /** Events of a ring, a power of two: 8 MiB, some 20 ms of the fastest writer. */
@@ -41,44 +44,18 @@ struct zeta_vgpu_trace_ring {
     _Alignas(4096) struct zeta_vgpu_event events[ZETA_VGPU_TRACE_RING_EVENTS];
 };
 
-struct zeta_vgpu_trace_header {
+struct zeta_vgpu_trace_file {
     uint64_t magic;
     uint64_t number; /**< of the tracer */
     uint64_t places;
+    struct zeta_vgpu_trace_ring rings[ZETA_VGPU_TRACE_PLACES][ZETA_VGPU_SLOTS]; /**< of places */
 };
 
-/** Bytes in front of the first ring. */
-#define ZETA_VGPU_TRACE_HEADER_BYTES 4096u
-
-/** Where the tracer of a source of a tile has its rings. */
-struct zeta_vgpu_trace_place {
-    uint64_t number;     /**< of the tracer, not 0 */
-    uint32_t pid;        /**< of its process */
-    uint32_t descriptor; /**< of its file, there */
-    uint32_t index;      /**< of the rings for this tile and source in the file */
-};
-
-/** A mapped file; only the process with the tracer has one. */
-struct zeta_vgpu_trace_file {
-    int descriptor; /**< -1: none */
-    uint64_t size_bytes;
-    uint8_t *address;
-};
-
-/** Makes a file with so many places and maps it. Nothing is left behind on failure. */
-bool zeta_vgpu_trace_file_create(struct zeta_vgpu_trace_file *file, uint64_t number,
-                                 uint32_t places, struct zeta_vgpu_message *out_message);
-
-void zeta_vgpu_trace_file_destroy(struct zeta_vgpu_trace_file *file);
-
-/** Ring of a place for a slot; both are in range. */
-struct zeta_vgpu_trace_ring *zeta_vgpu_trace_file_ring(const struct zeta_vgpu_trace_file *file,
-                                                       uint32_t place, uint32_t slot);
-
-/** Maps the ring for a slot in the file of another process, or of this one; NULL if it cannot. */
-struct zeta_vgpu_trace_ring *zeta_vgpu_trace_ring_map(const struct zeta_vgpu_trace_place *place,
-                                                      uint32_t slot);
-
-void zeta_vgpu_trace_ring_unmap(struct zeta_vgpu_trace_ring *ring);
+/** Bytes of a file with so many places. */
+static inline uint64_t zeta_vgpu_trace_file_bytes(uint64_t places)
+{
+    return offsetof(struct zeta_vgpu_trace_file, rings) +
+           places * ZETA_VGPU_SLOTS * sizeof(struct zeta_vgpu_trace_ring);
+}
 
 #endif

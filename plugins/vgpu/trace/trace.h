@@ -5,7 +5,7 @@
  * Events of the device and tracers of them.
  *
  *   writer.c  what becomes an event, and the ring of a tracer that this process writes it to
- *   file.c    the file with these rings, which the process with the tracer makes
+ *   file.h    the file with these rings, which the process with the tracer makes
  *   tracer.c  in that process: all rings into one, in the order of time, and the tracer
  *
  * The process with a tracer makes a file in memory with a ring for each process, tile and source.

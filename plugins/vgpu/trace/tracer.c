@@ -8,8 +8,10 @@
  */
 #include "trace.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,7 +91,8 @@ struct zeta_plugin_tracer {
     uint32_t mark_count;
     _Atomic uint32_t state; /* ZETA_PLUGIN_TRACER_* */
 
-    struct zeta_vgpu_trace_file file;
+    struct zeta_vgpu_trace_file *file; /* mapped; NULL: none */
+    int descriptor;                    /* of it, -1: none */
     uint32_t place_count;
     struct place places[ZETA_VGPU_TRACE_PLACES];
     uint32_t lane_count;
@@ -193,9 +196,7 @@ static void find_lanes(struct zeta_plugin_tracer *tracer, uint32_t index)
             tracer->lanes[at] = *before;
         }
         tracer->lanes[at] =
-            (struct lane){.ring = zeta_vgpu_trace_file_ring(&tracer->file, index, slot),
-                          .place = index,
-                          .slot = slot};
+            (struct lane){.ring = &tracer->file->rings[index][slot], .place = index, .slot = slot};
     }
 }
 
@@ -570,6 +571,16 @@ static void *tracer_main(void *argument)
     return NULL;
 }
 
+static void close_file(struct zeta_plugin_tracer *tracer)
+{
+    if (tracer->file)
+        munmap(tracer->file, zeta_vgpu_trace_file_bytes(tracer->place_count));
+    if (tracer->descriptor >= 0)
+        close(tracer->descriptor);
+    tracer->file = NULL;
+    tracer->descriptor = -1;
+}
+
 static void destroy_tracer(struct zeta_plugin_tracer *tracer)
 {
     if (tracer->running) {
@@ -586,7 +597,7 @@ static void destroy_tracer(struct zeta_plugin_tracer *tracer)
         zeta_vgpu_instance_release_unit(tracer->instance, place->tile,
                                         ZETA_VGPU_UNIT_TRACE_WORK + place->source);
     }
-    zeta_vgpu_trace_file_destroy(&tracer->file);
+    close_file(tracer);
     zeta_vgpu_ring_finish(&tracer->ring);
     pthread_cond_destroy(&tracer->wake);
     pthread_mutex_destroy(&tracer->lock);
@@ -648,15 +659,24 @@ static uint32_t take_units(struct zeta_plugin_tracer *tracer)
 static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     const uint64_t number = zeta_vgpu_instance_new_number(tracer->instance);
-    struct zeta_vgpu_message message;
+    const uint64_t bytes = zeta_vgpu_trace_file_bytes(tracer->place_count);
+    const uint64_t head[] = {ZETA_VGPU_TRACE_MAGIC, number, tracer->place_count};
+    void *file = MAP_FAILED;
 
     if (number == 0)
         return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on",
                                      source_names[tracer->places[0].source],
                                      tracer->vgpu->description.id, ZETA_VGPU_NO_PROCESS);
-    if (!zeta_vgpu_trace_file_create(&tracer->file, number, tracer->place_count, &message))
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "%s: %s",
-                              self->vgpu->description.id, message.text);
+    tracer->descriptor = zeta_vgpu_shared_file_create(ZETA_VGPU_TRACE_FILE, bytes);
+    if (tracer->descriptor >= 0 &&
+        pwrite(tracer->descriptor, head, sizeof(head), 0) == (ssize_t)sizeof(head))
+        file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                    tracer->descriptor, 0);
+    if (file == MAP_FAILED)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_OUT_OF_HOST_MEMORY,
+                              "%s: the file for events cannot be made: %s",
+                              self->vgpu->description.id, strerror(errno));
+    tracer->file = file;
     for (uint32_t i = 0; i < tracer->place_count; i++) {
         struct place *place = &tracer->places[i];
         struct zeta_vgpu_trace *shared = place->shared;
@@ -665,7 +685,7 @@ static uint32_t offer_places(const struct zeta_plugin *self, struct zeta_plugin_
         atomic_store(&shared->number, 0);
         atomic_store(&shared->writers, 0);
         atomic_store(&shared->pid, (uint32_t)getpid());
-        atomic_store(&shared->descriptor, (uint32_t)tracer->file.descriptor);
+        atomic_store(&shared->descriptor, (uint32_t)tracer->descriptor);
         atomic_store(&shared->index, i);
         atomic_store(&shared->number, number);
     }
@@ -702,7 +722,7 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
     tracer->vgpu = vgpu;
     tracer->first_tile = device->first_tile;
     tracer->tile_count = device->tile_count;
-    tracer->file.descriptor = -1;
+    tracer->descriptor = -1;
     result = choose_places(self, tracer, &desc->units);
     if (result != ZETA_PLUGIN_SUCCESS)
         goto destroy;
@@ -761,7 +781,7 @@ void zeta_vgpu_tracers_forget(struct zeta_vgpu *vgpu)
 
     /* Who holds a copy of the descriptor keeps the rings of a dead parent. */
     LIST_FOREACH (tracer, &vgpu->open_tracers, entry)
-        zeta_vgpu_trace_file_destroy(&tracer->file);
+        close_file(tracer);
 }
 
 const struct zeta_plugin_tracer_ops zeta_vgpu_tracer_ops = {

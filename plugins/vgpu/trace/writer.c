@@ -1,6 +1,7 @@
 #include "trace.h"
 
-#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,8 @@ void zeta_vgpu_trace_writer_init(struct zeta_vgpu_trace_writer *writer, struct z
 
 static void unlink_locked(struct zeta_vgpu_trace_link *link)
 {
-    zeta_vgpu_trace_ring_unmap(link->ring);
+    if (link->ring)
+        munmap(link->ring, sizeof(*link->ring));
     link->ring = NULL;
     link->number = 0;
 }
@@ -46,6 +48,34 @@ void zeta_vgpu_trace_writer_abandon(struct zeta_vgpu_trace_writer *writer)
 }
 
 /*
+ * Maps the ring of a slot in the file that a process, perhaps this one, made known in the instance;
+ * NULL if it is not the file of that tracer, or has no such place.
+ */
+static struct zeta_vgpu_trace_ring *map_ring(const struct zeta_vgpu_trace *trace, uint64_t number,
+                                             uint32_t slot)
+{
+    const int file = zeta_vgpu_shared_file_open(
+        atomic_load(&trace->pid), atomic_load(&trace->descriptor), ZETA_VGPU_TRACE_FILE);
+    const uint64_t index = atomic_load(&trace->index);
+    uint64_t head[2] = {0, 0};
+    struct stat status;
+    void *ring = MAP_FAILED;
+
+    if (file < 0)
+        return NULL;
+    if (atomic_load(&trace->number) == number && fstat(file, &status) == 0 &&
+        pread(file, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+        head[0] == ZETA_VGPU_TRACE_MAGIC && head[1] == number && index < ZETA_VGPU_TRACE_PLACES &&
+        (uint64_t)status.st_size >= zeta_vgpu_trace_file_bytes(index + 1))
+        ring = mmap(NULL, sizeof(struct zeta_vgpu_trace_ring), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_NORESERVE, file,
+                    (off_t)(zeta_vgpu_trace_file_bytes(index) +
+                            slot * sizeof(struct zeta_vgpu_trace_ring)));
+    close(file);
+    return ring == MAP_FAILED ? NULL : ring;
+}
+
+/*
  * Makes the ring of this process ours. Another process may have had the slot before, and may have
  * been killed in the middle of an event, so we go on where it stopped.
  */
@@ -55,16 +85,13 @@ static void link_locked(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_so
     struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
     struct zeta_vgpu_trace *trace = zeta_vgpu_instance_trace(instance, writer->tile, source);
     const uint32_t slot = zeta_vgpu_instance_slot(instance);
-    const struct zeta_vgpu_trace_place place = {.number = atomic_load(&trace->number),
-                                                .pid = atomic_load(&trace->pid),
-                                                .descriptor = atomic_load(&trace->descriptor),
-                                                .index = atomic_load(&trace->index)};
+    const uint64_t number = atomic_load(&trace->number);
 
     unlink_locked(link);
-    if (slot == 0 || place.number == 0 || atomic_load(&trace->number) != place.number)
+    if (slot == 0 || number == 0)
         return;
-    link->number = place.number;
-    link->ring = zeta_vgpu_trace_ring_map(&place, slot - 1);
+    link->number = number;
+    link->ring = map_ring(trace, number, slot - 1);
     if (!link->ring)
         return;
     link->tail = atomic_load(&link->ring->tail);

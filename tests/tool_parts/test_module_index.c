@@ -107,7 +107,7 @@ static void index__without_a_folder__is_empty(void **state)
     struct zeta_module_index index;
 
     (void)state;
-    assert_int_equal(zeta_module_index_read(&index, "/nowhere/at/all"), 0);
+    assert_int_equal(zeta_module_index_read(&index, "/nowhere/at/all", NULL), 0);
     assert_int_equal(index.count, 0);
     assert_null(zeta_module_index_find(&index, 0));
     zeta_module_index_finish(&index);
@@ -127,7 +127,7 @@ static uint32_t count_new(const char *folder, uint64_t *io_offset)
     struct zeta_module_index index;
     uint32_t count;
 
-    assert_int_equal(zeta_module_index_read_on(&index, folder, io_offset), 0);
+    assert_int_equal(zeta_module_index_read(&index, folder, io_offset), 0);
     assert_int_equal(index.bad_lines, 0);
     count = index.count;
     zeta_module_index_finish(&index);

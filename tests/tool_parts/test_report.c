@@ -378,7 +378,7 @@ static void modules__recorded__are_found_by_their_addresses(void **state)
     /* Without its end: as far as its kernels reach. */
     bytes = make_module("base: 65536\nkernel: 65536 16 one\nkernel: 65600 64 two\n", "", payload);
     assert_int_equal(zeta_report_modules_add(&folder, 2, payload, bytes), ZETA_EXIT_OK);
-    assert_int_equal(zeta_module_index_read(&index, folder.path), ZETA_EXIT_OK);
+    assert_int_equal(zeta_module_index_read(&index, folder.path, NULL), ZETA_EXIT_OK);
     assert_int_equal(index.count, 2);
     assert_int_equal(index.bad_lines, 0);
     entry = zeta_module_index_find(&index, 4200);

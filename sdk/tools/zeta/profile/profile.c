@@ -4,68 +4,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sdk/tools/zeta/output/message.h"
 
-/* A word between tabs. */
-struct word {
-    const char *text;
-    size_t size;
-};
-
-static struct word next_word(struct word *rest)
+/* Digits of a base and nothing else; null is no number. */
+static bool read_number(const char *word, int base, uint64_t *out_number)
 {
-    const char *tab = rest->size ? memchr(rest->text, '\t', rest->size) : NULL;
-    struct word word = {rest->text, tab ? (size_t)(tab - rest->text) : rest->size};
-    const size_t used = word.size + (tab != NULL);
+    const char *digits = base == 16 ? "0123456789abcdef" : "0123456789";
 
-    rest->text += used;
-    rest->size -= used;
-    return word;
-}
-
-static bool is(struct word word, const char *text)
-{
-    return word.size == strlen(text) && memcmp(word.text, text, word.size) == 0;
-}
-
-static int digit_of(char letter)
-{
-    if (letter >= '0' && letter <= '9')
-        return letter - '0';
-    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : 16;
-}
-
-static bool read_number(struct word word, unsigned base, uint64_t *out_number)
-{
-    uint64_t number = 0;
-
-    if (word.size == 0 || word.size > 20)
+    if (!word || !*word || word[strspn(word, digits)] != '\0')
         return false;
-    for (size_t i = 0; i < word.size; i++) {
-        const unsigned digit = (unsigned)digit_of(word.text[i]);
-
-        if (digit >= base || number > (UINT64_MAX - digit) / base)
-            return false;
-        number = number * base + digit;
-    }
-    *out_number = number;
-    return true;
+    errno = 0;
+    *out_number = strtoull(word, NULL, base);
+    return errno == 0;
 }
 
-/* Takes back what the writer did to bytes that lines have a use for. */
-static char *read_name(struct word word)
+/* Takes back what the writer did to bytes that lines have a use for. Null without memory. */
+static char *decode(const char *word)
 {
-    char *name = malloc(word.size + 1);
+    char *name = malloc(strlen(word) + 1);
     size_t length = 0;
 
-    for (size_t i = 0; name && i < word.size; i++) {
-        uint64_t byte = (unsigned char)word.text[i];
+    for (; name && *word; word++) {
+        char digits[3] = "";
+        uint64_t byte = 0;
 
-        if (word.text[i] == '%' && word.size - i > 2 &&
-            read_number((struct word){word.text + i + 1, 2}, 16, &byte) && byte != 0)
-            i += 2;
-        name[length++] = (char)byte;
+        if (*word == '%')
+            (void)strncpy(digits, word + 1, 2);
+        if (strlen(digits) == 2 && read_number(digits, 16, &byte) && byte != 0)
+            word += 2;
+        name[length++] = byte != 0 ? (char)byte : *word;
     }
     if (name)
         name[length] = '\0';
@@ -73,26 +42,24 @@ static char *read_name(struct word word)
 }
 
 /* "name=address" */
-static bool read_kernel(struct zeta_module_entry *entry, struct word word, bool *out_memory)
+static bool read_kernel(struct zeta_module_entry *entry, char *word, bool *out_memory)
 {
-    const char *equals = word.size ? memchr(word.text, '=', word.size) : NULL;
-    const size_t length = equals ? (size_t)(equals - word.text) : 0;
+    char *address = word;
+    struct zeta_module_kernel kernel = {0};
     struct zeta_module_kernel *kernels;
-    uint64_t address = 0;
 
-    if (!equals || !read_number((struct word){equals + 1, word.size - length - 1}, 16, &address))
+    word = strsep(&address, "=");
+    if (!read_number(address, 16, &kernel.address))
         return false;
+    kernel.name = decode(word);
     kernels = realloc(entry->kernels, (entry->kernel_count + 1) * sizeof(*kernels));
-    if (!kernels) {
-        *out_memory = false;
-        return false;
-    }
-    entry->kernels = kernels;
-    kernels += entry->kernel_count;
-    kernels->address = address;
-    kernels->name = read_name((struct word){word.text, length});
-    *out_memory = kernels->name != NULL;
-    entry->kernel_count += *out_memory;
+    if (kernels)
+        entry->kernels = kernels;
+    *out_memory = kernels && kernel.name;
+    if (*out_memory)
+        kernels[entry->kernel_count++] = kernel;
+    else
+        free(kernel.name);
     return *out_memory;
 }
 
@@ -105,39 +72,31 @@ static void finish_entry(struct zeta_module_entry *entry)
 }
 
 /* Reads what follows "load"; false when the line is none, or without memory. */
-static bool read_load(struct zeta_module_entry *entry, struct word line, bool *out_memory)
-{
-    struct word file;
-    uint64_t pid = 0;
-    bool fine = read_number(next_word(&line), 10, &pid) && pid <= UINT32_MAX;
-
-    fine = read_number(next_word(&line), 16, &entry->begin) && fine;
-    fine = read_number(next_word(&line), 16, &entry->end) && fine;
-    file = next_word(&line);
-    if (!fine || entry->begin >= entry->end || file.size == 0 || memchr(file.text, '\0', file.size))
-        return false;
-    entry->pid = (uint32_t)pid;
-    entry->file = read_name(file);
-    *out_memory = entry->file != NULL;
-    while (fine && *out_memory && line.size > 0)
-        fine = read_kernel(entry, next_word(&line), out_memory);
-    /* The file lies in the folder, whatever the line has. */
-    return fine && *out_memory && entry->file[0] != '.' && !strchr(entry->file, '/');
-}
-
-static bool add_load(struct zeta_module_index *index, struct word line, bool *out_memory)
+static bool add_load(struct zeta_module_index *index, char *line, bool *out_memory)
 {
     struct zeta_module_entry entry = {0};
-    struct zeta_module_entry *entries;
+    struct zeta_module_entry *entries = NULL;
+    const char *file;
+    uint64_t pid = 0;
+    bool is_good = read_number(strsep(&line, "\t"), 10, &pid) && pid <= UINT32_MAX &&
+                   read_number(strsep(&line, "\t"), 16, &entry.begin) &&
+                   read_number(strsep(&line, "\t"), 16, &entry.end) && entry.begin < entry.end;
 
-    if (!read_load(&entry, line, out_memory)) {
-        finish_entry(&entry);
+    file = strsep(&line, "\t");
+    if (!is_good || !file || !*file)
         return false;
+    entry.pid = (uint32_t)pid;
+    entry.file = decode(file);
+    *out_memory = entry.file != NULL;
+    while (is_good && *out_memory && line && *line)
+        is_good = read_kernel(&entry, strsep(&line, "\t"), out_memory);
+    /* The file is in the folder, whatever the line has. */
+    if (is_good && *out_memory && entry.file[0] != '.' && !strchr(entry.file, '/')) {
+        entries = realloc(index->entries, (index->count + 1) * sizeof(*entries));
+        *out_memory = entries != NULL;
     }
-    entries = realloc(index->entries, (index->count + 1) * sizeof(*entries));
     if (!entries) {
         finish_entry(&entry);
-        *out_memory = false;
         return false;
     }
     index->entries = entries;
@@ -146,12 +105,12 @@ static bool add_load(struct zeta_module_index *index, struct word line, bool *ou
 }
 
 /* A module that ended: the last that was loaded there. */
-static bool note_unload(struct zeta_module_index *index, struct word line)
+static bool note_unload(struct zeta_module_index *index, char *line)
 {
     uint64_t pid = 0, begin = 0;
 
-    if (!read_number(next_word(&line), 10, &pid) || !read_number(next_word(&line), 16, &begin) ||
-        line.size > 0)
+    if (!read_number(strsep(&line, "\t"), 10, &pid) ||
+        !read_number(strsep(&line, "\t"), 16, &begin) || (line && *line))
         return false;
     for (uint32_t i = index->count; i-- > 0;) {
         struct zeta_module_entry *entry = &index->entries[i];
@@ -164,15 +123,6 @@ static bool note_unload(struct zeta_module_index *index, struct word line)
     return false;
 }
 
-static bool read_line(struct zeta_module_index *index, struct word line, bool *out_memory)
-{
-    struct word kind = next_word(&line);
-
-    if (is(kind, "load"))
-        return add_load(index, line, out_memory);
-    return is(kind, "unload") && note_unload(index, line);
-}
-
 bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, size_t size)
 {
     bool memory = true;
@@ -180,106 +130,62 @@ bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, 
     *index = (struct zeta_module_index){0};
     while (size > 0 && memory) {
         const char *end = memchr(text, '\n', size);
-        /* A line without an end is still being written, or was cut. */
         const size_t length = end ? (size_t)(end - text) : size;
+        char *line = strndup(text, length);
+        char *rest = line;
+        const char *kind = line ? strsep(&rest, "\t") : "";
 
-        if (!end || !read_line(index, (struct word){text, length}, &memory))
+        memory = line != NULL;
+        /* A line without an end is still being written, or was cut. */
+        if (!end ||
+            !(strcmp(kind, "load") == 0 ? add_load(index, rest, &memory)
+                                        : strcmp(kind, "unload") == 0 && note_unload(index, rest)))
             index->bad_lines++;
+        free(line);
         text += length + (end != NULL);
         size -= length + (end != NULL);
     }
     return memory;
 }
 
-/* The rest of a file; null without memory, or when it cannot be read. */
-static char *read_rest(FILE *file, size_t *out_size)
+int zeta_module_index_read(struct zeta_module_index *index, const char *folder, uint64_t *io_offset)
 {
-    size_t size = 0, room = 65536;
-    char *text = malloc(room);
-
-    while (text) {
-        const size_t n = fread(text + size, 1, room - size, file);
-        char *larger;
-
-        size += n;
-        if (size < room)
-            break;
-        room *= 2;
-        larger = realloc(text, room);
-        if (!larger)
-            free(text);
-        text = larger;
-    }
-    *out_size = size;
-    return text;
-}
-
-/* Text of the index behind an offset; null without a message when there is no index. */
-static int read_text(const char *folder, uint64_t offset, char **out_text, size_t *out_size)
-{
+    const uint64_t offset = io_offset ? *io_offset : 0;
+    struct stat about;
     char *path = NULL;
+    char *text = NULL;
     FILE *file = NULL;
+    size_t size = 0;
     int status = ZETA_EXIT_OK;
 
-    *out_text = NULL;
-    *out_size = 0;
+    *index = (struct zeta_module_index){0};
     if (asprintf(&path, "%s/index", folder) < 0)
         return zeta_print_failure("no memory to read the modules in %s", folder);
-    errno = 0;
     file = fopen(path, "re");
-    if (file && fseeko(file, (off_t)offset, SEEK_SET) == 0) {
-        *out_text = read_rest(file, out_size);
-        if (!*out_text)
-            status = zeta_print_failure("no memory for the modules in %s", folder);
-    } else if (errno != ENOENT) {
+    if (!file && errno == ENOENT)
+        goto end;
+    if (!file || fstat(fileno(file), &about) != 0 || fseeko(file, (off_t)offset, SEEK_SET) != 0) {
         status = zeta_print_failure("cannot read %s: %s", path, strerror(errno));
+        goto end;
     }
-    if (file)
-        (void)fclose(file);
-    free(path);
-    return status;
-}
-
-static int parse_text(struct zeta_module_index *index, const char *folder, const char *text,
-                      size_t size)
-{
-    if (zeta_module_index_parse(index, text, size))
-        return ZETA_EXIT_OK;
-    return zeta_print_failure("no memory for the modules in %s", folder);
-}
-
-int zeta_module_index_read(struct zeta_module_index *index, const char *folder)
-{
-    char *text = NULL;
-    size_t size = 0;
-    int status;
-
-    *index = (struct zeta_module_index){0};
-    status = read_text(folder, 0, &text, &size);
-    if (status == ZETA_EXIT_OK)
-        status = parse_text(index, folder, text, size);
-    free(text);
-    return status;
-}
-
-int zeta_module_index_read_on(struct zeta_module_index *index, const char *folder,
-                              uint64_t *io_offset)
-{
-    const char *end = NULL;
-    char *text = NULL;
-    size_t size = 0;
-    int status;
-
-    *index = (struct zeta_module_index){0};
-    status = read_text(folder, *io_offset, &text, &size);
+    if ((uint64_t)about.st_size > offset)
+        size = (size_t)about.st_size - (size_t)offset;
+    text = malloc(size + 1);
     if (text)
-        end = memrchr(text, '\n', size);
-    if (status == ZETA_EXIT_OK && end) {
-        size = (size_t)(end - text) + 1;
-        status = parse_text(index, folder, text, size);
+        size = fread(text, 1, size, file);
+    if (text && io_offset) {
+        const char *end = memrchr(text, '\n', size);
+
+        size = end ? (size_t)(end - text) + 1 : 0;
         *io_offset += size;
     }
+    if (!text || !zeta_module_index_parse(index, text, size))
+        status = zeta_print_failure("no memory for the modules in %s", folder);
+end:
+    if (file)
+        (void)fclose(file);
     free(text);
+    free(path);
     return status;
 }
 
@@ -416,7 +322,7 @@ static int open_source(struct zeta_ip_profile *profile, const char *folder)
     profile->source = source;
     if (!source)
         return zeta_print_failure("no memory to look up instructions");
-    if (folder && zeta_module_index_read(&source->index, folder) != ZETA_EXIT_OK)
+    if (folder && zeta_module_index_read(&source->index, folder, NULL) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     source->images = calloc((size_t)source->index.count + 1, sizeof(struct zeta_code_lines *));
     source->opened = calloc((size_t)source->index.count + 1, sizeof(*source->opened));

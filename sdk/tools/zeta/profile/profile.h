@@ -74,18 +74,16 @@ struct zeta_module_index {
 bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, size_t size);
 
 /**
- * Reads the file "index" of a folder; none is an empty index. On failure prints why and gives the
- * exit code.
+ * Reads the file "index" of a folder; none is an empty index.
+ *
+ * @io_offset  null: all of it; else only the lines behind this offset, which moves behind them. A
+ *             last line without an end waits for the next call, and modules that these lines unload
+ *             are known only if they load them too.
+ *
+ * On failure prints why.
  */
-int zeta_module_index_read(struct zeta_module_index *index, const char *folder);
-
-/**
- * The same for what was added to the file since: its lines behind *io_offset, which moves behind
- * them. A last line without an end waits for the next call. Modules that these lines unload are
- * known only if they load them too.
- */
-int zeta_module_index_read_on(struct zeta_module_index *index, const char *folder,
-                              uint64_t *io_offset);
+int zeta_module_index_read(struct zeta_module_index *index, const char *folder,
+                           uint64_t *io_offset);
 
 void zeta_module_index_finish(struct zeta_module_index *index);
 

@@ -290,7 +290,7 @@ int zeta_record_modules_read(struct zeta_record_modules *modules, struct zeta_re
                              const char *folder, uint32_t device)
 {
     struct zeta_module_index index = {0};
-    int status = zeta_module_index_read_on(&index, folder, &modules->offset);
+    int status = zeta_module_index_read(&index, folder, &modules->offset);
 
     for (uint32_t i = 0; i < index.count && status == ZETA_EXIT_OK; i++)
         status = add_module(modules, file, folder, device, &index.entries[i]);

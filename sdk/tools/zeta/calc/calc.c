@@ -176,9 +176,17 @@ void zeta_calc_stream_finish(struct zeta_calc_stream *stream)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/** Reading a file. */
+/* A file that was calculated. */
+struct file {
+    struct zeta_calc_stream **streams;
+    uint32_t stream_count;
+    bool is_cut;            /* it ends before its end chunk */
+    uint32_t other_streams; /* of tracers, which are not calculated */
+};
+
+/* Reading it. */
 struct reading {
-    struct zeta_calc_file *file;
+    struct file *file;
     const struct zeta_calc_choice *choice;
     const char *path;
     struct zeta_recording_reader *reader;
@@ -226,7 +234,7 @@ static int take_device(struct reading *reading, const struct zeta_recording_chun
     return ZETA_EXIT_OK;
 }
 
-static struct zeta_calc_stream *find_stream(const struct zeta_calc_file *file, uint32_t number)
+static struct zeta_calc_stream *find_stream(const struct file *file, uint32_t number)
 {
     for (uint32_t i = 0; i < file->stream_count; i++) {
         if (file->streams[i]->number == number)
@@ -256,7 +264,7 @@ static void copy_device(const struct reading *reading, uint32_t number,
 /** Makes a stream that is described; those of tracers are only counted. */
 static int take_stream(struct reading *reading, const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_calc_file *file = reading->file;
+    struct file *file = reading->file;
     struct zeta_calc_stream **streams;
     struct zeta_calc_stream *stream;
     char sampling[16] = "";
@@ -304,20 +312,6 @@ static int take_data(struct reading *reading, const struct zeta_recording_chunk 
     return zeta_calc_stream_add(stream, &piece, reading->choice);
 }
 
-static int take_chunk(struct reading *reading, const struct zeta_recording_chunk *chunk)
-{
-    switch (chunk->type) {
-    case ZETA_CHUNK_DEVICE:
-        return take_device(reading, chunk);
-    case ZETA_CHUNK_STREAM:
-        return take_stream(reading, chunk);
-    case ZETA_CHUNK_DATA:
-        return take_data(reading, chunk);
-    default:
-        return ZETA_EXIT_OK;
-    }
-}
-
 static int read_chunks(struct reading *reading)
 {
     struct zeta_recording_chunk chunk = {.struct_size = sizeof(chunk)};
@@ -334,19 +328,24 @@ static int read_chunks(struct reading *reading)
             return zeta_print_refusal(result, "cannot go on reading %s", reading->path);
         if (chunk.type == ZETA_CHUNK_END)
             return ZETA_EXIT_OK;
-        status = take_chunk(reading, &chunk);
+        if (chunk.type == ZETA_CHUNK_DEVICE)
+            status = take_device(reading, &chunk);
+        else if (chunk.type == ZETA_CHUNK_STREAM)
+            status = take_stream(reading, &chunk);
+        else if (chunk.type == ZETA_CHUNK_DATA)
+            status = take_data(reading, &chunk);
     }
     return status;
 }
 
-int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
-                        const struct zeta_calc_choice *choice)
+/* On failure prints why; what was calculated before is there. */
+static int init_file(struct file *file, const char *path, const struct zeta_calc_choice *choice)
 {
     struct reading reading = {.file = file, .choice = choice, .path = path};
     int status = zeta_device_list_need_none();
     ze_result_t result;
 
-    *file = (struct zeta_calc_file){0};
+    *file = (struct file){0};
     if (status != ZETA_EXIT_OK)
         return status;
     result = zetaRecordingOpen(path, &reading.reader);
@@ -364,14 +363,14 @@ int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
     return status;
 }
 
-void zeta_calc_file_finish(struct zeta_calc_file *file)
+static void finish_file(struct file *file)
 {
     for (uint32_t i = 0; i < file->stream_count; i++) {
         zeta_calc_stream_finish(file->streams[i]);
         free(file->streams[i]);
     }
     free(file->streams);
-    *file = (struct zeta_calc_file){0};
+    *file = (struct file){0};
 }
 
 /* ---- the command ------------------------------------------------------------------------ */
@@ -411,7 +410,7 @@ static int parse(struct options *options, int count, char **arguments)
     return zeta_options_check_json(&options->json, options->has_csv);
 }
 
-static void print_tables(const struct zeta_calc_file *file)
+static void print_tables(const struct file *file)
 {
     const struct zeta_stat_style style = zeta_stat_style_of(stdout);
 
@@ -427,14 +426,13 @@ static void print_tables(const struct zeta_calc_file *file)
     }
 }
 
-static int write_json(const struct options *options, const struct zeta_calc_file *file)
+static int write_json(const struct options *options, const struct file *file)
 {
-    struct json_object *document = json_object_new_object();
+    struct json_object *document = zeta_json_new_document("zeta.calc/1");
     struct json_object *groups;
 
     if (!document)
         return zeta_output_put_json(options->json.path, NULL);
-    zeta_json_put_text(document, "schema", "zeta.calc/1");
     zeta_json_put_text(document, "version", zetaGetVersion());
     zeta_json_put_text(document, "values", options->choice.is_maximum ? "maximum" : "measured");
     zeta_json_put_bool(document, "cut", file->is_cut);
@@ -447,7 +445,7 @@ static int write_json(const struct options *options, const struct zeta_calc_file
 }
 
 /** Says what the figures do not show. */
-static void print_notes(const struct options *options, const struct zeta_calc_file *file)
+static void print_notes(const struct options *options, const struct file *file)
 {
     for (uint32_t i = 0; i < file->stream_count && options->has_csv; i++) {
         if (file->streams[i]->is_open)
@@ -462,7 +460,7 @@ static void print_notes(const struct options *options, const struct zeta_calc_fi
                         options->path, file->other_streams);
 }
 
-static bool has_data(const struct zeta_calc_file *file)
+static bool has_data(const struct file *file)
 {
     for (uint32_t i = 0; i < file->stream_count; i++) {
         if (file->streams[i]->is_open)
@@ -472,7 +470,7 @@ static bool has_data(const struct zeta_calc_file *file)
 }
 
 /** What the file has none of was asked for. */
-static int check(const struct options *options, const struct zeta_calc_file *file)
+static int check(const struct options *options, const struct file *file)
 {
     bool has_tile = options->choice.tile < 0;
 
@@ -489,7 +487,7 @@ static int check(const struct options *options, const struct zeta_calc_file *fil
     return ZETA_EXIT_OK;
 }
 
-static int write_result(const struct options *options, const struct zeta_calc_file *file)
+static int write_result(const struct options *options, const struct file *file)
 {
     int status = ZETA_EXIT_OK;
 
@@ -504,14 +502,14 @@ static int write_result(const struct options *options, const struct zeta_calc_fi
 int zeta_calc(int count, char **arguments)
 {
     struct options options;
-    struct zeta_calc_file file = {0};
+    struct file file = {0};
     int status = parse(&options, count, arguments);
 
     if (status != ZETA_EXIT_OK)
         return status;
     status = zeta_output_protect(options.path);
     if (status == ZETA_EXIT_OK)
-        status = zeta_calc_file_init(&file, options.path, &options.choice);
+        status = init_file(&file, options.path, &options.choice);
     if (status == ZETA_EXIT_OK) {
         status = check(&options, &file);
         if (status == ZETA_EXIT_OK)
@@ -520,6 +518,6 @@ int zeta_calc(int count, char **arguments)
         /* What was read before a damage is worth showing. */
         (void)write_result(&options, &file);
     }
-    zeta_calc_file_finish(&file);
+    finish_file(&file);
     return status;
 }

@@ -38,23 +38,6 @@ struct zeta_calc_stream {
     bool is_open; /**< the file had data of it, so the rest is filled */
 };
 
-/** A file that was calculated. */
-struct zeta_calc_file {
-    struct zeta_calc_stream **streams;
-    uint32_t stream_count;
-    bool is_cut;            /**< the file ends before its end chunk */
-    uint32_t other_streams; /**< of tracers, which are not calculated */
-};
-
-/**
- * Calculates a file. On failure prints why and gives the exit code; what was calculated before is
- * there. zeta_calc_file_finish ends it either way.
- */
-int zeta_calc_file_init(struct zeta_calc_file *file, const char *path,
-                        const struct zeta_calc_choice *choice);
-
-void zeta_calc_file_finish(struct zeta_calc_file *file);
-
 /** Exported data, with the raw data that it was made of. */
 struct zeta_calc_piece {
     const uint8_t *data;

@@ -16,29 +16,13 @@
 
 #include "sdk/tools/zeta/doctor/doctor.h"
 #include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/program/program.h"
 
 enum { MOST_OUTPUT_BYTES = 1 << 20 };
 
 static int64_t now_ms(void)
 {
     return (int64_t)(zeta_monotonic_ns() / 1000000);
-}
-
-/* A recorder that the environment asks for is meant for the program of the user. */
-static char **quiet_environment(void)
-{
-    size_t count = 0;
-    char **variables;
-    char **end;
-
-    while (environ[count])
-        count++;
-    end = variables = calloc(count + 1, sizeof(*variables));
-    for (size_t i = 0; variables && i < count; i++) {
-        if (strncmp(environ[i], "ZETA_TRACE=", strlen("ZETA_TRACE=")) != 0)
-            *end++ = environ[i];
-    }
-    return variables;
 }
 
 static int start(char **arguments, char **variables, int input, int stream, int fd, pid_t *out_pid)
@@ -113,7 +97,9 @@ bool zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_
                      struct zeta_doctor_answer *out_answer)
 {
     const int64_t end_ms = now_ms() + (int64_t)(patience_ns / 1000000);
-    char **variables = quiet_environment();
+    /* A recorder that the environment asks for is meant for the program of the user. */
+    static const char *const dropped[] = {"ZETA_TRACE", NULL};
+    char **variables = zeta_environment_copy(environ, dropped, NULL, 0);
     int ends[2] = {-1, -1};
     pid_t pid = 0;
     bool is_ready;
@@ -160,22 +146,24 @@ static bool add_device(struct zeta_doctor_probe *probe, const char *value)
 /* One line; unknown words are passed over. */
 static bool take(struct zeta_doctor_probe *probe, char *line, bool *out_is_end)
 {
+    const struct {
+        const char *word;
+        char **text;
+    } texts[] = {{"step", &probe->step},
+                 {"library", &probe->library},
+                 {"version", &probe->version},
+                 {"zeta", &probe->zeta},
+                 {"error", &probe->error}};
     char *value = strchr(line, ' ');
 
     if (value)
         *value++ = '\0';
     else
         value = line + strlen(line);
-    if (strcmp(line, "step") == 0)
-        return replace(&probe->step, value);
-    if (strcmp(line, "library") == 0)
-        return replace(&probe->library, value);
-    if (strcmp(line, "version") == 0)
-        return replace(&probe->version, value);
-    if (strcmp(line, "zeta") == 0)
-        return replace(&probe->zeta, value);
-    if (strcmp(line, "error") == 0)
-        return replace(&probe->error, value);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (strcmp(line, texts[i].word) == 0)
+            return replace(texts[i].text, value);
+    }
     if (strcmp(line, "device") == 0)
         return add_device(probe, value);
     if (strcmp(line, "init") == 0) {

@@ -347,10 +347,9 @@ static void put_values(struct json_object *document, const struct zeta_doctor *d
 
 int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path)
 {
-    struct json_object *document = json_object_new_object();
+    struct json_object *document = zeta_json_new_document("zeta.doctor/1");
 
     if (document) {
-        zeta_json_put_text(document, "schema", "zeta.doctor/1");
         zeta_json_put_bool(document, "ok", doctor->problem_count == 0);
         put_loading(document, doctor);
         put_plugins(document, doctor);

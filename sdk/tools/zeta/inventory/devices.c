@@ -349,11 +349,10 @@ static void put_device(struct json_object *array, const struct zeta_device_entry
 
 static int put_devices(const struct zeta_device_list *list, const char *path)
 {
-    struct json_object *document = json_object_new_object();
+    struct json_object *document = zeta_json_new_document("zeta.devices/1");
     struct json_object *array = NULL;
 
     if (document) {
-        zeta_json_put_text(document, "schema", "zeta.devices/1");
         array = zeta_json_put_array(document, "devices");
         for (uint32_t i = 0; i < list->count; i++)
             put_device(array, &list->entries[i]);

@@ -637,11 +637,10 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
 static int put_groups(const struct zeta_device_entry *device, const struct zeta_group_list *groups,
                       const struct programmable_list *programmables, const char *path)
 {
-    struct json_object *document = json_object_new_object();
+    struct json_object *document = zeta_json_new_document("zeta.groups/1");
     struct json_object *array = NULL;
 
     if (document) {
-        zeta_json_put_text(document, "schema", "zeta.groups/1");
         zeta_json_put_text(document, "device", device->properties.name);
         zeta_json_put_text(document, "device_id", device->info.id);
         zeta_json_put_text(document, "device_class", device->info.device_class);

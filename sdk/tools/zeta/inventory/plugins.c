@@ -132,15 +132,6 @@ static void put_plugin(struct json_object *object, const struct zeta_plugin_info
     zeta_json_put_text(object, "library", plugin->library);
 }
 
-static struct json_object *new_document(const char *schema)
-{
-    struct json_object *document = json_object_new_object();
-
-    if (document)
-        zeta_json_put_text(document, "schema", schema);
-    return document;
-}
-
 static int list_plugins(const struct zeta_plugin_list *list,
                         const struct zeta_list_options *options)
 {
@@ -156,7 +147,7 @@ static int list_plugins(const struct zeta_plugin_list *list,
     if (options->rest_count > 0)
         return zeta_print_usage_error("plugin list: takes no argument '%s'", options->rest[0]);
     if (options->json.is_given) {
-        struct json_object *document = new_document("zeta.plugins/1");
+        struct json_object *document = zeta_json_new_document("zeta.plugins/1");
         struct json_object *array = document ? zeta_json_put_array(document, "plugins") : NULL;
 
         for (uint32_t i = 0; i < list->count && array; i++)
@@ -217,7 +208,7 @@ static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_li
         return ZETA_EXIT_FAILED;
     }
     if (options->json.is_given) {
-        struct json_object *document = new_document("zeta.plugin/1");
+        struct json_object *document = zeta_json_new_document("zeta.plugin/1");
 
         if (document)
             put_plugin(document, plugin);
@@ -247,7 +238,7 @@ static int check_manifest(const struct zeta_list_options *options)
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot check %s", options->rest[0]);
     if (options->json.is_given) {
-        struct json_object *document = new_document("zeta.plugin-check/1");
+        struct json_object *document = zeta_json_new_document("zeta.plugin-check/1");
 
         if (document) {
             zeta_json_put_text(document, "manifest", options->rest[0]);
@@ -266,7 +257,7 @@ static int check_manifest(const struct zeta_list_options *options)
 
 static int put_paths(const struct zeta_search_path *paths, uint32_t count, const char *file)
 {
-    struct json_object *document = new_document("zeta.plugin-path/1");
+    struct json_object *document = zeta_json_new_document("zeta.plugin-path/1");
     struct json_object *array = document ? zeta_json_put_array(document, "paths") : NULL;
 
     for (uint32_t i = 0; i < count && array; i++) {

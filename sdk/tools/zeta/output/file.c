@@ -13,6 +13,15 @@
 
 #include "sdk/tools/zeta/output/message.h"
 
+struct json_object *zeta_json_new_document(const char *schema)
+{
+    struct json_object *document = json_object_new_object();
+
+    if (document)
+        zeta_json_put_text(document, "schema", schema);
+    return document;
+}
+
 void zeta_json_put_text(struct json_object *object, const char *key, const char *text)
 {
     (void)json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);

@@ -12,6 +12,9 @@
 
 #include "sdk/tools/zeta/output/text.h"
 
+/** A document with its "schema"; null without memory. */
+struct json_object *zeta_json_new_document(const char *schema);
+
 /* Each adds a member to an object. */
 void zeta_json_put_text(struct json_object *object, const char *key,
                         const char *text); /* or null */

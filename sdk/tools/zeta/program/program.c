@@ -167,24 +167,46 @@ void zeta_run_folder_finish(struct zeta_run_folder *folder)
 #define DRIVERS_VARIABLE "ZE_ENABLE_ALT_DRIVERS"
 #define MODULES_VARIABLE "ZETA_MODULE_DUMP"
 
-static size_t count_variables(char **variables)
+static bool is_variable(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(text, name, length) == 0 && text[length] == '=';
+}
+
+char **zeta_environment_copy(char **variables, const char *const *dropped, char **added,
+                             size_t added_count)
 {
     size_t count = 0;
+    char **copy;
+    char **end;
 
     while (variables[count])
         count++;
-    return count;
+    end = copy = calloc(count + added_count + 1, sizeof(*copy));
+    for (size_t i = 0; copy && i < count; i++) {
+        size_t d = 0;
+
+        while (dropped[d] && !is_variable(variables[i], dropped[d]))
+            d++;
+        if (!dropped[d])
+            *end++ = variables[i];
+    }
+    for (size_t i = 0; copy && i < added_count; i++) {
+        if (added[i])
+            *end++ = added[i];
+    }
+    return copy;
 }
 
 int zeta_environment_init(struct zeta_environment *environment, bool is_shared)
 {
-    const size_t count = count_variables(environ);
+    static const char *const none[] = {NULL};
 
     *environment = (struct zeta_environment){0};
-    environment->before = calloc(count + 1, sizeof(*environment->before));
+    environment->before = zeta_environment_copy(environ, none, NULL, 0);
     if (!environment->before)
         return zeta_print_failure("no memory for the environment of the program");
-    memcpy(environment->before, environ, count * sizeof(*environment->before));
     if (is_shared)
         return ZETA_EXIT_OK;
 
@@ -230,54 +252,39 @@ static int name_driver(struct zeta_environment *environment)
     return status;
 }
 
-static bool is_variable(const char *text, const char *name)
-{
-    const size_t length = strlen(name);
-
-    return strncmp(text, name, length) == 0 && text[length] == '=';
-}
-
 int zeta_environment_build(struct zeta_environment *environment, bool is_ours)
 {
-    const size_t count = count_variables(environment->before);
-    const char *drivers_before = NULL;
-    char **end = calloc(count + 4, sizeof(*end));
+    const char *dropped[] = {NULL, NULL, NULL};
+    char *added[3] = {NULL};
+    size_t count = 0;
 
-    environment->variables = end;
-    if (!end)
-        return zeta_print_failure("no memory for the environment of the program");
     /* Which instance this process has is not read from its variables then: both would differ. */
     if (is_ours && environment->instance && getauxval(AT_SECURE) != 0)
         return zeta_print_failure(
             "cannot share a virtual GPU with the program: this zeta has more rights than its user "
             "(setcap, setuid); use a zeta without them, the virtual GPU needs none");
-    for (size_t i = 0; i < count; i++) {
-        char *variable = environment->before[i];
-
-        if (is_ours && environment->instance && is_variable(variable, INSTANCE_VARIABLE))
-            continue;
-        if (is_ours && environment->modules && is_variable(variable, MODULES_VARIABLE))
-            continue;
-        if (is_variable(variable, DRIVERS_VARIABLE))
-            drivers_before = strchr(variable, '=') + 1;
-        *end++ = variable;
+    if (is_ours && environment->instance) {
+        dropped[count] = INSTANCE_VARIABLE;
+        added[count++] = environment->instance;
     }
-    if (!is_ours)
-        return ZETA_EXIT_OK;
-
-    if (environment->instance)
-        *end++ = environment->instance;
-    if (environment->modules)
-        *end++ = environment->modules;
-    if (drivers_before) {
+    if (is_ours && environment->modules) {
+        dropped[count] = MODULES_VARIABLE;
+        added[count++] = environment->modules;
+    }
+    for (char **variable = environment->before; is_ours && *variable; variable++) {
+        if (!is_variable(*variable, DRIVERS_VARIABLE))
+            continue;
         zeta_print_note(DRIVERS_VARIABLE
                         " is '%s'; a program that uses the loader gets that driver",
-                        drivers_before);
-        return ZETA_EXIT_OK;
+                        strchr(*variable, '=') + 1);
+        is_ours = false;
     }
-    if (name_driver(environment) != ZETA_EXIT_OK)
+    if (is_ours && name_driver(environment) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
-    *end = environment->drivers;
+    added[count++] = environment->drivers;
+    environment->variables = zeta_environment_copy(environment->before, dropped, added, count);
+    if (!environment->variables)
+        return zeta_print_failure("no memory for the environment of the program");
     return ZETA_EXIT_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -41,6 +42,15 @@ struct zeta_environment {
     struct zeta_run_folder folder; /**< that we made for modules */
     char *modules; /**< "NAME=folder" for images of the program's modules; null: none are wanted */
 };
+
+/**
+ * A copy of an environment; the strings are not copied. The caller frees it; null without memory.
+ *
+ * @dropped  names of variables that the copy has not, null-terminated
+ * @added    variables that it has at its end; null ones are passed over
+ */
+char **zeta_environment_copy(char **variables, const char *const *dropped, char **added,
+                             size_t added_count);
 
 /**
  * Remembers the environment and, unless shared, chooses a virtual device instance that nobody

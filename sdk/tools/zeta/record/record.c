@@ -173,34 +173,12 @@ struct options {
     bool is_forced;       /**< a file that exists is replaced */
 };
 
-static int add_events(struct options *options, const char *name)
-{
-    if (options->event_count == ZETA_STAT_MAX_GROUPS)
-        return zeta_print_usage_error("-e names more than %d groups; record them in several runs",
-                                      ZETA_STAT_MAX_GROUPS);
-    for (uint32_t i = 0; i < options->event_count; i++) {
-        if (strcmp(options->events[i], name) == 0)
-            return zeta_print_usage_error("-e names %s twice; name each group once", name);
-    }
-    options->events[options->event_count++] = name;
-    return ZETA_EXIT_OK;
-}
-
 /* The words of the command line may be changed, and outlive the options. */
-static int split_events(void *target, char *names)
+static int add_events(void *target, char *names)
 {
     struct options *options = target;
-    int status = ZETA_EXIT_OK;
 
-    while (names && status == ZETA_EXIT_OK) {
-        const char *name = strsep(&names, ",");
-
-        status =
-            *name ? add_events(options, name)
-                  : zeta_print_usage_error("-e has an empty name; separate group names with single "
-                                           "commas");
-    }
-    return status;
+    return zeta_stat_add_groups("-e", names, options->events, &options->event_count);
 }
 
 static int set_max_size(void *target, char *text)
@@ -227,7 +205,7 @@ static int init_options(struct options *options, int count, char **arguments)
 
     *options = (struct options){0};
     table[options_count++] =
-        (struct zeta_option){"events", 'e', ZETA_OPTION_OTHER, options, split_events};
+        (struct zeta_option){"events", 'e', ZETA_OPTION_OTHER, options, add_events};
     table[options_count++] =
         (struct zeta_option){"output", 'o', ZETA_OPTION_TEXT, (void *)&options->output_path, NULL};
     table[options_count++] =

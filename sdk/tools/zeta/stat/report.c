@@ -509,12 +509,11 @@ void zeta_stat_group_put_json(struct json_object *array, const struct zeta_devic
 
 struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *report)
 {
-    struct json_object *document = json_object_new_object();
+    struct json_object *document = zeta_json_new_document("zeta.stat/1");
     struct json_object *array = NULL;
 
     if (!document)
         return NULL;
-    zeta_json_put_text(document, "schema", "zeta.stat/1");
     zeta_json_put_text(document, "version", zetaGetVersion());
     if (report->program) {
         array = zeta_json_put_array(document, "program");

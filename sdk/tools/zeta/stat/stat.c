@@ -19,27 +19,31 @@
 #define DEFAULT_PERIOD_NS 1000000
 #define DEFAULT_IP_PERIOD_NS 20000
 
-static int add_group(struct zeta_stat_options *options, const char *name)
+int zeta_stat_add_groups(const char *option, char *text, const char **names, uint32_t *io_count)
 {
-    if (name[0] == '\0')
-        return zeta_print_usage_error(
-            "-g has an empty name; separate group names with single commas");
-    for (uint32_t i = 0; i < options->group_count; i++) {
-        if (strcmp(options->groups[i], name) == 0)
-            return zeta_print_usage_error("-g names %s twice; name each group once", name);
+    while (text) {
+        const char *name = strsep(&text, ",");
+
+        if (!*name)
+            return zeta_print_usage_error(
+                "%s has an empty name; separate group names with single commas", option);
+        for (uint32_t i = 0; i < *io_count; i++) {
+            if (strcmp(names[i], name) == 0)
+                return zeta_print_usage_error("%s names %s twice; name each group once", option,
+                                              name);
+        }
+        if (*io_count == ZETA_STAT_MAX_GROUPS)
+            return zeta_print_usage_error(
+                "%s names more than %d groups; sample them in several runs", option,
+                ZETA_STAT_MAX_GROUPS);
+        names[(*io_count)++] = name;
     }
-    if (options->group_count == ZETA_STAT_MAX_GROUPS)
-        return zeta_print_usage_error("-g names more than %d groups; sample them in several runs",
-                                      ZETA_STAT_MAX_GROUPS);
-    options->groups[options->group_count++] = name;
     return ZETA_EXIT_OK;
 }
 
 static int split_groups(void *target, char *text)
 {
     struct zeta_stat_options *options = target;
-    char *rest = NULL;
-    int status = ZETA_EXIT_OK;
 
     if (options->group_text)
         return zeta_print_usage_error(
@@ -47,13 +51,7 @@ static int split_groups(void *target, char *text)
     options->group_text = strdup(text);
     if (!options->group_text)
         return zeta_print_failure("no memory for the names of the groups");
-    rest = options->group_text;
-    while (rest && status == ZETA_EXIT_OK) {
-        char *name = strsep(&rest, ",");
-
-        status = add_group(options, name);
-    }
-    return status;
+    return zeta_stat_add_groups("-g", options->group_text, options->groups, &options->group_count);
 }
 
 static int set_output(void *target, char *path)
@@ -177,7 +175,11 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
     options->has_period = options->period_ns != 0;
     if (options->period_ns == 0)
         options->period_ns = DEFAULT_PERIOD_NS;
-    return add_group(options, ZETA_IP_GROUP);
+    if (options->group_count == ZETA_STAT_MAX_GROUPS)
+        return zeta_print_usage_error("-g names more than %d groups with --ip",
+                                      ZETA_STAT_MAX_GROUPS - 1);
+    options->groups[options->group_count++] = ZETA_IP_GROUP;
+    return ZETA_EXIT_OK;
 }
 
 void zeta_stat_options_finish(struct zeta_stat_options *options)

@@ -41,6 +41,12 @@ struct zeta_stat_options {
  */
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments);
 
+/**
+ * Adds the names of a list with commas, which is cut in place, to ZETA_STAT_MAX_GROUPS at most.
+ * option: its name in messages.
+ */
+int zeta_stat_add_groups(const char *option, char *text, const char **names, uint32_t *io_count);
+
 enum { ZETA_SAMPLING_OPTIONS = 6 };
 
 /** Options of every command that samples, for zeta_options_read(). Gives their number. */

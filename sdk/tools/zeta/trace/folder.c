@@ -39,18 +39,6 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
     return status;
 }
 
-static bool is_ours(const char *variable)
-{
-    static const char *const names[] = {ZETA_TRACE_VARIABLE "=", FILTER_VARIABLE "=",
-                                        LIMIT_VARIABLE "="};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool set_own(char **own, const char *name, const char *value, const char *rest)
 {
     if (asprintf(own, "%s=%s%s", name, value, rest) >= 0)
@@ -62,27 +50,16 @@ static bool set_own(char **own, const char *name, const char *value, const char 
 int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, const char *filter,
                             const char *limit)
 {
-    size_t count = 0;
-    char **end;
+    static const char *const dropped[] = {ZETA_TRACE_VARIABLE, FILTER_VARIABLE, LIMIT_VARIABLE,
+                                          NULL};
 
-    if (!set_own(&folder->own[0], ZETA_TRACE_VARIABLE, folder->place.path, "/%p.json") ||
-        (filter && !set_own(&folder->own[1], FILTER_VARIABLE, filter, "")) ||
-        (limit && !set_own(&folder->own[2], LIMIT_VARIABLE, limit, "")))
-        return zeta_print_failure("no memory for the environment of the program");
-    while (before[count])
-        count++;
-    end = folder->variables = calloc(count + ZETA_TRACE_VARIABLES + 1, sizeof(*end));
-    if (!end)
-        return zeta_print_failure("no memory for the environment of the program");
-    for (size_t i = 0; i < count; i++) {
-        if (!is_ours(before[i]))
-            *end++ = before[i];
-    }
-    for (size_t i = 0; i < ZETA_TRACE_VARIABLES; i++) {
-        if (folder->own[i])
-            *end++ = folder->own[i];
-    }
-    return ZETA_EXIT_OK;
+    if (set_own(&folder->own[0], ZETA_TRACE_VARIABLE, folder->place.path, "/%p.json") &&
+        (!filter || set_own(&folder->own[1], FILTER_VARIABLE, filter, "")) &&
+        (!limit || set_own(&folder->own[2], LIMIT_VARIABLE, limit, "")))
+        folder->variables =
+            zeta_environment_copy(before, dropped, folder->own, ZETA_TRACE_VARIABLES);
+    return folder->variables ? ZETA_EXIT_OK
+                             : zeta_print_failure("no memory for the environment of the program");
 }
 
 void zeta_trace_folder_remove(struct zeta_trace_folder *folder)

@@ -15,8 +15,6 @@
 #include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/kmd/kernel.h"
 #include "plugins/intel/query/query.h"
-#include "plugins/intel/stream/eu_stall.h"
-#include "plugins/intel/stream/stream.h"
 
 /* No set file is as large; the host has a limit of its own. */
 #define MAX_SET_BYTES (32 << 20)

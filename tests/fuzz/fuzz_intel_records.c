@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/intel/kmd/i915_record.h"
+#include "plugins/intel/kmd/i915.h"
 
 enum { REPORT_BYTES = 64, ROOM = 5 * REPORT_BYTES + 3 };
 

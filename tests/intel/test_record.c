@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/kmd/i915_record.h"
+#include "plugins/intel/kmd/i915.h"
 #include "tests/support/suite.h"
 
 enum { REPORT_BYTES = 64, RECORD_BYTES = 8 + REPORT_BYTES, SAMPLE = 1, LOST = 2, BUFFER_LOST = 3 };

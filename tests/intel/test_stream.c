@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/stream/stream.h"
+#include "plugins/intel/gpu/intel.h"
 #include "tests/intel/sampler_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "plugins/intel/query/query.h"
-#include "plugins/intel/query/sampler_priv.h"
+#include "plugins/intel/query/sampler.h"
 #include "tests/intel/sampler_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

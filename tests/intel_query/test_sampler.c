@@ -16,7 +16,6 @@
 
 #include "plugins/intel/query/query.h"
 #include "plugins/intel/query/sampler.h"
-#include "plugins/intel/query/sampler_priv.h"
 #include "tests/intel/sampler_bed.h"
 #include "tests/sanitizer.h"
 #include "tests/support/compare.h"

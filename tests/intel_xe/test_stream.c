@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/kmd/xe.h"
-#include "plugins/intel/stream/eu_stall.h"
 #include "plugins/intel/stream/order.h"
 #include "tests/support/suite.h"
 

@@ -145,6 +145,34 @@ uint32_t zeta_intel_period_range(const struct zeta_plugin_device *device,
 uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
                                     uint32_t least, uint32_t most);
 
+/*
+ * Periods of EU stall sampling. The kernel takes a few fixed distances between two samples, in
+ * cycles of the core clock; users say nanoseconds. Both meet at the highest clock of the tile, that
+ * of a GPU which is busy: at a lower clock the samples lie further apart.
+ */
+
+/** Clock to reckon with while the kernel tells none. */
+#define ZETA_INTEL_STALL_HZ 1000000000u
+
+/**
+ * Nanoseconds between two samples at one of the unit's rates, rounded up; 0 if it has no such rate.
+ *
+ * @max_hz  of the tile's core clock, 0: unknown
+ */
+uint64_t zeta_intel_stall_period(const struct zeta_intel_unit *unit, uint64_t max_hz,
+                                 uint32_t index);
+
+/**
+ * Index of the rate whose period is nearest to the wanted one; of two that are as near, the
+ * shorter.
+ */
+uint32_t zeta_intel_stall_nearest(const struct zeta_intel_unit *unit, uint64_t max_hz,
+                                  uint64_t period_ns);
+
+/** The shortest and the longest period; both 0 for a unit without rates. */
+void zeta_intel_stall_limits(const struct zeta_intel_unit *unit, uint64_t max_hz,
+                             uint64_t *out_min_ns, uint64_t *out_max_ns);
+
 /**
  * Opens the one stream of a unit that this process may have, and starts it. holder says what for.
  * HANDLE_OBJECT_IN_USE: this process has it; else as stream_open() of the kmd.
@@ -168,6 +196,17 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
                                  struct zeta_plugin_string set, struct zeta_plugin_string uuid,
                                  struct zeta_intel_program *out_program);
 void zeta_intel_program_finish(struct zeta_intel_program *program);
+
+/* Time-based streams (stream.c), as zeta/plugin.h has them. There is no stop: the host takes what
+ * is left and closes, which gives up the unit as well. */
+uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                struct zeta_plugin_stream_desc *desc,
+                                struct zeta_plugin_stream **out_stream);
+uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                                void *buffer, uint64_t capacity_bytes,
+                                struct zeta_plugin_read *out_read);
+int32_t zeta_intel_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+void zeta_intel_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
 
 /** The operations, each group in the file of its name. */
 extern const struct zeta_plugin_device_ops zeta_intel_device_ops;

@@ -1,9 +1,12 @@
 /*
- * The driver i915: the table, its clock, and what its errors mean.
+ * The driver i915: the table, its clock, what its errors mean, and configurations of counters,
+ * which the kernel keeps for everybody until the next boot.
  */
 #include "plugins/intel/kmd/i915.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <zeta/clock.h>
 
@@ -13,8 +16,8 @@
 /* The clocks are read together so often, and the closest pair counts. */
 #define CLOCK_READS 3
 
-uint32_t zeta_intel_i915_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
-                               struct zeta_plugin_clock *out_clock)
+static uint32_t read_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
+                           struct zeta_plugin_clock *out_clock)
 {
     uint64_t best_ns = UINT64_MAX;
 
@@ -65,6 +68,61 @@ uint32_t zeta_intel_i915_fail(struct zeta_intel_gpu *gpu, int error, const char 
                           gpu->name, gpu->id, what, why.text, advice);
 }
 
+_Static_assert(sizeof(struct zeta_intel_register) == 8, "the kernel takes pairs of 32 bits");
+
+/* Uploads a program, a list of each class: its id, or the negative errno. */
+static int64_t upload(const struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program)
+{
+    struct drm_i915_perf_oa_config config = {
+        .n_mux_regs = program->counts[ZETA_INTEL_REGISTER_MUX],
+        .n_boolean_regs = program->counts[ZETA_INTEL_REGISTER_BOOLEAN],
+        .n_flex_regs = program->counts[ZETA_INTEL_REGISTER_FLEX],
+    };
+    const struct zeta_intel_register *at = program->registers;
+
+    memcpy(config.uuid, program->uuid, sizeof(config.uuid));
+    if (config.n_mux_regs > 0)
+        config.mux_regs_ptr = (uintptr_t)at;
+    at += config.n_mux_regs;
+    if (config.n_boolean_regs > 0)
+        config.boolean_regs_ptr = (uintptr_t)at;
+    at += config.n_boolean_regs;
+    if (config.n_flex_regs > 0)
+        config.flex_regs_ptr = (uintptr_t)at;
+    return zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_ADD_CONFIG, &config);
+}
+
+static uint32_t config_get(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
+                           uint64_t *out_config)
+{
+    char what[128];
+    int64_t id;
+
+    if (zeta_intel_config_find(gpu, program->uuid, out_config))
+        return ZETA_PLUGIN_SUCCESS;
+    id = upload(gpu, program);
+    if (id > 0) {
+        *out_config = (uint64_t)id;
+        return ZETA_PLUGIN_SUCCESS;
+    }
+    /* Another process was faster; its configuration is the same one, by the uuid. */
+    if (id == -EADDRINUSE && zeta_intel_config_find(gpu, program->uuid, out_config))
+        return ZETA_PLUGIN_SUCCESS;
+    if (id == -EINVAL)
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s (%s): the kernel refused the configuration %s with EINVAL: it "
+                              "does not let programs write one of its %u registers, or the "
+                              "directory %.64s/metrics is missing; a newer kernel may know them",
+                              gpu->name, gpu->id, program->uuid, program->count, gpu->card);
+    (void)snprintf(what, sizeof(what), "to take the configuration %s of counters", program->uuid);
+    return zeta_intel_i915_fail(gpu, id < 0 ? (int)-id : EINVAL, what);
+}
+
+static void config_remove(struct zeta_intel_gpu *gpu, uint64_t config)
+{
+    (void)zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_REMOVE_CONFIG, &config);
+}
+
 static bool counts_on(const struct zeta_intel_platform *platform)
 {
     return platform->has_i915;
@@ -85,9 +143,9 @@ static const char *stream_name(const struct zeta_intel_unit *unit)
 const struct zeta_intel_kmd zeta_intel_i915 = {
     .driver = "i915",
     .probe = zeta_intel_i915_probe,
-    .clock = zeta_intel_i915_clock,
-    .config_get = zeta_intel_i915_config_get,
-    .config_remove = zeta_intel_i915_config_remove,
+    .clock = read_clock,
+    .config_get = config_get,
+    .config_remove = config_remove,
     .stream_open = zeta_intel_i915_stream_open,
     .stream_read = zeta_intel_i915_stream_read,
     .stream_close = zeta_intel_i915_stream_close,

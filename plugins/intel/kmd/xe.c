@@ -135,22 +135,6 @@ static uint32_t read_clock(struct zeta_intel_gpu *gpu, uint32_t tile,
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* ---- streams of either kind ----------------------------------------------------------------- */
-
-static uint32_t stream_open(struct zeta_intel_gpu *gpu,
-                            const struct zeta_intel_stream_request *request,
-                            struct zeta_intel_kernel_stream **out_stream)
-{
-    struct zeta_xe_stream *stream = NULL;
-    const uint32_t result = request->unit->kind == ZETA_INTEL_EU_STALL
-                                ? zeta_xe_stall_open(gpu, request, &stream)
-                                : zeta_xe_oa_open(gpu, request, &stream);
-
-    if (result == ZETA_PLUGIN_SUCCESS)
-        *out_stream = &stream->base;
-    return result;
-}
-
 /* ---- what the platform file and the kernel say of streams ------------------------------------ */
 
 static bool counts_on(const struct zeta_intel_platform *platform)
@@ -175,7 +159,7 @@ const struct zeta_intel_kmd zeta_intel_xe = {
     .clock = read_clock,
     .config_get = zeta_xe_config_get,
     .config_remove = zeta_xe_config_remove,
-    .stream_open = stream_open,
+    .stream_open = zeta_xe_stream_open,
     .stream_read = zeta_xe_stream_read,
     .stream_close = zeta_xe_stream_close,
     .counts_on = counts_on,

@@ -54,32 +54,18 @@ uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const struct zeta_intel_
                             uint64_t *out_config);
 void zeta_xe_config_remove(struct zeta_intel_gpu *gpu, uint64_t config);
 
-/** A chain of properties, in the order in which they were added. */
+/** A chain of properties, in the order in which they were added; it must not move afterwards. */
 struct zeta_xe_properties {
     uint32_t count;
-    struct zeta_xe_property items[8];
+    struct zeta_xe_property items[8]; /**< all that a stream has */
 };
 
-/** Adds a property; there is room for all that a stream has. The chain must not move afterwards. */
 void zeta_xe_property_add(struct zeta_xe_properties *properties, uint32_t property, uint64_t value);
 
-/** Opens a stream: its descriptor, non-blocking and close-on-exec, or the negative errno. */
-int zeta_xe_observe(const struct zeta_intel_gpu *gpu, uint32_t type,
-                    const struct zeta_xe_properties *properties);
-
-/** Makes the object of a stream around its descriptor, which is closed when there is no memory. */
-struct zeta_xe_stream *zeta_xe_stream_make(struct zeta_intel_gpu *gpu,
-                                           const struct zeta_intel_stream_request *request, int fd);
-
-/** Streams of OA units (xe_stream.c) and of EU stall samples (xe_stall.c), opened and started. */
-uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu,
-                         const struct zeta_intel_stream_request *request,
-                         struct zeta_xe_stream **out_stream);
-uint32_t zeta_xe_stall_open(struct zeta_intel_gpu *gpu,
-                            const struct zeta_intel_stream_request *request,
-                            struct zeta_xe_stream **out_stream);
-
-/** As stream_read() and stream_close() of struct zeta_intel_kmd, for both kinds (xe_stream.c). */
+/** As stream_open(), stream_read() and stream_close() of struct zeta_intel_kmd, for both kinds. */
+uint32_t zeta_xe_stream_open(struct zeta_intel_gpu *gpu,
+                             const struct zeta_intel_stream_request *request,
+                             struct zeta_intel_kernel_stream **out_stream);
 uint32_t zeta_xe_stream_read(struct zeta_intel_kernel_stream *base, void *buffer,
                              uint64_t capacity_bytes, struct zeta_plugin_read *out_read);
 void zeta_xe_stream_close(struct zeta_intel_kernel_stream *base);

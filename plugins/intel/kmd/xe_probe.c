@@ -49,12 +49,28 @@ static void refuse_errno(struct zeta_intel_gpu *gpu, const char *query, int erro
            zeta_intel_errno(error).text);
 }
 
-static void refuse_answer(struct zeta_intel_gpu *gpu, const struct zeta_xe_problem *problem)
+/* Asks a question that must have an answer; without one there are no metrics. */
+static bool ask(struct zeta_intel_gpu *gpu, uint32_t query, const char *name,
+                struct zeta_xe_answer *out_answer)
 {
-    refuse(gpu,
-           "The xe driver answered what cannot be: %s. A newer kernel than this version "
-           "understands, or a fault of the kernel.",
-           problem->text);
+    const int result = zeta_xe_query(gpu, query, out_answer);
+
+    if (result < 0)
+        refuse_errno(gpu, name, -result);
+    return result >= 0;
+}
+
+/* Frees an answer that was read; one that cannot be leaves no metrics. */
+static bool answered(struct zeta_intel_gpu *gpu, struct zeta_xe_answer *answer, bool is_sound,
+                     const struct zeta_xe_problem *problem)
+{
+    zeta_xe_answer_free(answer);
+    if (!is_sound)
+        refuse(gpu,
+               "The xe driver answered what cannot be: %s. A newer kernel than this version "
+               "understands, or a fault of the kernel.",
+               problem->text);
+    return is_sound;
 }
 
 /* ---- what belongs to the whole GPU ---------------------------------------------------------- */
@@ -64,15 +80,10 @@ static void ask_revision(struct survey *survey)
     struct zeta_intel_gpu *gpu = survey->gpu;
     struct zeta_xe_problem problem;
     struct zeta_xe_answer answer;
-    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_CONFIG, &answer);
 
-    if (result < 0) {
-        refuse_errno(gpu, "CONFIG", -result);
-        return;
-    }
-    if (!zeta_xe_parse_revision(answer, &gpu->revision, &problem))
-        refuse_answer(gpu, &problem);
-    zeta_xe_answer_free(&answer);
+    if (ask(gpu, ZETA_XE_QUERY_CONFIG, "CONFIG", &answer))
+        (void)answered(gpu, &answer, zeta_xe_parse_revision(answer, &gpu->revision, &problem),
+                       &problem);
 }
 
 static void ask_gts(struct survey *survey)
@@ -80,18 +91,12 @@ static void ask_gts(struct survey *survey)
     struct zeta_intel_gpu *gpu = survey->gpu;
     struct zeta_xe_problem problem;
     struct zeta_xe_answer answer;
-    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_GT_LIST, &answer);
 
     gpu->tile_count = 1;
-    if (result < 0) {
-        refuse_errno(gpu, "GT_LIST", -result);
+    if (!ask(gpu, ZETA_XE_QUERY_GT_LIST, "GT_LIST", &answer))
         return;
-    }
-    if (!zeta_xe_parse_gts(answer, &survey->gts, &problem)) {
+    if (!answered(gpu, &answer, zeta_xe_parse_gts(answer, &survey->gts, &problem), &problem))
         survey->gts.count = 0;
-        refuse_answer(gpu, &problem);
-    }
-    zeta_xe_answer_free(&answer);
     for (uint32_t i = 0; i < survey->gts.count; i++) {
         if (survey->gts.items[i].tile_id >= gpu->tile_count)
             gpu->tile_count = survey->gts.items[i].tile_id + 1u;
@@ -100,17 +105,13 @@ static void ask_gts(struct survey *survey)
 
 static void ask_engines(struct survey *survey)
 {
+    struct zeta_intel_gpu *gpu = survey->gpu;
     struct zeta_xe_problem problem;
     struct zeta_xe_answer answer;
-    const int result = zeta_xe_query(survey->gpu, ZETA_XE_QUERY_ENGINES, &answer);
 
-    if (result < 0) {
-        refuse_errno(survey->gpu, "ENGINES", -result);
-        return;
-    }
-    if (!zeta_xe_parse_engines(answer, &survey->engines, &problem))
-        refuse_answer(survey->gpu, &problem);
-    zeta_xe_answer_free(&answer);
+    if (ask(gpu, ZETA_XE_QUERY_ENGINES, "ENGINES", &answer))
+        (void)answered(gpu, &answer, zeta_xe_parse_engines(answer, &survey->engines, &problem),
+                       &problem);
 }
 
 /* Metrics need no memory sizes, so that what is wrong here is only logged. */
@@ -161,16 +162,13 @@ static void ask_topology(struct survey *survey, uint32_t tile, uint32_t gt_id)
     struct zeta_xe_problem problem;
     struct zeta_xe_masks masks;
     struct zeta_xe_answer answer;
-    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_GT_TOPOLOGY, &answer);
 
-    if (result < 0) {
-        refuse_errno(gpu, "GT_TOPOLOGY", -result);
-        return;
-    }
-    if (!zeta_xe_parse_masks(answer, gt_id, &masks, &problem) ||
-        !zeta_xe_topology_make(&masks, &shape, &gpu->tiles[tile].topology, &problem))
-        refuse_answer(gpu, &problem);
-    zeta_xe_answer_free(&answer);
+    if (ask(gpu, ZETA_XE_QUERY_GT_TOPOLOGY, "GT_TOPOLOGY", &answer))
+        (void)answered(
+            gpu, &answer,
+            zeta_xe_parse_masks(answer, gt_id, &masks, &problem) &&
+                zeta_xe_topology_make(&masks, &shape, &gpu->tiles[tile].topology, &problem),
+            &problem);
 }
 
 /* Counts the engines of a tile, and chooses the one whose clock is read: best one that renders. */
@@ -422,16 +420,12 @@ static void ask_oa_units(struct survey *survey)
 
     if (result == -ENODEV || result == -EOPNOTSUPP)
         return;
-    if (result < 0) {
+    if (result < 0)
         refuse_errno(gpu, "OA_UNITS", -result);
-        return;
-    }
-    if (!zeta_xe_parse_units(answer, &survey->units, &problem))
-        refuse_answer(gpu, &problem);
-    else
+    else if (answered(gpu, &answer, zeta_xe_parse_units(answer, &survey->units, &problem),
+                      &problem))
         for (uint32_t i = 0; i < survey->units.count; i++)
             add_oa_unit(survey, i);
-    zeta_xe_answer_free(&answer);
 }
 
 /* One unit for the main GT of each tile. Kernels and GPUs without the sampler say so by an error.

@@ -1,18 +1,23 @@
 /*
- * Streams: opened by a chain of properties, read as bare reports. The kernel says by EIO that
- * something is missing, once, and goes on. Reports of OA units that were written before are still
- * there then, so the gap is behind them.
+ * Configurations, which the kernel knows by uuid in all processes, and streams: opened by a chain
+ * of properties, read as bare reports. The kernel says by EIO that something is missing, once, and
+ * goes on. Reports of OA units that were written before are still there then, so the gap is behind
+ * them. Samples of EU stalls have fixed size and no time stamp; one stream of them is for a GT.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include <zeta/descriptor.h>
 
 #include "plugins/intel/kmd/kernel.h"
 #include "plugins/intel/kmd/xe.h"
 
-#include <zeta/descriptor.h>
+/* How often a configuration may vanish and come back between a look and an upload. */
+#define ATTEMPTS 4
 
 /* Buffers that the kernel makes, and the one that it makes unasked. */
 #define BUFFER_BYTES_MIN (128ull << 10)
@@ -24,6 +29,68 @@
 
 /* How many reads in a row may; behind a loss comes a report, or nothing for now. */
 #define FAILURES_MAX 16
+
+/* ---- configurations ------------------------------------------------------------------------- */
+
+/* Uploads a configuration: its id, or the negative errno. */
+static int upload(const struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program)
+{
+    struct zeta_xe_oa_config config = {.n_regs = program->count,
+                                       .regs_ptr = (uintptr_t)program->registers};
+    struct zeta_xe_observation observation = {
+        .type = ZETA_XE_OBSERVATION_OA, .op = ZETA_XE_OP_ADD_CONFIG, .param = (uintptr_t)&config};
+
+    memcpy(config.uuid, program->uuid, sizeof(config.uuid));
+    return zeta_intel_ioctl(gpu->fd, ZETA_XE_OBSERVATION, &observation);
+}
+
+static uint32_t refuse_config(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
+                              int error)
+{
+    char what[96];
+
+    if (error == EINVAL)
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the xe driver refused the configuration %s with EINVAL: it "
+                              "does not allow one of its %u registers on this device, or the uuid "
+                              "is not in lower case; a newer kernel may allow more",
+                              gpu->id, program->uuid, program->count);
+    (void)snprintf(what, sizeof(what), "to take the configuration %.36s", program->uuid);
+    return zeta_xe_fail(gpu, what, error);
+}
+
+uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
+                            uint64_t *out_config)
+{
+    static_assert(sizeof(struct zeta_intel_register) == 8, "registers are what the kernel takes");
+
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        int result;
+
+        if (zeta_intel_config_find(gpu, program->uuid, out_config))
+            return ZETA_PLUGIN_SUCCESS;
+        result = upload(gpu, program);
+        if (result >= 0) {
+            *out_config = (uint64_t)result;
+            return ZETA_PLUGIN_SUCCESS;
+        }
+        if (result != -EADDRINUSE)
+            return refuse_config(gpu, program, -result);
+    }
+    return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s: the kernel says that it has the configuration %s already, but "
+                          "%s/metrics/%s/id cannot be read; is /sys mounted?",
+                          gpu->id, program->uuid, gpu->card, program->uuid);
+}
+
+void zeta_xe_config_remove(struct zeta_intel_gpu *gpu, uint64_t config)
+{
+    struct zeta_xe_observation observation = {.type = ZETA_XE_OBSERVATION_OA,
+                                              .op = ZETA_XE_OP_REMOVE_CONFIG,
+                                              .param = (uintptr_t)&config};
+
+    (void)zeta_intel_ioctl(gpu->fd, ZETA_XE_OBSERVATION, &observation);
+}
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -37,8 +104,8 @@ void zeta_xe_property_add(struct zeta_xe_properties *properties, uint32_t proper
     properties->count++;
 }
 
-int zeta_xe_observe(const struct zeta_intel_gpu *gpu, uint32_t type,
-                    const struct zeta_xe_properties *properties)
+static int open_descriptor(const struct zeta_intel_gpu *gpu, uint32_t type,
+                           const struct zeta_xe_properties *properties)
 {
     struct zeta_xe_observation observation = {
         .type = type, .op = ZETA_XE_OP_STREAM_OPEN, .param = (uintptr_t)properties->items};
@@ -59,8 +126,8 @@ int zeta_xe_observe(const struct zeta_intel_gpu *gpu, uint32_t type,
     return -error;
 }
 
-struct zeta_xe_stream *zeta_xe_stream_make(struct zeta_intel_gpu *gpu,
-                                           const struct zeta_intel_stream_request *request, int fd)
+static struct zeta_xe_stream *make_stream(struct zeta_intel_gpu *gpu,
+                                          const struct zeta_intel_stream_request *request, int fd)
 {
     struct zeta_xe_stream *stream = calloc(1, sizeof(*stream));
 
@@ -115,7 +182,7 @@ static int observe(const struct zeta_intel_gpu *gpu,
             notify = room / 2 / request->record_bytes;
         zeta_xe_property_add(&properties, ZETA_XE_OA_WAIT_NUM_REPORTS, notify);
     }
-    return zeta_xe_observe(gpu, ZETA_XE_OBSERVATION_OA, &properties);
+    return open_descriptor(gpu, ZETA_XE_OBSERVATION_OA, &properties);
 }
 
 static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_request *request,
@@ -138,9 +205,8 @@ static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_strea
     return zeta_xe_fail(gpu, what, error);
 }
 
-uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu,
-                         const struct zeta_intel_stream_request *request,
-                         struct zeta_xe_stream **out_stream)
+static uint32_t open_oa(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_request *request,
+                        struct zeta_xe_stream **out_stream)
 {
     uint64_t buffer_bytes = request->unit->can_size_buffer && request->ring_bytes != 0
                                 ? zeta_xe_buffer_bytes(request->ring_bytes)
@@ -155,13 +221,103 @@ uint32_t zeta_xe_oa_open(struct zeta_intel_gpu *gpu,
     }
     if (fd < 0)
         return refuse(gpu, request, -fd);
-    stream = zeta_xe_stream_make(gpu, request, fd);
+    stream = make_stream(gpu, request, fd);
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     stream->base.ring_bytes =
         ask_buffer_bytes(fd, buffer_bytes != 0 ? buffer_bytes : BUFFER_BYTES_DEFAULT);
     *out_stream = stream;
     return ZETA_PLUGIN_SUCCESS;
+}
+
+/* The kernel's buffer for all subslices of the unit's GT; 0: it does not say. */
+static uint64_t ask_stall_buffer(const struct zeta_intel_gpu *gpu,
+                                 const struct zeta_intel_unit *unit)
+{
+    struct zeta_xe_answer answer;
+    struct zeta_xe_problem problem;
+    struct zeta_intel_unit told = {0};
+    uint64_t bytes = 0;
+
+    if (zeta_xe_query(gpu, ZETA_XE_QUERY_EU_STALL, &answer) < 0)
+        return 0;
+    if (!zeta_xe_parse_eu_stall(answer, &told, &bytes, &problem) || bytes > UINT64_MAX / 1024 / 64)
+        bytes = 0;
+    zeta_xe_answer_free(&answer);
+    return bytes * gpu->tiles[unit->tile].topology.subslices;
+}
+
+static int observe_stalls(const struct zeta_intel_gpu *gpu,
+                          const struct zeta_intel_stream_request *request, uint64_t buffer_bytes)
+{
+    struct zeta_xe_properties properties = {0};
+    uint64_t notify = request->notify_records;
+
+    zeta_xe_property_add(&properties, ZETA_XE_STALL_GT_ID, request->unit->kernel_id);
+    zeta_xe_property_add(&properties, ZETA_XE_STALL_SAMPLE_RATE,
+                         request->unit->rates[request->exponent]);
+    if (notify > buffer_bytes / 2 / request->record_bytes)
+        notify = buffer_bytes / 2 / request->record_bytes;
+    if (notify > 1)
+        zeta_xe_property_add(&properties, ZETA_XE_STALL_WAIT_NUM_REPORTS, notify);
+    return open_descriptor(gpu, ZETA_XE_OBSERVATION_EU_STALL, &properties);
+}
+
+static uint32_t refuse_stalls(struct zeta_intel_gpu *gpu,
+                              const struct zeta_intel_stream_request *request, int error)
+{
+    if (error == EBUSY)
+        return zeta_intel_fail_busy(gpu, request->unit);
+    if (error == EINVAL)
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "%s: the xe driver refused to sample stalls on GT %u each %llu "
+                              "cycles with EINVAL; sampling of stalls came with Linux 6.15",
+                              gpu->id, request->unit->gt,
+                              (unsigned long long)request->unit->rates[request->exponent]);
+    return zeta_xe_fail(gpu, "to open a stream of EU stall samples", error);
+}
+
+static uint32_t open_stalls(struct zeta_intel_gpu *gpu,
+                            const struct zeta_intel_stream_request *request,
+                            struct zeta_xe_stream **out_stream)
+{
+    const uint32_t rates = sizeof(request->unit->rates) / sizeof(request->unit->rates[0]);
+    const uint64_t buffer_bytes = ask_stall_buffer(gpu, request->unit);
+    struct zeta_xe_stream *stream;
+    int fd, result;
+
+    if (request->exponent >= rates || request->unit->rates[request->exponent] == 0)
+        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: the unit %s has no rate number %u", gpu->id, request->unit->name,
+                              request->exponent);
+    fd = observe_stalls(gpu, request, buffer_bytes);
+    if (fd < 0)
+        return refuse_stalls(gpu, request, -fd);
+    stream = make_stream(gpu, request, fd);
+    if (!stream)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    stream->base.ring_bytes = buffer_bytes;
+    result = zeta_intel_ioctl(fd, ZETA_XE_STREAM_ENABLE, NULL);
+    if (result < 0) {
+        zeta_xe_stream_close(&stream->base);
+        return zeta_xe_fail(gpu, "to start the sampling of EU stalls", -result);
+    }
+    *out_stream = stream;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+uint32_t zeta_xe_stream_open(struct zeta_intel_gpu *gpu,
+                             const struct zeta_intel_stream_request *request,
+                             struct zeta_intel_kernel_stream **out_stream)
+{
+    struct zeta_xe_stream *stream = NULL;
+    const uint32_t result = request->unit->kind == ZETA_INTEL_EU_STALL
+                                ? open_stalls(gpu, request, &stream)
+                                : open_oa(gpu, request, &stream);
+
+    if (result == ZETA_PLUGIN_SUCCESS)
+        *out_stream = &stream->base;
+    return result;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

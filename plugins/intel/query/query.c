@@ -83,16 +83,21 @@ static struct zeta_plugin_device *tile_device(struct zeta_plugin_device *device,
     return device;
 }
 
+/* Takes the marks of a query back. */
+static void forget_locked(struct zeta_plugin_query_pool *pool, struct query *query)
+{
+    for (uint32_t t = 0; t < pool->tile_count && query->parts; t++) {
+        zeta_intel_sampler_unmark(pool->samplers[t], &query->parts[t].begin);
+        zeta_intel_sampler_unmark(pool->samplers[t], &query->parts[t].end);
+    }
+    query->state = QUERY_FRESH;
+}
+
 static void destroy_pool(struct zeta_plugin_query_pool *pool)
 {
     for (uint32_t i = 0; i < pool->count && pool->queries; i++) {
-        const struct query *query = &pool->queries[i];
-
-        for (uint32_t t = 0; t < pool->tile_count && query->parts; t++) {
-            zeta_intel_sampler_unmark(pool->samplers[t], &query->parts[t].begin);
-            zeta_intel_sampler_unmark(pool->samplers[t], &query->parts[t].end);
-        }
-        free(query->parts);
+        forget_locked(pool, &pool->queries[i]);
+        free(pool->queries[i].parts);
     }
     for (uint32_t t = 0; t < pool->tile_count; t++) {
         if (pool->samplers[t])
@@ -157,16 +162,6 @@ void zeta_intel_query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_
 }
 
 /* ---- begin and end ------------------------------------------------------------------------ */
-
-/* Takes the marks of a query back. */
-static void forget_locked(struct zeta_plugin_query_pool *pool, struct query *query)
-{
-    for (uint32_t t = 0; t < pool->tile_count && query->parts; t++) {
-        zeta_intel_sampler_unmark(pool->samplers[t], &query->parts[t].begin);
-        zeta_intel_sampler_unmark(pool->samplers[t], &query->parts[t].end);
-    }
-    query->state = QUERY_FRESH;
-}
 
 uint32_t zeta_intel_query_reset(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
                                 uint32_t index)
@@ -324,7 +319,7 @@ static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t til
     const struct zeta_intel_mark *end = &part->end;
     const struct zeta_intel_mark *begin = is_begun ? &part->begin : end;
     const uint64_t begin_ticks = begin_of(part);
-    const uint64_t hz = zeta_intel_sampler_hz(sampler);
+    const uint64_t hz = sampler->unit->timestamp_hz;
     const struct zeta_query_record head = {
         .size_bytes = pool->record_bytes,
         .tile = tile,
@@ -336,8 +331,8 @@ static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t til
 
     memcpy(target, &head, sizeof(head));
     for (uint32_t i = 0; i < pool->field_count; i++) {
-        const uint64_t value =
-            zeta_intel_sampler_difference(sampler, i, begin->values[i], end->values[i]);
+        const uint64_t value = zeta_intel_field_difference(&sampler->totals.fields[i],
+                                                           begin->values[i], end->values[i]);
 
         memcpy(target + sizeof(head) + (size_t)i * 8, &value, sizeof(value));
     }
@@ -348,11 +343,9 @@ static uint32_t collect_tile_locked(struct zeta_plugin_query_pool *pool, const s
 {
     struct part *part = &query->parts[tile];
     struct zeta_intel_sampler *sampler = pool->samplers[tile];
-    const enum zeta_intel_mark_state end = zeta_intel_sampler_state(sampler, &part->end);
-    /* A later report must not settle the begin of a query that is over. */
-    const enum zeta_intel_mark_state begin =
-        end == ZETA_INTEL_MARK_SETTLED ? zeta_intel_sampler_withdraw(sampler, &part->begin)
-                                       : zeta_intel_sampler_state(sampler, &part->begin);
+    enum zeta_intel_mark_state begin;
+    const enum zeta_intel_mark_state end =
+        zeta_intel_sampler_collect(sampler, &part->begin, &part->end, &begin);
 
     if (end == ZETA_INTEL_MARK_LOST || begin == ZETA_INTEL_MARK_LOST)
         return zeta_host_fail(pool->intel->host, ZETA_PLUGIN_DEVICE_LOST,

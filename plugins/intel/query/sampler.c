@@ -1,4 +1,4 @@
-#include "plugins/intel/query/sampler_priv.h"
+#include "plugins/intel/query/sampler.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -270,17 +270,6 @@ void zeta_intel_sampler_stop(struct zeta_intel_sampler *sampler)
 
 /* ---- what pools ask ----------------------------------------------------------------------- */
 
-uint64_t zeta_intel_sampler_hz(const struct zeta_intel_sampler *sampler)
-{
-    return sampler->unit->timestamp_hz;
-}
-
-uint64_t zeta_intel_sampler_difference(const struct zeta_intel_sampler *sampler, uint32_t field,
-                                       uint64_t begin, uint64_t end)
-{
-    return zeta_intel_field_difference(&sampler->totals.fields[field], begin, end);
-}
-
 /*
  * The clock is read under the lock, under which reports are added: none that is later than the mark
  * was added before.
@@ -323,24 +312,16 @@ void zeta_intel_sampler_unmark(struct zeta_intel_sampler *sampler, struct zeta_i
     (void)pthread_mutex_unlock(&sampler->lock);
 }
 
-enum zeta_intel_mark_state zeta_intel_sampler_withdraw(struct zeta_intel_sampler *sampler,
-                                                       struct zeta_intel_mark *mark)
+enum zeta_intel_mark_state zeta_intel_sampler_collect(struct zeta_intel_sampler *sampler,
+                                                      struct zeta_intel_mark *begin,
+                                                      const struct zeta_intel_mark *end,
+                                                      enum zeta_intel_mark_state *out_begin)
 {
     (void)pthread_mutex_lock(&sampler->lock);
-    const enum zeta_intel_mark_state state = mark->state;
-    if (state == ZETA_INTEL_MARK_PENDING)
-        remove_locked(sampler, mark);
-    (void)pthread_mutex_unlock(&sampler->lock);
-    return state;
-}
-
-enum zeta_intel_mark_state zeta_intel_sampler_state(struct zeta_intel_sampler *sampler,
-                                                    const struct zeta_intel_mark *mark)
-{
-    enum zeta_intel_mark_state state;
-
-    (void)pthread_mutex_lock(&sampler->lock);
-    state = mark->state;
+    const enum zeta_intel_mark_state state = end->state;
+    *out_begin = begin->state;
+    if (state == ZETA_INTEL_MARK_SETTLED && begin->state == ZETA_INTEL_MARK_PENDING)
+        remove_locked(sampler, begin);
     (void)pthread_mutex_unlock(&sampler->lock);
     return state;
 }

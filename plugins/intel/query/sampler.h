@@ -16,14 +16,10 @@
  */
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdatomic.h>
 
-#include <zeta/plugin.h>
-
-struct zeta_intel;
-struct zeta_intel_unit;
-struct zeta_plugin_device;
+#include "plugins/intel/gpu/intel.h"
+#include "plugins/intel/query/totals.h"
 
 /** How far a mark is. */
 enum zeta_intel_mark_state {
@@ -45,7 +41,37 @@ struct zeta_intel_mark {
     uint64_t *values;    /**< one per field: totals, for others the value in the report */
 };
 
-struct zeta_intel_sampler;
+enum {
+    ZETA_INTEL_SAMPLER_LOOK_MS = 2,   /**< reports wait for so long in the kernel: results come a
+                                         little   later, and who reads them is not woken for each */
+    ZETA_INTEL_SAMPLER_BYTES = 131072 /**< of one read; the buffer has slack behind */
+};
+
+/** Two clocks at one time. */
+struct zeta_intel_reading {
+    uint64_t ticks; /**< of the unit, not wrapped */
+    uint64_t host_ns;
+};
+
+struct zeta_intel_sampler {
+    struct zeta_intel_sampler *next; /**< behind intel->sampler_lock, as users */
+    uint32_t users;
+    struct zeta_plugin_device *device;
+    const struct zeta_intel_unit *unit;
+    char digest[64];
+    struct zeta_intel_kernel_stream *stream;
+    uint64_t sleep_ticks; /**< without a report for so long the GPU sleeps */
+    uint8_t *buffer;      /**< of the thread */
+    int wake_fd;
+    atomic_bool stopping;
+    pthread_t thread;
+    pthread_mutex_t lock; /**< a leaf but for the plugin's, under which clocks are read */
+    pthread_cond_t settled;
+    struct zeta_intel_totals totals; /**< from here on behind the lock */
+    struct zeta_intel_mark *pending;
+    bool has_failed;
+    struct zeta_intel_reading clock; /**< the last one of the thread; host_ns 0: none yet */
+};
 
 /**
  * The sampler of a program on a tile's unit, started unless another pool has it already.
@@ -60,27 +86,21 @@ uint32_t zeta_intel_sampler_get(struct zeta_plugin_device *device,
                                 struct zeta_intel_sampler **out_sampler);
 void zeta_intel_sampler_put(struct zeta_intel_sampler *sampler);
 
-/** Ticks per second of marks. */
-uint64_t zeta_intel_sampler_hz(const struct zeta_intel_sampler *sampler);
-
-/** What a query counted of a field: the difference of its totals; no running count: the end's
- * value. */
-uint64_t zeta_intel_sampler_difference(const struct zeta_intel_sampler *sampler, uint32_t field,
-                                       uint64_t begin, uint64_t end);
-
 /** Leaves a mark for now; mark->values has room for every field. Errors: what the clock says. */
 uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark);
 
 /** Takes a mark back, whatever its state: nobody touches it any more. */
 void zeta_intel_sampler_unmark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark);
 
-/** Takes a mark back that is pending; else leaves it as it is. Its state before. */
-enum zeta_intel_mark_state zeta_intel_sampler_withdraw(struct zeta_intel_sampler *sampler,
-                                                       struct zeta_intel_mark *mark);
-
-/** The state of a mark; once it is settled or lost its members do not change. */
-enum zeta_intel_mark_state zeta_intel_sampler_state(struct zeta_intel_sampler *sampler,
-                                                    const struct zeta_intel_mark *mark);
+/**
+ * The state of the end of a query, and of its begin, which is taken back if it is still pending
+ * when the end is settled: a later report must not settle the begin of a query that is over. Once a
+ * mark is settled or lost its members do not change.
+ */
+enum zeta_intel_mark_state zeta_intel_sampler_collect(struct zeta_intel_sampler *sampler,
+                                                      struct zeta_intel_mark *begin,
+                                                      const struct zeta_intel_mark *end,
+                                                      enum zeta_intel_mark_state *out_begin);
 
 /**
  * Waits until a mark is not pending any more, for at most timeout_ns of the host's time; whether it
@@ -95,6 +115,14 @@ bool zeta_intel_sampler_wait(struct zeta_intel_sampler *sampler, const struct ze
  */
 bool zeta_intel_sampler_stands_still(struct zeta_intel_sampler *sampler,
                                      const struct zeta_intel_mark *mark);
+
+/** Starts the thread of a sampler whose stream is open. OUT_OF_HOST_MEMORY with a sentence. */
+uint32_t zeta_intel_sampler_start(struct zeta_intel_sampler *sampler);
+/** Ends it, and waits for that. */
+void zeta_intel_sampler_stop(struct zeta_intel_sampler *sampler);
+
+/** The longest period in which no counter of the device can come around unseen. */
+uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device);
 
 /** False if the kernel does not allow reports so often that no counter comes around unseen. */
 bool zeta_intel_sampler_is_possible(const struct zeta_plugin_device *device,

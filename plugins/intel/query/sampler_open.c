@@ -1,5 +1,6 @@
-#include "plugins/intel/query/sampler_priv.h"
+#include "plugins/intel/query/sampler.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <zeta/descriptor.h>
+#include <zeta/intel_gpu.h>
 #include <zeta/plugin_host.h>
 #include <zeta/thread.h>
 
@@ -18,6 +20,97 @@
 static uint64_t divide_up(uint64_t value, uint64_t by)
 {
     return (value + by - 1) / by;
+}
+
+/* ---- periods ------------------------------------------------------------------------------ */
+
+/*
+ * How often reports come unless the setting query_period_ns says otherwise: ends of queries are
+ * right to that time. 10 kHz is a tenth of what i915 allows everybody, 2.5 MB/s of reports of 256
+ * bytes, less than a hundredth of a core to add them up, and often enough for the counters of all
+ * GPUs.
+ */
+#define PERIOD_NS UINT64_C(100000)
+
+/*
+ * Counters that add up all EUs count fastest. Half of the time in which one of 32 bits comes
+ * around, so that one late report is no harm.
+ */
+uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device)
+{
+    const struct zeta_intel_tile *tile = zeta_intel_device_tile(device);
+    const struct zeta_intel_rates rates =
+        zeta_intel_rates(&tile->topology, tile->fastest_hz, tile->fastest_media_hz);
+
+    return (uint64_t)(4294967296.0 / (double)rates.eus / 2 * 1e9);
+}
+
+/* What the user wants. False for a text that is no period; it is used as if nobody had set it. */
+static bool read_setting(const struct zeta_intel *intel, char *out_text, size_t text_bytes,
+                         uint64_t *out_period_ns)
+{
+    char *end = NULL;
+
+    *out_period_ns = PERIOD_NS;
+    if (!zeta_host_setting(intel->host, "query_period_ns", out_text, text_bytes))
+        return true;
+    errno = 0;
+    const unsigned long long value = strtoull(out_text, &end, 10);
+    if (errno != 0 || end == out_text || *end != '\0' || out_text[0] == '-' || value == 0)
+        return false;
+    *out_period_ns = value;
+    return true;
+}
+
+static uint64_t wanted_period_ns(const struct zeta_intel *intel)
+{
+    char text[32];
+    uint64_t period_ns;
+
+    (void)read_setting(intel, text, sizeof(text), &period_ns);
+    return period_ns;
+}
+
+static void check_setting(const struct zeta_intel *intel)
+{
+    char text[32];
+    uint64_t period_ns;
+
+    if (!read_setting(intel, text, sizeof(text), &period_ns))
+        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN,
+                      "query_period_ns is \"%s\", which is no number of nanoseconds above 0; "
+                      "queries use %llu",
+                      text, (unsigned long long)period_ns);
+}
+
+/*
+ * The largest exponent whose period is neither above the wanted one nor above the longest, but no
+ * faster than the kernel lets this process, or everybody, have reports.
+ */
+static uint32_t choose_exponent(const struct zeta_plugin_device *device,
+                                const struct zeta_intel_unit *unit, bool as_everybody)
+{
+    const struct zeta_intel_kmd *kmd = device->gpu->kmd;
+    const uint64_t least_ns = kmd->min_period_ns ? kmd->min_period_ns(unit, as_everybody) : 0;
+    const uint64_t longest = zeta_intel_sampler_longest_ns(device);
+    uint64_t period_ns = wanted_period_ns(device->gpu->intel);
+    uint32_t exponent = 0;
+
+    if (period_ns > longest)
+        period_ns = longest;
+    while (exponent < ZETA_INTEL_EXPONENTS - 1 && zeta_intel_period_ns(unit, exponent) < least_ns)
+        exponent++;
+    while (exponent < ZETA_INTEL_EXPONENTS - 1 &&
+           zeta_intel_period_ns(unit, exponent + 1) <= period_ns)
+        exponent++;
+    return exponent;
+}
+
+bool zeta_intel_sampler_is_possible(const struct zeta_plugin_device *device,
+                                    const struct zeta_intel_unit *unit)
+{
+    return zeta_intel_period_ns(unit, choose_exponent(device, unit, false)) <=
+           zeta_intel_sampler_longest_ns(device);
 }
 
 /* ---- making ------------------------------------------------------------------------------- */
@@ -43,7 +136,7 @@ static uint32_t refuse_taken(const struct zeta_intel_sampler *sampler,
 static uint32_t open_slower(struct zeta_intel_sampler *sampler,
                             struct zeta_intel_stream_request *request, const char *holder)
 {
-    const uint32_t exponent = zeta_intel_sampler_exponent(sampler->device, sampler->unit, true);
+    const uint32_t exponent = choose_exponent(sampler->device, sampler->unit, true);
 
     if (exponent <= request->exponent || zeta_intel_period_ns(sampler->unit, exponent) >
                                              zeta_intel_sampler_longest_ns(sampler->device))
@@ -57,14 +150,13 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
 {
     struct zeta_intel_gpu *gpu = sampler->device->gpu;
     struct zeta_intel_stream_request request = {
-        .unit = sampler->unit,
-        .exponent = zeta_intel_sampler_exponent(sampler->device, sampler->unit, false)};
+        .unit = sampler->unit, .exponent = choose_exponent(sampler->device, sampler->unit, false)};
     struct zeta_intel_program program = {0};
     char holder[96];
     uint32_t result =
         zeta_intel_unit_reports(sampler->device, desc->set, desc->report_bytes, &request);
 
-    zeta_intel_sampler_check_setting(gpu->intel);
+    check_setting(gpu->intel);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = zeta_intel_program_make(gpu, &desc->program, desc->set, desc->uuid, &program);
     if (result != ZETA_PLUGIN_SUCCESS) {

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugins/intel/query/field.h"
 #include "plugins/intel/query/runs.h"
 
 /** The sum of a sequence of reports. */

@@ -8,9 +8,8 @@
 #include <zeta/clock.h>
 #include <zeta/plugin_host.h>
 
-#include "plugins/intel/stream/eu_stall.h"
+#include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/stream/order.h"
-#include "plugins/intel/stream/stream.h"
 
 struct zeta_plugin_stream {
     struct zeta_plugin_device *device;

@@ -126,7 +126,8 @@ uint32_t zeta_event_special_state(struct zeta_event *event)
     return state;
 }
 
-uint32_t zeta_plugin_event_state(const struct zeta_plugin_event *event)
+/* The state of an event as a command sees it. The event is pinned. */
+static uint32_t command_state(const struct zeta_plugin_event *event)
 {
     if (event->value == ZETA_VALUE_NONE)
         return zeta_event_state(event->event);
@@ -196,8 +197,9 @@ void zeta_event_notify(struct zeta_event *event)
     zeta_driver_wake(event->context->driver);
 }
 
-void zeta_event_signal(const struct zeta_plugin_event *signal, uint64_t begin_ticks,
-                       uint64_t end_ticks)
+/* Signals an event with times in device ticks. */
+static void signal_event(const struct zeta_plugin_event *signal, uint64_t begin_ticks,
+                         uint64_t end_ticks)
 {
     struct zeta_event *event = signal->event;
 
@@ -230,7 +232,7 @@ void zeta_event_signal_now(const struct zeta_plugin_event *signal)
 
     if (device && signal->event->has_times)
         (void)zeta_device_clock(device, &ticks, &host_ns);
-    zeta_event_signal(signal, ticks, ticks + 1);
+    signal_event(signal, ticks, ticks + 1);
 }
 
 void zeta_event_lose(const struct zeta_plugin_event *signal)
@@ -350,9 +352,8 @@ ze_result_t zeta_event_work(struct zeta_event *event, uint64_t value,
         value =
             special & ZETA_EVENT_STORED ? ZETA_VALUE_STORE : zeta_counter_newest(event->counter);
     /* Neither a level nor the host's view of memory shows whether a command has run. */
-    uint32_t state = event->counter
-                         ? zeta_plugin_event_state(&(struct zeta_plugin_event){event, value})
-                         : atomic_load(&event->cell->signal.state);
+    uint32_t state = event->counter ? command_state(&(struct zeta_plugin_event){event, value})
+                                    : atomic_load(&event->cell->signal.state);
     if (state == ZETA_SIGNAL_LOST)
         return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
     if (state != ZETA_SIGNAL_ON)
@@ -389,8 +390,7 @@ ze_result_t zeta_event_times(struct zeta_event *event, uint64_t value,
 static uint32_t event_query(struct zeta_plugin_host *host ZETA_UNUSED,
                             struct zeta_plugin_event *event)
 {
-    return zeta_plugin_event_state(event) == ZETA_SIGNAL_ON ? ZETA_PLUGIN_SUCCESS
-                                                            : ZETA_PLUGIN_NOT_READY;
+    return command_state(event) == ZETA_SIGNAL_ON ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_NOT_READY;
 }
 
 static uint64_t event_look_ns(struct zeta_plugin_host *host ZETA_UNUSED,
@@ -410,7 +410,7 @@ static void event_signal(struct zeta_plugin_host *host ZETA_UNUSED, struct zeta_
     if (!event)
         return;
     if (times)
-        zeta_event_signal(event, times->begin_ticks, times->end_ticks);
+        signal_event(event, times->begin_ticks, times->end_ticks);
     else
         zeta_event_signal_now(event);
 }

@@ -145,12 +145,6 @@ static inline uint32_t zeta_event_state(struct zeta_event *event)
     return atomic_load_explicit(&event->own.signal.state, memory_order_acquire);
 }
 
-/** True if a query would succeed. Lock-free. */
-static inline bool zeta_event_is_signalled(struct zeta_event *event)
-{
-    return zeta_event_state(event) == ZETA_SIGNAL_ON;
-}
-
 /** True if the host is promised to see it: by its pool, its flags, or its own scope. */
 static inline bool zeta_event_is_host_visible(const struct zeta_event *event)
 {
@@ -160,9 +154,6 @@ static inline bool zeta_event_is_host_visible(const struct zeta_event *event)
         return (event->counter_flags & ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE) != 0;
     return (event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) != 0;
 }
-
-/** The state of an event as a command sees it. The event is pinned. */
-uint32_t zeta_plugin_event_state(const struct zeta_plugin_event *event);
 
 /** True if what would signal the event is known to be lost. Calls nobody, lock-free. */
 bool zeta_plugin_event_is_lost(const struct zeta_plugin_event *event);
@@ -187,13 +178,9 @@ void zeta_event_unbind(struct zeta_event *event, const void *context);
 void zeta_event_notify(struct zeta_event *event);
 
 /**
- * Signals an event with times in device ticks; wakes waiters and backends. Any thread. The event is
- * pinned.
+ * Signals an event for which nothing was timed: the times, if it has any, are now. Wakes waiters
+ * and backends. Any thread. The event is pinned.
  */
-void zeta_event_signal(const struct zeta_plugin_event *event, uint64_t begin_ticks,
-                       uint64_t end_ticks);
-
-/** Signals an event for which nothing was timed: the times, if it has any, are now. */
 void zeta_event_signal_now(const struct zeta_plugin_event *event);
 
 /** Notes that what would signal the event is lost. One that is signalled already stays so. */

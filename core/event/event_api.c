@@ -33,30 +33,6 @@ static void finish_event(void *object)
 ZETA_OBJECT_FINISHER(ZETA_KIND_EVENT, finish_event)
 ZETA_OBJECT_FINISHER(ZETA_KIND_EVENT_POOL, finish_pool)
 
-static ze_result_t check_pool(const struct zeta_context *context, const ze_event_pool_desc_t *desc,
-                              bool is_counted, uint32_t count, ze_device_handle_t *devices)
-{
-    const ze_event_pool_flags_t both =
-        ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
-
-    if ((desc->flags & both) == both)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          "ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP cannot be combined with "
-                          "ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, which includes it");
-    if (is_counted && (desc->flags & ZE_EVENT_POOL_FLAG_IPC))
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "a pool of counter based events cannot be shared between processes; "
-                          "zeEventCounterBasedCreate makes single events that can");
-    for (uint32_t i = 0; devices && i < count; i++) {
-        ze_result_t result =
-            zeta_context_check_device(context, (const struct zeta_device *)devices[i]);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 static struct zeta_device *first_device(const struct zeta_context *context, uint32_t count,
                                         ze_device_handle_t *devices)
 {
@@ -103,8 +79,20 @@ ze_result_t ZE_APICALL impl_zeEventPoolCreate(ze_context_handle_t hContext,
         .is_counted =
             zeta_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC,
                             sizeof(ze_event_pool_counter_based_exp_desc_t)) != NULL};
-    ze_result_t result = check_pool(context, desc, wanted.is_counted, numDevices, phDevices);
+    const ze_event_pool_flags_t both =
+        ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
+    if ((desc->flags & both) == both)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP cannot be combined with "
+                          "ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, which includes it");
+    if (wanted.is_counted && (desc->flags & ZE_EVENT_POOL_FLAG_IPC))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "a pool of counter based events cannot be shared between processes; "
+                          "zeEventCounterBasedCreate makes single events that can");
+    for (uint32_t i = 0; phDevices && i < numDevices && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_context_check_device(context, (const struct zeta_device *)phDevices[i]);
     if (result == ZE_RESULT_SUCCESS && (desc->flags & ZE_EVENT_POOL_FLAG_IPC))
         result = zeta_share_create(ZETA_SHARE_POOL, desc->count, desc->flags, &wanted.share);
     if (result != ZE_RESULT_SUCCESS)

@@ -165,34 +165,6 @@ void zeta_store_advance(struct zeta_event_store *store, const struct zeta_counte
     (void)pthread_mutex_unlock(&store->lock);
 }
 
-static ze_result_t make_counter_memory(const struct zeta_context *context,
-                                       struct zeta_event_store **out_store)
-{
-    const struct zeta_plugin_memory_desc desc = {
-        .struct_size = sizeof(desc), .kind = ZETA_PLUGIN_MEMORY_HOST, .size_bytes = 64};
-    struct zeta_backend *backend = context->driver->compute;
-    void *address = NULL;
-
-    if (!backend)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "no plugin computes on the devices of driver %s, so nothing there could "
-                          "look at the address of a counter",
-                          context->driver->name);
-    ze_result_t result = create(STORE_COUNTER, context, out_store);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    uint32_t code = backend->compute.memory_allocate(backend->self, NULL, &desc, &address);
-    if (code != ZETA_PLUGIN_SUCCESS) {
-        zeta_store_destroy(*out_store);
-        *out_store = NULL;
-        return zeta_backend_result(backend, code, "allocating the memory of a counter");
-    }
-    (*out_store)->backend = backend;
-    (*out_store)->device_address = address;
-    atomic_store((*out_store)->device_address, 0);
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, uint64_t *out_address)
 {
     struct zeta_event_store *store = atomic_load(&event->store);
@@ -211,11 +183,28 @@ ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, ui
                           "the counter of an event for other processes lies in memory that kernels "
                           "do not reach");
     if (!store) {
+        const struct zeta_plugin_memory_desc desc = {
+            .struct_size = sizeof(desc), .kind = ZETA_PLUGIN_MEMORY_HOST, .size_bytes = 64};
+        struct zeta_backend *backend = event->context->driver->compute;
         struct zeta_event_store *made = NULL;
-        ze_result_t result = make_counter_memory(event->context, &made);
+        void *address = NULL;
 
+        if (!backend)
+            return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "no plugin computes on the devices of driver %s, so nothing there "
+                              "could look at the address of a counter",
+                              event->context->driver->name);
+        ze_result_t result = create(STORE_COUNTER, event->context, &made);
         if (result != ZE_RESULT_SUCCESS)
             return result;
+        uint32_t code = backend->compute.memory_allocate(backend->self, NULL, &desc, &address);
+        if (code != ZETA_PLUGIN_SUCCESS) {
+            zeta_store_destroy(made);
+            return zeta_backend_result(backend, code, "allocating the memory of a counter");
+        }
+        made->backend = backend;
+        made->device_address = address;
+        atomic_store(made->device_address, 0);
         /* If another thread was faster, its store is the event's. */
         if (atomic_compare_exchange_strong(&event->store, &store, made))
             store = made;

@@ -347,27 +347,6 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendHostFunction(
 
 /* ---- Queries of the times of events ---- */
 
-static ze_result_t list_events(struct zeta_append *append, uint32_t count,
-                               ze_event_handle_t *events, struct zeta_plugin_event ***out_list)
-{
-    void *memory = NULL;
-    ze_result_t result = zeta_command_buffer_alloc(
-        append->buffer, (size_t)count * sizeof(struct zeta_plugin_event *), &memory);
-
-    *out_list = memory;
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        const struct zeta_event *event = (const struct zeta_event *)events[i];
-
-        if (!event->has_times)
-            return zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-                              "phEvents[%u] carries no times: neither it nor its pool was created "
-                              "with a flag for timestamps",
-                              i);
-        result = zeta_append_event(append, events[i], false, &(*out_list)[i]);
-    }
-    return result;
-}
-
 /*
  * A query of the times of query->events, valid as long as the commands; all but the barriers around
  * it. offsets: of the application, NULL: none.
@@ -419,14 +398,26 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendQueryKernelTimestamps(
     ze_event_handle_t *phWaitEvents)
 {
     struct zeta_times_query query = {.count = numEvents, .target = dstptr};
-    struct zeta_plugin_event **events = NULL;
     struct zeta_append append;
+    void *memory = NULL;
     ze_result_t result = zeta_append_begin(&append, (struct zeta_command_list *)hCommandList);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = list_events(&append, numEvents, phEvents, &events);
+    result = zeta_command_buffer_alloc(
+        append.buffer, (size_t)numEvents * sizeof(struct zeta_plugin_event *), &memory);
+    struct zeta_plugin_event **events = memory;
     query.events = events;
+    for (uint32_t i = 0; i < numEvents && result == ZE_RESULT_SUCCESS; i++) {
+        if (((const struct zeta_event *)phEvents[i])->has_times)
+            result = zeta_append_event(&append, phEvents[i], false, &events[i]);
+        else
+            result =
+                zeta_error(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+                           "phEvents[%u] carries no times: neither it nor its pool was created "
+                           "with a flag for timestamps",
+                           i);
+    }
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_barrier(&append, NULL, numWaitEvents, phWaitEvents);
     if (result == ZE_RESULT_SUCCESS)

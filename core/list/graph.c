@@ -128,22 +128,17 @@ static ze_result_t refuse_outside(const struct zeta_event *event)
                       "it only events with ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL can be used");
 }
 
-ze_result_t zeta_graph_note_signal(const struct zeta_append *append, struct zeta_event *event)
+ze_result_t zeta_graph_note_event(struct zeta_append *append, struct zeta_event *event,
+                                  bool signals)
 {
     if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED))
         return ZE_RESULT_SUCCESS;
-    const struct zeta_graph *ours = append->graph ? append->graph : append->fork;
-    return ours && ours == atomic_load(&event->capture) ? ZE_RESULT_SUCCESS : refuse_outside(event);
-}
-
-ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *event)
-{
-    if (!(atomic_load(&event->special) & ZETA_EVENT_CAPTURED))
-        return ZE_RESULT_SUCCESS;
-    if (!append->list->queue)
-        return refuse_outside(event);
     struct zeta_graph *theirs = atomic_load(&event->capture);
     struct zeta_graph *ours = append->graph ? append->graph : append->fork;
+    if (signals)
+        return ours && ours == theirs ? ZE_RESULT_SUCCESS : refuse_outside(event);
+    if (!append->list->queue)
+        return refuse_outside(event);
     if (ours && theirs && ours != theirs)
         return zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT,
                           "the event belongs to another graph that is being recorded");
@@ -578,29 +573,6 @@ ze_result_t ZE_APICALL impl_zeGraphIsEmptyExt(ze_graph_handle_t hGraph)
 
 /* ---------------------------------------------------------------- execution */
 
-static ze_result_t fill_instance(struct zeta_executable_graph *executable)
-{
-    struct zeta_graph_body *body = executable->graph->body;
-    ze_result_t result = zeta_event_create_own(executable->graph->context, &executable->order);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    (void)pthread_mutex_lock(&body->lock);
-    if (body->state == ZETA_GRAPH_INVALID)
-        result = not_joined();
-    else if (body->state != ZETA_GRAPH_DONE)
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "the recording of the graph has not ended yet");
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_command_buffer_clone(&body->buffer, &executable->buffer);
-    if (result == ZE_RESULT_SUCCESS)
-        result = own_events(executable);
-    if (result == ZE_RESULT_SUCCESS)
-        body->instances++;
-    (void)pthread_mutex_unlock(&body->lock);
-    return result;
-}
-
 ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph, const void *pNext,
                                                   ze_executable_graph_handle_t *phExecutableGraph)
 {
@@ -615,8 +587,22 @@ ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph, cons
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct zeta_executable_graph *executable = object;
+    struct zeta_graph_body *body = graph->body;
     executable->graph = graph;
-    result = fill_instance(executable);
+    result = zeta_event_create_own(graph->context, &executable->order);
+    (void)pthread_mutex_lock(&body->lock);
+    if (result == ZE_RESULT_SUCCESS && body->state == ZETA_GRAPH_INVALID)
+        result = not_joined();
+    else if (result == ZE_RESULT_SUCCESS && body->state != ZETA_GRAPH_DONE)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the recording of the graph has not ended yet");
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_command_buffer_clone(&body->buffer, &executable->buffer);
+    if (result == ZE_RESULT_SUCCESS)
+        result = own_events(executable);
+    if (result == ZE_RESULT_SUCCESS)
+        body->instances++;
+    (void)pthread_mutex_unlock(&body->lock);
     if (result == ZE_RESULT_SUCCESS)
         *phExecutableGraph = object;
     else

@@ -13,7 +13,7 @@
 #include "zeta_impl.h"
 
 _Static_assert(offsetof(struct zeta_command_list, queue) ==
-                   offsetof(struct zeta_queue_owner, queue),
+                   offsetof(struct zeta_command_queue, queue),
                "a command list begins as owners of queues do");
 
 static void finish_list(void *object)
@@ -113,8 +113,7 @@ ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t hand
     ze_result_t result = zeta_list_check_event(append->list, event, signals);
 
     if (result == ZE_RESULT_SUCCESS)
-        result =
-            signals ? zeta_graph_note_signal(append, event) : zeta_graph_note_wait(append, event);
+        result = zeta_graph_note_event(append, event, signals);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_command_buffer_pin(append->buffer, event, ZETA_KIND_EVENT);
     if (result != ZE_RESULT_SUCCESS)

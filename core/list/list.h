@@ -35,8 +35,9 @@ struct zeta_submission;
 /** A command list of the API. */
 struct zeta_command_list {
     struct zeta_object object;
-    _Atomic(struct zeta_queue *) queue; /**< of an immediate list; as in struct zeta_queue_owner */
-    struct zeta_context *context;       /**< pinned */
+    _Atomic(struct zeta_queue *)
+        queue;                    /**< of an immediate list; as in struct zeta_command_queue */
+    struct zeta_context *context; /**< pinned */
     struct zeta_device *device;
     _Atomic(struct zeta_graph *) capture; /**< that it records into, NULL: none */
     uint32_t ordinal;
@@ -165,14 +166,12 @@ ze_result_t zeta_graph_append_begin(struct zeta_append *append, struct zeta_grap
 ze_result_t zeta_graph_append_end(struct zeta_append *append, ze_result_t result);
 
 /**
- * A command of the append waits for an event: finds out whether its list joins a graph with that.
- * Errors: GRAPH_CAPTURE_MERGE_ATTEMPT when the event belongs to another graph; GRAPH_INTERNAL_EVENT
- * for a list that cannot join.
+ * A command of the append waits for an event or signals it: finds out whether its list joins a
+ * graph with that. Errors: GRAPH_CAPTURE_MERGE_ATTEMPT when the event belongs to another graph;
+ * GRAPH_INTERNAL_EVENT for a list that cannot join.
  */
-ze_result_t zeta_graph_note_wait(struct zeta_append *append, struct zeta_event *event);
-
-/** The same for a command that signals it. Errors: GRAPH_INTERNAL_EVENT. */
-ze_result_t zeta_graph_note_signal(const struct zeta_append *append, struct zeta_event *event);
+ze_result_t zeta_graph_note_event(struct zeta_append *append, struct zeta_event *event,
+                                  bool signals);
 
 /**
  * The list of an append waits for an event of a graph, so it records from now on: takes over the

@@ -141,6 +141,7 @@ static void move_command(struct zeta_plugin_command *command, const struct zeta_
                          const struct zeta_arena *to)
 {
     struct zeta_plugin_launch *launch = &command->u.launch;
+    struct zeta_times_query *query;
 
     command->wait_events = zeta_arena_moved(from, to, command->wait_events);
     switch (command->type) {
@@ -158,8 +159,13 @@ static void move_command(struct zeta_plugin_command *command, const struct zeta_
         break;
     case ZETA_PLUGIN_COMMAND_CALL:
         command->u.call.context = zeta_arena_moved(from, to, command->u.call.context);
-        if (zeta_times_query_of(command))
-            zeta_times_query_move(zeta_times_query_of(command), from, to);
+        query = zeta_times_query_of(command);
+        if (!query)
+            break;
+        query->events = zeta_arena_moved(from, to, query->events);
+        query->times = zeta_arena_moved(from, to, query->times);
+        query->offsets = zeta_arena_moved(from, to, query->offsets);
+        query->copies = zeta_arena_moved(from, to, query->copies);
         break;
     default:
         break;
@@ -288,13 +294,4 @@ struct zeta_times_query *zeta_times_query_of(const struct zeta_plugin_command *c
     if (command->type != ZETA_PLUGIN_COMMAND_CALL || command->u.call.function != collect_times)
         return NULL;
     return command->u.call.context;
-}
-
-void zeta_times_query_move(struct zeta_times_query *query, const struct zeta_arena *from,
-                           const struct zeta_arena *to)
-{
-    query->events = zeta_arena_moved(from, to, query->events);
-    query->times = zeta_arena_moved(from, to, query->times);
-    query->offsets = zeta_arena_moved(from, to, query->offsets);
-    query->copies = zeta_arena_moved(from, to, query->copies);
 }

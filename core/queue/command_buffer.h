@@ -178,8 +178,4 @@ void zeta_times_query_set(struct zeta_plugin_command *command, struct zeta_times
 /** The query of a command, NULL for another command. */
 struct zeta_times_query *zeta_times_query_of(const struct zeta_plugin_command *command);
 
-/** Points the query of a copied command into the copy. */
-void zeta_times_query_move(struct zeta_times_query *query, const struct zeta_arena *from,
-                           const struct zeta_arena *to);
-
 #endif

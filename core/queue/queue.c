@@ -241,14 +241,6 @@ static void collect(void *object, void *context)
         grown[owners->count++] = object;
 }
 
-static bool matches(const struct zeta_queue *queue, const struct zeta_context *context,
-                    const struct zeta_device *device)
-{
-    if (!queue || (context && queue->context != context))
-        return false;
-    return !device || queue->device == device || queue->device->parent == device;
-}
-
 ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct zeta_device *device)
 {
     struct owners owners = {0};
@@ -260,9 +252,10 @@ ze_result_t zeta_queues_drain(const struct zeta_context *context, const struct z
     zeta_object_each(owners.kind, collect, &owners);
     for (size_t i = 0; i < owners.count; i++) {
         struct zeta_queue *queue =
-            atomic_load(&((struct zeta_queue_owner *)owners.objects[i])->queue);
+            atomic_load(&((struct zeta_command_queue *)owners.objects[i])->queue);
 
-        if (matches(queue, context, device)) {
+        if (queue && (!context || queue->context == context) &&
+            (!device || queue->device == device || queue->device->parent == device)) {
             ze_result_t one = zeta_queue_synchronize(queue, UINT64_MAX);
 
             result = result == ZE_RESULT_SUCCESS ? one : result;

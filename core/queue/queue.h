@@ -68,17 +68,11 @@ struct zeta_queue {
     ze_result_t failure; /**< of a submission; DEVICE_LOST stays, others until they are reported */
 };
 
-/** How objects of the API that own a queue begin: command queues and command lists. */
-struct zeta_queue_owner {
+/** A command queue of the API, and how command lists begin. */
+struct zeta_command_queue {
     struct zeta_object object;
     _Atomic(struct zeta_queue *) queue; /**< set last: others find the object as soon as it is
                                            there; NULL: a regular command list */
-};
-
-/** A command queue of the API. */
-struct zeta_command_queue {
-    struct zeta_object object;
-    _Atomic(struct zeta_queue *) queue; /**< as in struct zeta_queue_owner */
 };
 
 /** A fence: on when the submission that it came with has ended. */

@@ -12,17 +12,12 @@ static locale_t enter(void)
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
 
-static void leave(locale_t before)
-{
-    (void)uselocale(before);
-}
-
 double zeta_c_strtod(const char *text, char **out_end)
 {
     const locale_t before = enter();
     const double value = strtod(text, out_end);
 
-    leave(before);
+    (void)uselocale(before);
     return value;
 }
 
@@ -31,7 +26,7 @@ int zeta_c_vsnprintf(char *out_text, size_t size_bytes, const char *format, va_l
     const locale_t before = enter();
     const int length = vsnprintf(out_text, size_bytes, format, arguments);
 
-    leave(before);
+    (void)uselocale(before);
     return length;
 }
 
@@ -40,7 +35,7 @@ int zeta_c_vfprintf(FILE *file, const char *format, va_list arguments)
     const locale_t before = enter();
     const int length = vfprintf(file, format, arguments);
 
-    leave(before);
+    (void)uselocale(before);
     return length;
 }
 
@@ -49,7 +44,7 @@ int zeta_c_vasprintf(char **out_text, const char *format, va_list arguments)
     const locale_t before = enter();
     const int length = vasprintf(out_text, format, arguments);
 
-    leave(before);
+    (void)uselocale(before);
     return length;
 }
 

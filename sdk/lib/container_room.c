@@ -50,27 +50,7 @@ static enum zeta_container_result measure(struct zeta_container_reader *reader, 
     return result == ZETA_CONTAINER_AT_CUT ? ZETA_CONTAINER_OK : result;
 }
 
-/** Copies a chunk, or counts it among those that went. */
-static enum zeta_container_result copy_chunk(struct zeta_container_reader *reader,
-                                             const struct zeta_container_chunk *chunk,
-                                             struct plan *plan,
-                                             struct zeta_container_writer *target)
-{
-    struct zeta_container_part part = {.bytes = (size_t)chunk->payload_bytes};
-    enum zeta_container_result result;
-
-    if (chunk->type == ZETA_CHUNK_CUT)
-        return ZETA_CONTAINER_OK;
-    if ((chunk->flags & ZETA_CHUNK_MAY_GO) && plan->going_bytes > plan->target_bytes) {
-        plan->going_bytes -= chunk_bytes(chunk);
-        plan->cut.chunks++;
-        plan->cut.bytes += chunk->payload_bytes;
-        return ZETA_CONTAINER_OK;
-    }
-    result = zeta_container_payload(reader, &part.data);
-    return result == ZETA_CONTAINER_OK ? zeta_container_put_chunk(target, chunk, &part, 1) : result;
-}
-
+/** Copies the chunks that stay and counts those that go. */
 static enum zeta_container_result copy_rest(struct zeta_container_reader *reader, struct plan *plan,
                                             struct zeta_container_writer *target)
 {
@@ -83,7 +63,19 @@ static enum zeta_container_result copy_rest(struct zeta_container_reader *reader
 
     zeta_container_rewind(reader);
     while ((result = zeta_container_next(reader, &chunk)) == ZETA_CONTAINER_OK) {
-        result = copy_chunk(reader, &chunk, plan, target);
+        struct zeta_container_part whole = {.bytes = (size_t)chunk.payload_bytes};
+
+        if (chunk.type == ZETA_CHUNK_CUT)
+            continue;
+        if ((chunk.flags & ZETA_CHUNK_MAY_GO) && plan->going_bytes > plan->target_bytes) {
+            plan->going_bytes -= chunk_bytes(&chunk);
+            plan->cut.chunks++;
+            plan->cut.bytes += chunk.payload_bytes;
+            continue;
+        }
+        result = zeta_container_payload(reader, &whole.data);
+        if (result == ZETA_CONTAINER_OK)
+            result = zeta_container_put_chunk(target, &chunk, &whole, 1);
         if (result != ZETA_CONTAINER_OK)
             return result;
     }

@@ -7,16 +7,6 @@
 /* Of version 1, what the translator reads. */
 enum { NEWEST_MINOR_VERSION = 4 };
 
-static uint32_t opcode_of(uint32_t word)
-{
-    return word & 0xffff;
-}
-
-static uint32_t length_of(uint32_t word)
-{
-    return word >> 16;
-}
-
 static bool check_header(const uint32_t *words, size_t count, struct zeta_cc_buffer *log)
 {
     if (count < SPIRV_HEADER_WORDS) {
@@ -46,8 +36,9 @@ bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buf
 
     if (!check_header(words, count, log))
         return false;
-    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += length_of(words[at])) {
-        uint32_t length = length_of(words[at]);
+    for (size_t at = SPIRV_HEADER_WORDS; at < count; at += words[at] >> 16) {
+        uint32_t opcode = words[at] & 0xffff;
+        uint32_t length = words[at] >> 16;
 
         if (length == 0 || length > count - at) {
             zeta_cc_buffer_line(log,
@@ -56,11 +47,11 @@ bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buf
                                 at * 4, length, count - at);
             return false;
         }
-        if (opcode_of(words[at]) == SPIRV_OP_CAPABILITY && length > 1) {
+        if (opcode == SPIRV_OP_CAPABILITY && length > 1) {
             is_shader |= words[at + 1] == SPIRV_CAPABILITY_SHADER;
             is_kernel |= words[at + 1] == SPIRV_CAPABILITY_KERNEL;
         }
-        if (opcode_of(words[at]) == SPIRV_OP_MEMORY_MODEL && length > 1 && is_kernel &&
+        if (opcode == SPIRV_OP_MEMORY_MODEL && length > 1 && is_kernel &&
             words[at + 1] != SPIRV_ADDRESSING_PHYSICAL64) {
             zeta_cc_buffer_line(log,
                                 "error: the SPIR-V module has no 64-bit addresses (addressing "

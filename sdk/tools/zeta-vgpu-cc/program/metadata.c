@@ -5,30 +5,23 @@
 
 enum { MAX_OPERANDS = 4096 };
 
-/* The node of a name at a function as a value, or null. */
-static LLVMValueRef find_node(LLVMValueRef function, const char *name)
+LLVMValueRef zeta_cc_metadata_operand(LLVMValueRef function, const char *name, unsigned index)
 {
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(function));
     unsigned wanted = LLVMGetMDKindIDInContext(context, name, (unsigned)strlen(name));
-    size_t count = 0;
-    LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(function, &count);
+    size_t entry_count = 0;
+    LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(function, &entry_count);
+    LLVMValueRef *operands = NULL;
+    LLVMValueRef node = NULL;
     LLVMValueRef found = NULL;
+    unsigned count;
 
-    for (unsigned i = 0; i < count && !found; i++) {
+    for (unsigned i = 0; i < entry_count && !node; i++) {
         if (LLVMValueMetadataEntriesGetKind(entries, i) == wanted)
-            found = LLVMMetadataAsValue(context, LLVMValueMetadataEntriesGetMetadata(entries, i));
+            node = LLVMMetadataAsValue(context, LLVMValueMetadataEntriesGetMetadata(entries, i));
     }
     LLVMDisposeValueMetadataEntries(entries);
-    return found;
-}
-
-LLVMValueRef zeta_cc_metadata_operand(LLVMValueRef function, const char *name, unsigned index)
-{
-    LLVMValueRef node = find_node(function, name);
-    unsigned count = node ? (unsigned)LLVMGetMDNodeNumOperands(node) : 0;
-    LLVMValueRef *operands = NULL;
-    LLVMValueRef found = NULL;
-
+    count = node ? (unsigned)LLVMGetMDNodeNumOperands(node) : 0;
     if (index >= count || count > MAX_OPERANDS)
         return NULL;
     operands = zeta_cc_allocate(count, sizeof(LLVMValueRef));

@@ -82,24 +82,6 @@ static void place(LLVMValueRef function, const char *kernel)
     zeta_cc_buffer_finish(&section);
 }
 
-/* The only kernel that calls a function, or null. */
-static const char *only_user(const struct zeta_cc_program *program, LLVMValueRef function,
-                             bool *used_by)
-{
-    const char *user = NULL;
-    size_t count = 0;
-
-    for (size_t i = 0; i < program->kernels.count; i++)
-        used_by[i] = false;
-    mark_users(program, function, used_by);
-    for (size_t i = 0; i < program->kernels.count; i++) {
-        if (used_by[i])
-            user = program->kernels.list[i];
-        count += used_by[i];
-    }
-    return count == 1 ? user : NULL;
-}
-
 void zeta_cc_program_place_code(struct zeta_cc_program *program)
 {
     bool *used_by = zeta_cc_allocate(program->kernels.count, sizeof(*used_by));
@@ -114,13 +96,20 @@ void zeta_cc_program_place_code(struct zeta_cc_program *program)
          each = LLVMGetNextFunction(each)) {
         const char *section = LLVMGetSection(each);
         const char *kernel = NULL;
+        size_t users = 0;
 
         if (LLVMIsDeclaration(each))
             continue;
         LLVMSetAlignment(each, FUNCTION_ALIGNMENT);
-        if (!section || section[0] == '\0')
-            kernel = only_user(program, each, used_by);
-        if (kernel)
+        if (section && section[0] != '\0')
+            continue;
+        memset(used_by, 0, program->kernels.count * sizeof(*used_by));
+        mark_users(program, each, used_by);
+        for (size_t i = 0; i < program->kernels.count; i++) {
+            kernel = used_by[i] ? program->kernels.list[i] : kernel;
+            users += used_by[i];
+        }
+        if (users == 1)
             place(each, kernel);
     }
     free(used_by);

@@ -299,30 +299,22 @@ static void place_local_variables(LLVMModuleRef module)
     }
 }
 
-static bool has_constructors(struct zeta_cc_program *program)
+bool zeta_cc_program_retarget(struct zeta_cc_program *program)
 {
-    static const char *const names[] = {"llvm.global_ctors", "llvm.global_dtors"};
+    static const char *const around[] = {"llvm.global_ctors", "llvm.global_dtors"};
+    static const char key[] = "target-abi";
 
     for (size_t i = 0; i < 2; i++) {
-        LLVMValueRef list = LLVMGetNamedGlobal(program->module, names[i]);
+        LLVMValueRef list = LLVMGetNamedGlobal(program->module, around[i]);
 
         if (!list || LLVMGetArrayLength(LLVMGlobalGetValueType(list)) == 0)
             continue;
         zeta_cc_buffer_line(program->log,
                             "error: the program has functions that run before or after its "
                             "kernels (%s), which the virtual GPU does not do",
-                            names[i]);
-        return true;
-    }
-    return false;
-}
-
-bool zeta_cc_program_retarget(struct zeta_cc_program *program)
-{
-    static const char key[] = "target-abi";
-
-    if (has_constructors(program))
+                            around[i]);
         return false;
+    }
     if (!LLVMGetModuleFlag(program->module, key, sizeof(key) - 1))
         LLVMAddModuleFlag(program->module, LLVMModuleFlagBehaviorError, key, sizeof(key) - 1,
                           LLVMMDStringInContext2(program->context, ABI, sizeof(ABI) - 1));

@@ -19,14 +19,8 @@ struct zeta_cc_paths;
 /** Calling conventions of OpenCL in LLVM; code generation for RV64 knows neither. */
 enum { ZETA_CC_SPIR_FUNCTION = 75, ZETA_CC_SPIR_KERNEL = 76 };
 
-/** Address spaces that front ends use. */
-enum {
-    ZETA_CC_SPACE_PRIVATE = 0,
-    ZETA_CC_SPACE_GLOBAL = 1,
-    ZETA_CC_SPACE_CONSTANT = 2,
-    ZETA_CC_SPACE_LOCAL = 3,
-    ZETA_CC_SPACE_GENERIC = 4
-};
+/** Address spaces of front ends that need something. */
+enum { ZETA_CC_SPACE_PRIVATE = 0, ZETA_CC_SPACE_LOCAL = 3 };
 
 /** A program in the making. */
 struct zeta_cc_program {

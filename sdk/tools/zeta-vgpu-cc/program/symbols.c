@@ -96,30 +96,20 @@ static LLVMValueRef user_function(LLVMValueRef value, unsigned depth)
     return found;
 }
 
-/* A kernel that comes to the value by calls; the nearest function when there is none. */
-static LLVMValueRef user_kernel(LLVMValueRef value)
-{
-    LLVMValueRef function = user_function(value, 0);
-
-    for (unsigned depth = 0; function && depth < MAX_DEPTH; depth++) {
-        LLVMValueRef caller;
-
-        if (LLVMGetFunctionCallConv(function) == ZETA_CC_SPIR_KERNEL)
-            break;
-        caller = user_function(function, 0);
-        if (!caller || caller == function)
-            break;
-        function = caller;
-    }
-    return function;
-}
-
 static void report_missing(struct zeta_cc_program *program, LLVMValueRef global, const char *base,
                            const char *lacks)
 {
-    LLVMValueRef user = user_kernel(global);
+    LLVMValueRef user = user_function(global, 0);
     char *words = zeta_cc_demangle(zeta_cc_value_name(global));
 
+    /* A kernel that comes to it by calls; the nearest function when there is none. */
+    for (unsigned depth = 0; user && depth < MAX_DEPTH; depth++) {
+        LLVMValueRef caller = user_function(user, 0);
+
+        if (LLVMGetFunctionCallConv(user) == ZETA_CC_SPIR_KERNEL || !caller || caller == user)
+            break;
+        user = caller;
+    }
     if (lacks)
         zeta_cc_buffer_print(program->log, "error: %s not supported by the virtual GPU: %s used",
                              lacks, base);

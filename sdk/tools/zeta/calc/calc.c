@@ -325,7 +325,7 @@ static int read_chunks(struct reading *reading)
             return ZETA_EXIT_OK;
         }
         if (result != ZE_RESULT_SUCCESS)
-            return zeta_print_refusal(result, "cannot go on reading %s", reading->path);
+            return zeta_print_refusal(result, "cannot continue to read %s", reading->path);
         if (chunk.type == ZETA_CHUNK_END)
             return ZETA_EXIT_OK;
         if (chunk.type == ZETA_CHUNK_DEVICE)

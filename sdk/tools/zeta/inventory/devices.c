@@ -137,22 +137,11 @@ int zeta_device_list_explain_none(void)
     return status;
 }
 
-static bool matches(const struct zeta_device_entry *entry, const char *text)
+/* index: of a device, or of a tile such as "0.1" */
+static bool matches(const struct zeta_device_entry *entry, const char *index, const char *text)
 {
-    char index[16];
-
-    (void)snprintf(index, sizeof(index), "%u", entry->index);
     return strcmp(text, index) == 0 || strcmp(text, entry->info.id) == 0 ||
            strcmp(text, entry->properties.name) == 0;
-}
-
-static bool tile_matches(const struct zeta_device_entry *tile, uint32_t number, const char *text)
-{
-    char index[32];
-
-    (void)snprintf(index, sizeof(index), "%u.%u", tile->index, number);
-    return strcmp(text, index) == 0 || strcmp(text, tile->info.id) == 0 ||
-           strcmp(text, tile->properties.name) == 0;
 }
 
 /* Looks for a tile among those of a device. */
@@ -170,9 +159,12 @@ static int find_tile(const struct zeta_device_entry *root, const char *text,
     if (result != ZE_RESULT_SUCCESS)
         status = zeta_print_refusal(result, "cannot list the tiles of %s", root->properties.name);
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK && !*out_found; i++) {
+        char index[32];
+
+        (void)snprintf(index, sizeof(index), "%u.%u", root->index, i);
         *tile = (struct zeta_device_entry){.index = root->index};
         status = load_entry(root->driver, handles[i], tile);
-        *out_found = status == ZETA_EXIT_OK && tile_matches(tile, i, text);
+        *out_found = status == ZETA_EXIT_OK && matches(tile, index, text);
     }
     free(handles);
     return status;
@@ -204,7 +196,10 @@ int zeta_device_list_find(struct zeta_device_list *list, const char *text,
     if (list->count == 0)
         return zeta_device_list_explain_none();
     for (uint32_t i = 0; i < list->count; i++) {
-        if (!text || matches(&list->entries[i], text)) {
+        char index[16];
+
+        (void)snprintf(index, sizeof(index), "%u", list->entries[i].index);
+        if (!text || matches(&list->entries[i], index, text)) {
             *out_entry = &list->entries[i];
             return ZETA_EXIT_OK;
         }

@@ -109,124 +109,84 @@ static void write_entry(FILE *index, const struct module *module, uint32_t numbe
     (void)fputc('\n', index);
 }
 
-/* Opens a file of the folder to write to; on failure prints why. */
-static FILE *open_file(const char *folder, const char *name, const char *mode)
-{
-    char *path = NULL;
-    FILE *file = NULL;
-
-    if (asprintf(&path, "%s/%s", folder, name) >= 0) {
-        file = fopen(path, mode);
-        free(path);
-    }
-    if (!file)
-        (void)zeta_print_failure("cannot write to %s: %s", folder, strerror(errno));
-    return file;
-}
-
 int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, const void *payload,
                             uint64_t bytes)
 {
     struct module module;
-    char name[32];
+    char *path = NULL;
     FILE *file;
+    bool is_good = true;
 
     if (!take_apart(payload, bytes, &module))
         return ZETA_EXIT_OK;
     if (!folder->path &&
         zeta_run_folder_make(folder, zeta_run_folder_place(), "report") != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
-    (void)snprintf(name, sizeof(name), "%" PRIu32 ".elf", number);
     if (module.image_bytes > 0) {
-        file = open_file(folder->path, name, "wbe");
-        if (!file)
-            return ZETA_EXIT_FAILED;
-        (void)fwrite(module.image, 1, module.image_bytes, file);
-        if (fclose(file) != 0)
-            return zeta_print_failure("cannot write to %s: %s", folder->path, strerror(errno));
+        is_good = asprintf(&path, "%s/%" PRIu32 ".elf", folder->path, number) >= 0;
+        file = is_good ? fopen(path, "wbe") : NULL;
+        if (file)
+            (void)fwrite(module.image, 1, module.image_bytes, file);
+        is_good = file && fclose(file) == 0;
+        free(path);
+        path = NULL;
     }
-    file = open_file(folder->path, "index", "abe");
-    if (!file)
-        return ZETA_EXIT_FAILED;
-    write_entry(file, &module, number);
-    if (fclose(file) != 0)
-        return zeta_print_failure("cannot write to %s: %s", folder->path, strerror(errno));
-    return ZETA_EXIT_OK;
+    is_good = is_good && asprintf(&path, "%s/index", folder->path) >= 0;
+    file = is_good ? fopen(path, "abe") : NULL;
+    if (file)
+        write_entry(file, &module, number);
+    is_good = file && fclose(file) == 0;
+    free(path);
+    return is_good ? ZETA_EXIT_OK
+                   : zeta_print_failure("cannot write to %s: %s", folder->path, strerror(errno));
 }
 
 /* ---- chunk by chunk, past what is damaged ----------------------------------------------- */
 
-/** How the file was. */
-struct condition {
-    bool is_cut;      /**< it ends before its end chunk */
-    uint64_t damaged; /**< chunks, or the place where nothing more can be read */
-    char damage[512]; /**< what the first of them was */
-};
-
-/** Takes one chunk. On failure it printed why, and the walk ends. */
-typedef int (*take_fn)(void *user, struct zeta_recording_reader *reader,
+/* Takes one chunk. On failure it printed why, and the walk ends. */
+typedef int (*take_fn)(struct zeta_report *report, struct zeta_recording_reader *reader,
                        const struct zeta_recording_chunk *chunk);
 
-static const char *last_error(void)
-{
-    const char *sentence = zetaGetLastError();
-
-    return sentence ? sentence : "";
-}
-
 /* Counts a damage. False when nothing behind it can be read: it is the same once more. */
-static bool note_damage(struct condition *condition, char *last, size_t last_bytes)
+static bool note_damage(struct zeta_report *report, char *last, size_t last_bytes)
 {
-    char sentence[sizeof(condition->damage)];
+    char sentence[sizeof(report->damage)];
 
-    (void)snprintf(sentence, sizeof(sentence), "%s", last_error());
+    (void)snprintf(sentence, sizeof(sentence), "%s", zetaGetLastError());
     zeta_text_clean(sentence, strlen(sentence));
-    if (condition->damaged > 0 && strcmp(sentence, last) == 0)
+    if (report->damaged > 0 && strcmp(sentence, last) == 0)
         return false;
-    if (condition->damaged++ == 0)
-        memcpy(condition->damage, sentence, sizeof(sentence));
+    if (report->damaged++ == 0)
+        memcpy(report->damage, sentence, sizeof(sentence));
     (void)snprintf(last, last_bytes, "%s", sentence);
     return true;
 }
 
-static int walk_chunks(struct zeta_recording_reader *reader, const char *path, take_fn take,
-                       void *user, struct condition *condition)
+/* Gives every chunk that is whole, and notes how the file is. */
+static int walk(struct zeta_report *report, take_fn take)
 {
+    const char *path = report->options.path;
     struct zeta_recording_chunk chunk = {.struct_size = sizeof(chunk)};
-    char last[sizeof(condition->damage)] = "";
+    struct zeta_recording_reader *reader = NULL;
+    char last[sizeof(report->damage)] = "";
+    ze_result_t result = zetaRecordingOpen(path, &reader);
     int status = ZETA_EXIT_OK;
 
-    while (status == ZETA_EXIT_OK) {
-        const ze_result_t result = zetaRecordingNext(reader, &chunk);
-
-        if (result == ZE_RESULT_NOT_READY) {
-            condition->is_cut = true;
-            return ZETA_EXIT_OK;
-        }
-        if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
-            if (!note_damage(condition, last, sizeof(last)))
-                return ZETA_EXIT_OK;
-            continue;
-        }
-        if (result != ZE_RESULT_SUCCESS)
-            return zeta_print_refusal(result, "cannot go on reading %s", path);
-        if (chunk.type == ZETA_CHUNK_END)
-            return ZETA_EXIT_OK;
-        status = take(user, reader, &chunk);
-    }
-    return status;
-}
-
-static int walk(const char *path, take_fn take, void *user, struct condition *out_condition)
-{
-    struct zeta_recording_reader *reader = NULL;
-    const ze_result_t result = zetaRecordingOpen(path, &reader);
-    int status;
-
-    *out_condition = (struct condition){0};
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot open %s", path);
-    status = walk_chunks(reader, path, take, user, out_condition);
+    report->damaged = 0;
+    while (status == ZETA_EXIT_OK) {
+        result = zetaRecordingNext(reader, &chunk);
+        if (result == ZE_RESULT_SUCCESS && chunk.type == ZETA_CHUNK_END)
+            break;
+        report->is_cut = result == ZE_RESULT_NOT_READY;
+        if (result == ZE_RESULT_SUCCESS)
+            status = take(report, reader, &chunk);
+        else if (result != ZE_RESULT_ERROR_INVALID_ARGUMENT && !report->is_cut)
+            status = zeta_print_refusal(result, "cannot continue to read %s", path);
+        else if (report->is_cut || !note_damage(report, last, sizeof(last)))
+            break;
+    }
     zetaRecordingClose(reader);
     return status;
 }
@@ -509,11 +469,9 @@ static bool has_samples(const struct zeta_report *report)
     return false;
 }
 
-static int index_chunk(void *user, struct zeta_recording_reader *reader,
+static int index_chunk(struct zeta_report *report, struct zeta_recording_reader *reader,
                        const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_report *report = user;
-
     switch (chunk->type) {
     case ZETA_CHUNK_META:
         return take_meta(report, chunk);
@@ -544,12 +502,8 @@ static int index_chunk(void *user, struct zeta_recording_reader *reader,
 
 int zeta_report_index(struct zeta_report *report)
 {
-    struct condition condition;
-    const int status = walk(report->options.path, index_chunk, report, &condition);
+    const int status = walk(report, index_chunk);
 
-    report->is_cut = condition.is_cut;
-    report->damaged = condition.damaged;
-    memcpy(report->damage, condition.damage, sizeof(report->damage));
     if (status != ZETA_EXIT_OK)
         return status;
     if (!zeta_report_runs_sort(&report->runs))
@@ -609,10 +563,9 @@ static int read_trace(struct zeta_report *report, const struct zeta_recording_ch
     return zeta_print_failure("no memory for the trace in %s", report->options.path);
 }
 
-static int read_chunk(void *user, struct zeta_recording_reader *reader,
+static int read_chunk(struct zeta_report *report, struct zeta_recording_reader *reader,
                       const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_report *report = user;
     struct zeta_report_device *device;
 
     switch (chunk->type) {
@@ -630,9 +583,11 @@ static int read_chunk(void *user, struct zeta_recording_reader *reader,
     }
 }
 
-/* The clocks as they were before the first chunk: the first one is the nearest. */
-static void rewind_clocks(struct zeta_report *report)
+int zeta_report_read(struct zeta_report *report)
 {
+    int status;
+
+    /* The clocks as they were before the first chunk: the first one is the nearest. */
     for (uint32_t i = 0; i < report->device_count; i++) {
         struct zeta_report_device *device = &report->devices[i];
 
@@ -641,18 +596,8 @@ static void rewind_clocks(struct zeta_report *report)
         else
             zeta_report_clock_init(&device->clock, device->timer_hz, device->timestamp_bits);
     }
-}
-
-int zeta_report_read(struct zeta_report *report)
-{
-    struct condition condition;
-    int status;
-
-    rewind_clocks(report);
-    status = walk(report->options.path, read_chunk, report, &condition);
-    if (status == ZETA_EXIT_OK && report->has_no_memory)
-        status = zeta_print_failure("no memory for what is in %s", report->options.path);
-    return status;
+    status = walk(report, read_chunk);
+    return status == ZETA_EXIT_OK && report->has_no_memory ? no_memory(report) : status;
 }
 
 void zeta_report_finish(struct zeta_report *report)

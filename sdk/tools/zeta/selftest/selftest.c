@@ -316,14 +316,21 @@ static const struct proportion {
     {"TEST_EVENT1", NULL, 100},        {"TEST_EVENT2", NULL, 50},
 };
 
+static int32_t find_metric(const struct zeta_group_entry *group, const char *name)
+{
+    for (uint32_t i = 0; i < group->properties.metricCount; i++) {
+        if (strcmp(group->metrics[i].properties.name, name) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
 static const struct zeta_account *find_account(const struct zeta_sampled_group *group,
                                                const char *name)
 {
-    for (uint32_t i = 0; i < group->entry->properties.metricCount; i++) {
-        if (strcmp(group->entry->metrics[i].properties.name, name) == 0)
-            return &group->accounts[i];
-    }
-    return NULL;
+    const int32_t index = find_metric(group->entry, name);
+
+    return index >= 0 ? &group->accounts[index] : NULL;
 }
 
 static double value_of(const struct zeta_account *account)
@@ -547,15 +554,6 @@ static bool is_chosen(const struct zeta_group_list *groups, const struct zeta_gr
     return chosen == group;
 }
 
-static bool has_metric(const struct zeta_group_entry *group, const char *name)
-{
-    for (uint32_t i = 0; i < group->properties.metricCount; i++) {
-        if (strcmp(group->metrics[i].properties.name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The group that is queried: TestOa, else the first that can be. */
 static struct zeta_group_entry *find_queried(const struct zeta_group_list *groups)
 {
@@ -583,7 +581,7 @@ static int run_checks(struct selftest *test)
         if (zeta_group_entry_load_metrics(group) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
         /* Samples of threads and events begin with work, of which there may be none. */
-        if (has_metric(group, "GpuTime"))
+        if (find_metric(group, "GpuTime") >= 0)
             check_stream(test, group);
     }
     if (!queried) {
@@ -655,11 +653,9 @@ static int test_devices(const struct options *options, struct zeta_device_list *
     }
     if (status != ZETA_EXIT_OK)
         return status;
-    if (tested == 0) {
-        (void)zeta_print_failure("plugin '%s' has no device; 'zeta plugin list' shows why",
-                                 options->plugin ? options->plugin : "any");
-        return ZETA_EXIT_FAILED;
-    }
+    if (tested == 0)
+        return zeta_print_failure("plugin '%s' has no device; 'zeta plugin list' shows why",
+                                  options->plugin ? options->plugin : "any");
     (void)printf("\n%u device%s, %u checks: %u failed, %u not possible\n", tested,
                  tested == 1 ? "" : "s", all.count, all.failed, all.skipped);
     return all.failed > 0 ? ZETA_EXIT_FAILED : ZETA_EXIT_OK;

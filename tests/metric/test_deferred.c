@@ -114,7 +114,8 @@ static void deferred__every_set__the_same_as_at_once(void **state)
     zeta_catalog_destroy(later);
 }
 
-/* Mistakes of deferred sets: found with their place by the first use, not by linking. */
+/* Mistakes of deferred sets: found with their place by the first use, not by linking. Rule 10.19.
+ */
 static void deferred__mistakes__found_by_the_first_use(void **state)
 {
     static const struct {
@@ -247,7 +248,8 @@ static void *use_all(void *context)
     return NULL;
 }
 
-/* All threads ask for the same sets at the same time; sets share metrics and programs. */
+/* All threads ask for the same sets at the same time; sets share metrics and programs. Rule
+ * 10.19. */
 static void deferred__first_use_by_many_threads__all_get_the_set(void **state)
 {
     struct zeta_diagnostics sink = {0};

@@ -647,7 +647,7 @@ ze_result_t zeta_programmables_link(struct zeta_catalog *catalog, struct zeta_di
         struct zeta_programmable *programmable = catalog->programmables.items[i];
 
         if (link_references(&linker, programmable) &&
-            try_all(&linker, programmable, &combinations) &&
+            (programmable->deferred || try_all(&linker, programmable, &combinations)) &&
             !zeta_vector_push(&catalog->arena, &catalog->usable_programmables, programmable))
             linker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)

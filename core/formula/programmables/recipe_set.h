@@ -53,7 +53,7 @@ void zeta_recipe_set_finish(struct zeta_recipe_set *made);
 
 /**
  * Links the programmables, once, after zeta_catalog_link(). Those with an error are left out of the
- * catalog.
+ * catalog. Each combination of values is tried, but not of programmables of deferred files.
  *
  * Errors: INVALID_ARGUMENT if anything was wrong (the others are usable all the same),
  * OUT_OF_HOST_MEMORY.

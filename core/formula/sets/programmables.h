@@ -82,6 +82,7 @@ struct zeta_programmable {
     const struct zeta_unit *unit;
     const struct zeta_layout *layout;
     struct zeta_expr *available; /**< symbols only; NULL: always */
+    bool deferred;               /**< its combinations were tried before it was shipped */
 
     const char *const *parameter_names;
     const struct zeta_parameter **parameters;

@@ -156,7 +156,8 @@ void zeta_catalog_destroy(struct zeta_catalog *catalog);
 /**
  * Sets of files that are added from now on are linked when they are compiled: for files that were
  * checked before they were shipped, and have a thousand sets of which few are used. What is wrong
- * with metrics or registers of such a set is found then.
+ * with metrics or registers of such a set is found then, and what is wrong with the texts of their
+ * programmables when an application chooses values.
  */
 void zeta_catalog_defer(struct zeta_catalog *catalog, bool defers);
 

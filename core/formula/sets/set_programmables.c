@@ -547,6 +547,7 @@ void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_ya
         return;
     programmable->file = reader->file;
     programmable->line = node->line;
+    programmable->deferred = catalog->defers;
     good = read_head(reader, node, programmable);
     good = read_parameter_names(reader, node, programmable) && good;
     good = read_lets(reader, node, &programmable->lets, &programmable->let_count) && good;

@@ -13,7 +13,7 @@
 #define RESERVING_LIMIT 1000000u
 
 struct zeta_counter_table {
-    struct zeta_counter_table *older; /* kept: somebody may still read it */
+    struct zeta_counter_table *older; /* kept: other threads may still read it */
     struct zeta_counter_slot *slots;
     uint64_t count; /* a power of two */
     struct zeta_counter_slot own[];
@@ -128,7 +128,7 @@ static void occupy(struct zeta_counter *counter, uint64_t value)
     struct zeta_counter_slot *slot = slot_at(counter, value);
     uint64_t old = atomic_load(&slot->word);
 
-    /* Before the slot changes hands, so that nobody takes the value in it for reached. */
+    /* Before the slot changes hands, so that no reader takes its old value for reached. */
     atomic_fetch_add(&counter->core->overdue, 1);
     while (value_of(old) < value) {
         if (!atomic_compare_exchange_weak(&slot->word, &old, make_word(value, ZETA_SIGNAL_OFF)))

@@ -8,7 +8,7 @@
  * slot for value % size. A value loses its slot to a later one after it was reached.
  *
  *   own counter     The table grows before a value that was not reached would lose its slot. Tables
- *                   are replaced under a lock; who reads finds an old one as good as the new one.
+ *                   are replaced under a lock; for readers an old one is as good as the new one.
  *   shared counter  Lies in memory of several processes, so there is no lock and the table keeps
  *                   its size. Once more values than it has slots wait at the same time, no value
  *                   without a slot counts as reached until there are fewer: late, never too early.
@@ -55,7 +55,7 @@ struct zeta_counter_table;
 struct zeta_counter {
     struct zeta_counter_core *core;
     _Atomic(struct zeta_counter_table *) table; /**< newest first */
-    pthread_mutex_t lock;                       /**< of who writes an own counter; a leaf */
+    pthread_mutex_t lock;                       /**< for writers of an own counter; a leaf */
     struct zeta_counter_core own;
 };
 

@@ -4,7 +4,7 @@
  * The state is one atomic: reading it takes no lock, waiting sleeps on it (futex). What is special
  * about an event is in one atomic too, so that plain ones pay a single load for it:
  *
- *   bound    shows a level, a condition that somebody else keeps, at the time of each query or wait
+ *   bound    shows a level, a condition of another object, at the time of each query or wait
  *   shared   its state is in memory of several processes (share.h)
  *   counted  counter based: shows the newest work that signals it (counter.h), or for memory
  *            of the application (store.c)
@@ -155,7 +155,7 @@ static inline bool zeta_event_is_host_visible(const struct zeta_event *event)
     return (event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) != 0;
 }
 
-/** True if what would signal the event is known to be lost. Calls nobody, lock-free. */
+/** True if what would signal the event is known to be lost. Calls no plugin, lock-free. */
 bool zeta_plugin_event_is_lost(const struct zeta_plugin_event *event);
 
 /**
@@ -174,7 +174,8 @@ bool zeta_event_bind(struct zeta_event *event, zeta_event_level_fn level, void *
  */
 void zeta_event_unbind(struct zeta_event *event, const void *context);
 
-/** Wakes who waits for a bound event, because its level may have risen. Any thread, cheap. */
+/** Wakes threads that wait for a bound event, because its level may have risen. Any thread, cheap.
+ */
 void zeta_event_notify(struct zeta_event *event);
 
 /**

@@ -1,7 +1,7 @@
 /*
  * Memory of events that several processes use, and the handles that lead to it.
  *
- * The memory is an anonymous file of its maker, who keeps it open; another process of the same user
+ * The memory is an anonymous file that its maker keeps open; another process of the same user
  * opens it through /proc/<pid>/fd, or from his own table when the descriptor came over a socket and
  * its number into the handle. A handle names descriptor, process, file and a random token, and all
  * four have to match, so a descriptor that was reused never passes for the right one. The size
@@ -63,7 +63,7 @@ ze_result_t zeta_share_create(enum zeta_share_kind kind, uint32_t count, uint32_
 /**
  * Maps what a handle of this or another process leads to.
  * Errors: INVALID_ARGUMENT, with the reason, for a handle that is damaged, out of date, of another
- * kind or of a process that is gone or belongs to somebody else; OUT_OF_HOST_MEMORY.
+ * kind or of a process that has ended or belongs to another user; OUT_OF_HOST_MEMORY.
  */
 ze_result_t zeta_share_open(enum zeta_share_kind kind, const void *handle,
                             struct zeta_share **out_share);

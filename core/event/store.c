@@ -29,8 +29,8 @@ struct zeta_event_store {
     _Atomic uint64_t *host_address;
     uint64_t completion;
     uint64_t increment;
-    pthread_mutex_t lock;         /* orders who brings our memory up to date; a leaf */
-    struct zeta_backend *backend; /* who frees our memory; NULL: it is the application's */
+    pthread_mutex_t lock;         /* held while our memory is brought up to date; a leaf */
+    struct zeta_backend *backend; /* that frees our memory; NULL: it is the application's */
 };
 
 static ze_result_t create(enum store_kind kind, const struct zeta_context *context,
@@ -192,7 +192,7 @@ ze_result_t zeta_store_address(struct zeta_event *event, uint64_t *out_value, ui
         if (!backend)
             return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                               "no plugin computes on the devices of driver %s, so nothing there "
-                              "could look at the address of a counter",
+                              "could read a counter",
                               event->context->driver->name);
         ze_result_t result = create(STORE_COUNTER, event->context, &made);
         if (result != ZE_RESULT_SUCCESS)

@@ -70,7 +70,7 @@ static struct zeta_graph_member *member_of(struct zeta_graph_body *body,
     return NULL;
 }
 
-/* Who waits for the last event of another list joins it. */
+/* A wait for the last event of another list joins that list. */
 static void note_joins(struct zeta_graph_body *body, const struct zeta_graph_member *waiter,
                        const struct zeta_plugin_command *command)
 {
@@ -659,7 +659,7 @@ struct ticket {
     uint32_t waiter; /* the command that waits */
 };
 
-/* Nobody waits for an execution that was lost, but for those before it. */
+/* Waits for the last execution that was not lost. */
 static void take_ticket(const struct zeta_append *append, struct ticket *ticket)
 {
     struct zeta_counter *counter = ticket->mine.event->counter;
@@ -716,7 +716,7 @@ static ze_result_t append_graph(struct zeta_append *append,
         mine = ticket->mine;
     }
     result = zeta_append_end(append, result);
-    /* Who waits for an execution that never began would wait for ever. */
+    /* A wait for an execution that never began would never end. */
     if (result != ZE_RESULT_SUCCESS && mine.value != ZETA_VALUE_NONE)
         zeta_event_lose(&mine);
     return result;

@@ -58,7 +58,7 @@ struct zeta_graph_body {
     ze_command_list_handle_t primary; /**< also after its end; not pinned */
     uint32_t ordinal;                 /**< of the primary list */
     bool in_order;
-    bool is_ours; /**< nobody has its handle before the recording ends */
+    bool is_ours; /**< the application gets its handle when the recording ends */
     uint32_t instances;
 };
 

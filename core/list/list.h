@@ -71,7 +71,7 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
 
 /**
  * Adds a command; the pointer is valid until the next one is added.
- * Errors: UNSUPPORTED_FEATURE for work on a device that nobody computes on.
+ * Errors: UNSUPPORTED_FEATURE for work on a device that no plugin computes on.
  */
 ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
                             struct zeta_plugin_command **out_command);

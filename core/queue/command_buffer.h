@@ -44,7 +44,7 @@ static inline void zeta_use_note_over(struct zeta_use *use)
         atomic_fetch_add(&use->commands, ZETA_USE_OVER);
 }
 
-/** Counts one command less, in one step, so that nobody sees it run again meanwhile. */
+/** Counts one command less, in one step, so that no thread sees it run again meanwhile. */
 static inline void zeta_use_end(struct zeta_use *use, bool was_over)
 {
     while (use) {
@@ -93,7 +93,8 @@ struct zeta_command_buffer {
     void **pins;  /**< pinned objects */
     uint32_t pin_count;
     uint32_t pin_capacity;
-    struct zeta_buffer_use *uses; /**< of objects that are pinned here or by who gave commands */
+    struct zeta_buffer_use
+        *uses; /**< of objects that are pinned here or by the source of commands */
     uint32_t use_count;
     uint32_t use_capacity;
 };

@@ -122,7 +122,7 @@ void zeta_queue_destroy(struct zeta_queue *queue)
 {
     if (!queue)
         return;
-    /* Abandoned work is reported on this thread: an old sentence would look like its reason. */
+    /* Abandoned work is reported on this thread: an old message would appear as its reason. */
     (void)pthread_mutex_lock(&queue->lock);
     if (queue->running)
         zeta_error_clear();
@@ -137,7 +137,7 @@ void zeta_queue_destroy(struct zeta_queue *queue)
         free_queue(queue);
 }
 
-/* True if something that runs waits for an event that nobody will signal. */
+/* True if something that runs waits for an event that will never be signalled. */
 static bool is_stuck_locked(const struct zeta_queue *queue)
 {
     if (!zeta_event_any_lost())

@@ -56,7 +56,7 @@ struct zeta_queue {
     struct zeta_trace_track track;
     pthread_mutex_t lock;          /* members below; never held during a plugin call */
     pthread_cond_t free_to_submit; /**< a thread has left the backend's submit */
-    pthread_cond_t changed;        /**< what somebody waits for has ended */
+    pthread_cond_t changed;        /**< what a thread waits for has ended */
     bool submitting;               /**< a thread is inside the backend's submit */
     uint64_t submitted;
     uint64_t wanted;                  /**< smallest number that is waited for, UINT64_MAX: none */
@@ -85,7 +85,7 @@ struct zeta_fence {
 
 /**
  * Makes a queue on a device. Errors: INVALID_ARGUMENT for an ordinal or index that the device does
- * not have; UNSUPPORTED_FEATURE when nobody runs queues on it; those of the backend.
+ * not have; UNSUPPORTED_FEATURE when no plugin runs queues on it; those of the backend.
  */
 ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *device,
                               const ze_command_queue_desc_t *desc, struct zeta_queue **out_queue);

@@ -16,9 +16,9 @@
  *
  * A command that waits for a counter based event waits for the newest work that was to signal it by
  * then, and one that signals it gets a value of its own each time it is submitted. Of events that
- * other processes share it is noted who is going to signal them. What names a value already is left
- * alone. A recorded list can be submitted again and again, so each submission gets commands of its
- * own where that matters.
+ * other processes share it is noted which process is going to signal them. What names a value
+ * already is left alone. A recorded list can be submitted again and again, so each submission gets
+ * commands of its own where that matters.
  */
 
 bool zeta_track_needed(const struct zeta_event *event)
@@ -83,7 +83,7 @@ static ze_result_t track_signal(struct zeta_command_buffer *buffer,
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (event->counter && command->signal_event->value == ZETA_VALUE_NONE) {
-        /* Memory first: a value that was taken has to be reached or given up by somebody. */
+        /* Memory first: a value that was taken has to be reached or given up. */
         result = make(buffer, event, ZETA_VALUE_NONE, &command->signal_event);
         if (result == ZE_RESULT_SUCCESS)
             command->signal_event->value = take_value(event);
@@ -341,7 +341,7 @@ ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *
     return synchronous ? zeta_queue_synchronize(queue, UINT64_MAX) : ZE_RESULT_SUCCESS;
 }
 
-/* A submission failed: who waits for its events waits for nothing. */
+/* A submission failed: its events will not be signalled. */
 static void note_failure(const struct zeta_submission *submission)
 {
     struct zeta_queue *queue = submission->queue;

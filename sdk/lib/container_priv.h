@@ -87,7 +87,7 @@ enum zeta_container_result zeta_container_writer_new(int descriptor, const char 
                                                      enum zeta_container_kind kind,
                                                      struct zeta_container_writer **out_writer);
 
-/** Adds a chunk as it stands, without a look at bounds. payload_bytes is the sum of the parts. */
+/** Adds a chunk as it is, without a check of bounds. payload_bytes is the sum of the parts. */
 enum zeta_container_result zeta_container_put_chunk(struct zeta_container_writer *writer,
                                                     const struct zeta_container_chunk *chunk,
                                                     const struct zeta_container_part *parts,

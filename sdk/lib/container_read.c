@@ -133,7 +133,7 @@ enum zeta_container_result zeta_container_open_file(const char *path,
 
     if (!reader)
         return ZETA_CONTAINER_NO_MEMORY;
-    /* O_NONBLOCK: opening a pipe must not wait for somebody who writes to it. */
+    /* O_NONBLOCK: opening a pipe must not wait for a writer. */
     reader->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (reader->descriptor < 0 || fstat(reader->descriptor, &status) != 0) {
         (void)zeta_container_fail(out_problem, ZETA_CONTAINER_IO, "%s cannot be opened: %s", path,

@@ -237,7 +237,8 @@ static enum zeta_container_result explain_name(const char *path, int error,
                                "%s exists already; remove it or choose another name", path);
 }
 
-/** A new file, or an empty one of this user that nobody else begins to write; -1 with errno. */
+/** A new file, or an empty one of this user that no other process begins to write; -1 with errno.
+ */
 static int create(const char *path)
 {
     const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -248,7 +249,7 @@ static int create(const char *path)
         return -1;
     if (descriptor < 0)
         descriptor = open(path, flags);
-    /* The lock decides between two who find it empty. Some file systems have none. */
+    /* The lock decides between two processes that find it empty. Some file systems have none. */
     if (descriptor >= 0 && (flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
         fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0 &&
         status.st_uid == geteuid())

@@ -46,7 +46,7 @@ struct zeta_softqueue {
 
     atomic_bool stopping;
     atomic_uint status;
-    uint64_t last_end_ticks; /* of who runs */
+    uint64_t last_end_ticks; /* of the last command */
 };
 
 uint32_t zeta_softqueue_pool_create(const struct zeta_plugin_host_ops *ops,
@@ -183,7 +183,7 @@ static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plug
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
 
-    /* A command of no length would look like one that took a whole wrap of the timer. */
+    /* A command of no length would appear to take a whole wrap of the timer. */
     times.end_ticks = queue->backend.ticks(queue->backend.context);
     if (times.end_ticks <= times.begin_ticks)
         times.end_ticks = times.begin_ticks + 1;
@@ -341,7 +341,7 @@ uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
         return zeta_softqueue_submit(queue, commands, cookie);
     pool->ops->submission_done(pool->host, cookie, run_commands(queue, commands, cookie));
 
-    /* The last that this thread does with the queue: who destroys it waits for this. */
+    /* The last use of the queue by this thread: zeta_softqueue_destroy() waits for it. */
     pthread_mutex_lock(&queue->lock);
     queue->running_here = false;
     if (queue->first || atomic_load(&queue->stopping))

@@ -437,7 +437,7 @@ struct zeta_yaml_document *zeta_yaml_read_file(const char *path,
                                                const struct zeta_yaml_limits *limits,
                                                struct zeta_yaml_error *out_error)
 {
-    /* O_NONBLOCK: opening a FIFO that somebody put there must not hang. */
+    /* O_NONBLOCK: opening a FIFO must not hang. */
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct zeta_yaml_document *document = NULL;
     struct stat status;

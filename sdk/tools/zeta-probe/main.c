@@ -27,7 +27,7 @@ struct calls {
     ze_pfnDeviceGetProperties_t device_get_properties;
 };
 
-/* A version as a loader tells it, for itself and its layers; names end with a zero. */
+/* A version that a loader reports, for itself and its layers; names end with a zero. */
 struct component {
     char name[64];
     ze_api_version_t api;

@@ -226,7 +226,7 @@ static char *default_target(const struct zeta_cc_command *command)
     return target.bytes;
 }
 
-/* Under another name first: nobody ever sees a part of the file, nor loses the one before. */
+/* Under another name first: no reader sees a part of the file, and the old one is not lost. */
 static bool write_file(const char *name, const struct zeta_cc_buffer *bytes)
 {
     struct zeta_cc_buffer other = {0};

@@ -37,7 +37,7 @@ static void mark_function(const struct zeta_cc_program *program, LLVMValueRef fu
                           bool *used_by)
 {
     const char *name = zeta_cc_value_name(function);
-    /* Other modules, or nobody knows who, may call it. */
+    /* Other modules may call it. */
     bool open = LLVMGetLinkage(function) != LLVMInternalLinkage &&
                 LLVMGetVisibility(function) == LLVMDefaultVisibility &&
                 !zeta_cc_strings_have(&program->kernels, name);
@@ -117,7 +117,7 @@ void zeta_cc_program_place_code(struct zeta_cc_program *program)
 
 enum { MAX_VARIABLES = 65536 };
 
-/* A variable and who uses it. */
+/* A variable and the kernels that use it. */
 struct variable {
     LLVMValueRef global;
     uint64_t offset;

@@ -186,7 +186,7 @@ bool zeta_cc_program_add_runtime(struct zeta_cc_program *program)
     /* Functions of the library are linkonce, so only those that are used come along. */
     is_fine = !LLVMLinkModules2(module, program->runtime) && !program->has_errors;
     program->runtime = NULL;
-    /* What was not there before came from the library, and nobody else shall see it. */
+    /* What was not there before came from the library, and other modules must not see it. */
     for (int k = 0; k < 2; k++) {
         for (LLVMValueRef each = first[k](module); each; each = next[k](each)) {
             if (LLVMIsDeclaration(each) || LLVMGetLinkage(each) == LLVMAppendingLinkage ||
@@ -224,7 +224,7 @@ static void set_attributes(LLVMContextRef context, LLVMValueRef function)
 }
 
 /*
- * Nobody promises that narrow integers are extended, so nobody relies on it: the runtime library
+ * No convention extends narrow integers, so no function may rely on it: the runtime library
  * does not, and front ends differ.
  */
 static void drop_extension(LLVMValueRef value, unsigned count)

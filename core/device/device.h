@@ -97,11 +97,9 @@ static inline bool zeta_core_is_initialised(void)
 }
 
 /**
- * Initialises the library of this process unless that was done; reads the environment, loads the
- * plugins and makes drivers and devices. Any thread; a second caller waits for the first.
- *
- * Errors: UNINITIALIZED while the library is being unloaded, OUT_OF_HOST_MEMORY. Plugins that fail
- * are no error; they keep their reason.
+ * Initialises the library of this process unless that was done: settings, plugins, drivers and
+ * devices. Errors: UNINITIALIZED while the library is being unloaded, OUT_OF_HOST_MEMORY, a
+ * critical plugin that is not active. Any thread; a second caller waits for the first.
  */
 ze_result_t zeta_core_init(void);
 
@@ -130,9 +128,7 @@ const struct zeta_provider *zeta_device_queue_provider(const struct zeta_device 
 void zeta_driver_wake(const struct zeta_driver *driver);
 
 /**
- * Device and host clocks read together. ticks are not masked; host_ns is CLOCK_MONOTONIC_RAW, or
- * CLOCK_MONOTONIC where the backend knows only that.
- *
+ * Device and host clocks read together: ticks that are not masked, and CLOCK_MONOTONIC_RAW.
  * Errors: those of the backend, DEVICE_LOST for example. Any thread.
  */
 ze_result_t zeta_device_clock(struct zeta_device *device, uint64_t *out_ticks,

@@ -15,25 +15,6 @@ static const struct zeta_plugin_device_properties *facts(ze_device_handle_t hDev
     return &((const struct zeta_device *)hDevice)->backend->properties;
 }
 
-static uint32_t device_flags(const struct zeta_device *device)
-{
-    static const struct {
-        uint32_t ours;
-        uint32_t theirs;
-    } map[] = {
-        {ZETA_PLUGIN_DEVICE_INTEGRATED, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED},
-        {ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING, ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING},
-        {ZETA_PLUGIN_DEVICE_ECC, ZE_DEVICE_PROPERTY_FLAG_ECC},
-    };
-    uint32_t flags = device->parent && !device->alone ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0;
-
-    for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
-        if (device->backend->properties.flags & map[i].ours)
-            flags |= map[i].theirs;
-    }
-    return flags;
-}
-
 /* Bytes that nobody has now; the total of the memories when the backend does not know. */
 static uint64_t unused_bytes(const struct zeta_device *device)
 {
@@ -129,18 +110,6 @@ static void fill_node(const struct zeta_device *device, uint32_t stype, void *no
     }
 }
 
-/* Of a root that is seen in part only what is seen counts. */
-static uint32_t slices_seen(const struct zeta_device *device)
-{
-    uint32_t slices = 0;
-
-    if (!device->is_part)
-        return device->backend->properties.slices;
-    for (uint32_t i = 0; i < device->tile_count; i++)
-        slices += device->tiles[i]->backend->properties.slices;
-    return slices;
-}
-
 ze_result_t ZE_APICALL impl_zeDeviceGetProperties(ze_device_handle_t hDevice,
                                                   ze_device_properties_t *pDeviceProperties)
 {
@@ -151,7 +120,12 @@ ze_result_t ZE_APICALL impl_zeDeviceGetProperties(ze_device_handle_t hDevice,
     out->type = p->type == ZETA_PLUGIN_DEVICE_CPU ? ZE_DEVICE_TYPE_CPU : ZE_DEVICE_TYPE_GPU;
     out->vendorId = p->vendor_id;
     out->deviceId = p->device_id;
-    out->flags = device_flags(device);
+    out->flags =
+        (device->parent && !device->alone ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0u) |
+        (p->flags & ZETA_PLUGIN_DEVICE_INTEGRATED ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0u) |
+        (p->flags & ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING ? ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING
+                                                        : 0u) |
+        (p->flags & ZETA_PLUGIN_DEVICE_ECC ? ZE_DEVICE_PROPERTY_FLAG_ECC : 0u);
     out->subdeviceId = device->parent ? device->tile : 0;
     out->coreClockRate = p->core_clock_mhz;
     out->maxMemAllocSize = p->max_allocation_bytes;
@@ -161,7 +135,10 @@ ze_result_t ZE_APICALL impl_zeDeviceGetProperties(ze_device_handle_t hDevice,
     out->physicalEUSimdWidth = p->simd_width;
     out->numEUsPerSubslice = p->eus_per_subslice;
     out->numSubslicesPerSlice = p->subslices_per_slice;
-    out->numSlices = slices_seen(device);
+    /* Of a root that is seen in part only what is seen counts. */
+    out->numSlices = device->is_part ? 0 : p->slices;
+    for (uint32_t i = 0; device->is_part && i < device->tile_count; i++)
+        out->numSlices += device->tiles[i]->backend->properties.slices;
     out->timestampValidBits = p->timestamp_valid_bits;
     out->kernelTimestampValidBits = p->kernel_timestamp_valid_bits;
     memcpy(out->uuid.id, p->uuid, sizeof(out->uuid.id));

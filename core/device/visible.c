@@ -97,20 +97,6 @@ static bool mask_has(const struct zeta_mask_entry *entries, size_t count, uint32
     return false;
 }
 
-/* Leaves the tiles of a root that the mask names. */
-static void mask_tiles(struct zeta_device *root, uint32_t number,
-                       const struct zeta_mask_entry *entries, size_t count)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < root->tile_count; i++) {
-        if (mask_has(entries, count, number, i))
-            root->tiles[kept++] = root->tiles[i];
-    }
-    root->is_part = kept > 0 && kept < root->tile_count;
-    root->tile_count = kept;
-}
-
 /* Devices are numbered through all drivers, in the order in which they are shown. */
 static void apply_mask(struct zeta_driver_set *set, const struct zeta_mask_entry *entries,
                        size_t count)
@@ -127,11 +113,14 @@ static void apply_mask(struct zeta_driver_set *set, const struct zeta_mask_entry
 
             if (!mask_has(entries, count, number, UINT32_MAX))
                 continue;
-            if (tiles > 0)
-                mask_tiles(device, number, entries, count);
-            else if (!mask_has(entries, count, number, 0))
-                continue;
-            if (tiles > 0 && device->tile_count == 0)
+            uint32_t left = 0;
+            for (uint32_t t = 0; t < tiles; t++) {
+                if (mask_has(entries, count, number, t))
+                    device->tiles[left++] = device->tiles[t];
+            }
+            device->is_part = left > 0 && left < tiles;
+            device->tile_count = left;
+            if (tiles > 0 ? left == 0 : !mask_has(entries, count, number, 0))
                 continue;
             if (tiles > 1 && device->tile_count == 1) {
                 device = device->tiles[0];

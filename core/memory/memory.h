@@ -74,15 +74,12 @@ void zeta_memory_unlock(struct zeta_memory_table *table);
 struct zeta_allocation *zeta_memory_find_locked(struct zeta_memory_table *table,
                                                 const void *address);
 
-/**
- * Notes an allocation, which the table owns from now on, with an id. False without memory; the
- * caller still owns it then.
- */
+/** Notes an allocation with an id. The table owns it, unless there is no memory (false). */
 bool zeta_memory_insert(struct zeta_memory_table *table, struct zeta_allocation *allocation);
 
 /**
- * Takes an allocation out of the table and ends its handles: ptr must be its start. opened: whether
- * it has to be one that zeMemOpenIpcHandle gave. Errors: INVALID_ARGUMENT with a sentence.
+ * Takes the allocation that starts at ptr out of the table and ends its handles. opened: it has to
+ * be one that zeMemOpenIpcHandle gave. Errors: INVALID_ARGUMENT.
  */
 ze_result_t zeta_memory_take(struct zeta_memory_table *table, const void *ptr, bool opened,
                              struct zeta_allocation **out_allocation);
@@ -100,16 +97,14 @@ ze_result_t zeta_memory_give_back(const struct zeta_backend *backend, void *base
 ze_result_t zeta_memory_release(struct zeta_allocation *allocation);
 
 /**
- * Keeps a taken allocation until the work before its marks has ended; NULL just releases
- * what has ended. Called at allocations and frees of the context, and when finished work is
- * released. May call the backend, so no lock may be held.
+ * Keeps a taken allocation (may be NULL) until the work before its marks has ended, and releases
+ * what has ended. May call the backend, so no lock may be held.
  */
 void zeta_memory_defer(struct zeta_memory_table *table, struct zeta_allocation *allocation);
 
 /**
- * True if an allocation failed for lack of memory while some was kept, in any
- * context of the driver, for work that has ended since: then another try may find enough. Waits for
- * that work, 10 s at most.
+ * After an allocation that failed for lack of memory: waits, 10 s at most, until the driver has
+ * released what it kept for work. True if there was any, so that another try may find enough.
  */
 bool zeta_memory_is_short(const struct zeta_context *context, ze_result_t result);
 
@@ -182,9 +177,7 @@ struct zeta_memory_request {
 
 /**
  * Reads the chain of a descriptor into a request, which the caller has zeroed.
- * Errors, with sentences: INVALID_ENUMERATION for undefined flags; UNSUPPORTED_ENUMERATION for
- * kinds of external memory that no backend has; UNSUPPORTED_FEATURE for ray tracing, fabrics and
- * Windows; INVALID_NULL_POINTER for system memory that is null.
+ * Errors: INVALID_ENUMERATION, INVALID_NULL_POINTER, UNSUPPORTED_ENUMERATION and _FEATURE.
  */
 ze_result_t zeta_memory_request_read(const void *next, struct zeta_memory_request *request);
 
@@ -192,11 +185,9 @@ ze_result_t zeta_memory_request_read(const void *next, struct zeta_memory_reques
 ze_result_t zeta_memory_check_external(const char *what, uint32_t types);
 
 /**
- * Serves ze_external_memory_export_fd_t in the chain of properties: a descriptor that belongs to
- * the application. types: what the memory was allocated for; ptr: start of an allocation or of a
- * mapping, or physical memory.
- * Errors: INVALID_ARGUMENT when the memory was not allocated for that; UNSUPPORTED_ENUMERATION,
- * UNSUPPORTED_FEATURE for what no backend has; those of the backend.
+ * Serves ze_external_memory_export_fd_t in a chain: a descriptor that belongs to the application.
+ * types: what the memory was allocated for; ptr: start of an allocation or mapping, or physical
+ * memory. Errors: INVALID_ARGUMENT, UNSUPPORTED_ENUMERATION and _FEATURE, those of the backend.
  */
 ze_result_t zeta_memory_export_chain(const void *next, ze_external_memory_type_flags_t types,
                                      const void *ptr, struct zeta_context *context);

@@ -73,11 +73,7 @@ struct zeta_launch_state {
     uint32_t local_bytes; /**< static and dynamic local memory of a group */
 };
 
-/**
- * Gives the present launch state.
- * Errors: INVALID_ARGUMENT when an argument was never set, with its index; INVALID_ARGUMENT when a
- * group needs more local memory than there is.
- */
+/** The present launch state. INVALID_ARGUMENT: an argument is not set, or too much local memory. */
 ze_result_t zeta_kernel_launch_state(const struct zeta_kernel *kernel,
                                      struct zeta_launch_state *out_state);
 
@@ -97,10 +93,7 @@ uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uin
 /** INVALID_GROUP_SIZE_DIMENSION unless the kernel and its device can run groups of that size. */
 ze_result_t zeta_kernel_check_group_size(const struct zeta_kernel *kernel, const uint32_t size[3]);
 
-/**
- * Writes the value of an argument into a block of arguments of the kernel, as
- * zeKernelSetArgumentValue does into the kernel's own. Errors as there; nothing is written then.
- */
+/** Writes an argument into any block of the kernel's arguments; zeKernelSetArgumentValue else. */
 ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
                                        uint32_t index, size_t size, const void *value);
 
@@ -112,11 +105,9 @@ struct zeta_module_input {
 };
 
 /**
- * Reads a module descriptor with the program descriptor that may be chained to it; then images,
- * flags and constants are those of the program. Constants of native images are left out.
- *
- * Errors: INVALID_SIZE for an empty image, INVALID_NULL_POINTER for an absent one or for absent
- * constants, INVALID_ENUMERATION is checked before, OUT_OF_HOST_MEMORY. Nothing to finish then.
+ * Reads a module descriptor or the program descriptor that is chained to it. Constants of native
+ * images are left out. Errors: INVALID_SIZE for an empty image, INVALID_NULL_POINTER for an absent
+ * one or absent constants, OUT_OF_HOST_MEMORY. Nothing to finish then.
  */
 ze_result_t zeta_module_input_read(const ze_module_desc_t *desc,
                                    struct zeta_module_input *out_input);
@@ -127,31 +118,19 @@ void zeta_module_input_finishp(struct zeta_module_input *input);
 /** SUCCESS, or INVALID_MODULE_UNLINKED with the name that is missing. Any thread. */
 ze_result_t zeta_module_check_linked(const struct zeta_module *module);
 
-/**
- * Releases the plugin's module: destroys it, or leaves it to the last module of its group, since
- * the others may run its code. Called by the finisher of modules.
- */
+/** Destroys the plugin's module, or leaves it to the last of its group: others may run its code. */
 void zeta_module_release(struct zeta_module *module);
 
-/**
- * Writes the image of a module that was just built to the directory of ZETA_MODULE_DUMP, and a line
- * about it; nothing without the variable. Failures are logged.
- */
+/** Writes the image of a new module to ZETA_MODULE_DUMP, if that is set. Failures are logged. */
 void zeta_module_dump(struct zeta_module *module);
 
 /** Writes that the module is gone, if its image was written. */
 void zeta_module_dump_end(struct zeta_module *module);
 
-/**
- * Appends bytes to a struct zeta_text; what does not fit 1 MiB is dropped. The write function of a
- * plugin's log sink.
- */
+/** The write function of a log sink: appends to a struct zeta_text, at most 1 MiB. */
 void zeta_module_log_write(void *context, struct zeta_plugin_string piece);
 
-/**
- * Makes a build log of the text, which is empty afterwards.
- * Errors: OUT_OF_HOST_MEMORY.
- */
+/** Makes a build log of the text, which is empty afterwards. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_module_log_create(struct zeta_text *text, ze_module_build_log_handle_t *out_log);
 
 /**

@@ -79,35 +79,27 @@ static bool write_all(int file, const void *bytes, size_t size)
     return true;
 }
 
-/* Makes a file that did not exist; out_name is its final name, and it has another one for now. */
-static int create_file(int directory, char out_name[NAME_BYTES], char out_temporary[NAME_BYTES + 1])
-{
-    int file = -1;
-
-    for (uint32_t i = 0; i < NAMES_MAX && file < 0; i++) {
-        const unsigned number = atomic_fetch_add(&numbers, 1);
-
-        (void)snprintf(out_name, NAME_BYTES, "%ld-%u.elf", (long)getpid(), number);
-        (void)snprintf(out_temporary, NAME_BYTES + 1, ".%s", out_name);
-        if (faccessat(directory, out_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-            continue;
-        file = zeta_descriptor_raise(openat(directory, out_temporary,
-                                            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                                            S_IRUSR | S_IWUSR));
-        if (file < 0 && errno != EEXIST)
-            break;
-    }
-    return file;
-}
-
 /* The image under a name that is there only when all of it is. */
 static bool write_image(int directory, const struct zeta_plugin_array *image,
                         char out_name[NAME_BYTES])
 {
     char temporary[NAME_BYTES + 1];
-    const int file = create_file(directory, out_name, temporary);
+    int file = -1;
     bool fine;
 
+    for (uint32_t i = 0; i < NAMES_MAX && file < 0; i++) {
+        const unsigned number = atomic_fetch_add(&numbers, 1);
+
+        (void)snprintf(out_name, NAME_BYTES, "%ld-%u.elf", (long)getpid(), number);
+        (void)snprintf(temporary, sizeof(temporary), ".%s", out_name);
+        if (faccessat(directory, out_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            continue;
+        file = zeta_descriptor_raise(openat(directory, temporary,
+                                            O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                                            S_IRUSR | S_IWUSR));
+        if (file < 0 && errno != EEXIST)
+            break;
+    }
     if (file < 0)
         return false;
     fine = write_all(file, image->data, (size_t)image->count);

@@ -54,23 +54,6 @@ static ze_result_t add_kernel(const struct zeta_module *module, const char *name
     return ZE_RESULT_SUCCESS;
 }
 
-/* The module that a description names. Here the structure type decides, so it is read. */
-static ze_result_t find_module(const void *description, const struct zeta_module **out_module)
-{
-    const ze_runtime_requirements_module_desc_t *desc = zeta_chain_find(
-        description, ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_MODULE_DESC, sizeof(*desc));
-
-    if (!desc || desc != description)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "pObjDesc is no ze_runtime_requirements_module_desc_t; requirements are "
-                          "known for modules only");
-    if (!zeta_object_is(desc->requirementsSrc, ZETA_KIND_MODULE))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "requirementsSrc %p is not a live module", (void *)desc->requirementsSrc);
-    *out_module = (const struct zeta_module *)desc->requirementsSrc;
-    return ZE_RESULT_SUCCESS;
-}
-
 static ze_result_t check_compute(const struct zeta_device *device)
 {
     return device->driver->compute
@@ -85,12 +68,22 @@ ze_result_t ZE_APICALL impl_zeDeviceGetRuntimeRequirements(ze_device_handle_t hD
 {
     const struct zeta_device *device = (const struct zeta_device *)hDevice;
     struct needs needs = {.ip_version = device->backend->properties.ip_version, .group_size = 1};
-    const struct zeta_module *module = NULL;
+    /* Here the structure type decides, so it is read. */
+    const ze_runtime_requirements_module_desc_t *desc = zeta_chain_find(
+        pObjDesc, ZE_STRUCTURE_TYPE_RUNTIME_REQUIREMENTS_MODULE_DESC, sizeof(*desc));
     char text[256];
     ze_result_t result = check_compute(device);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = find_module(pObjDesc, &module);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (!desc || desc != pObjDesc)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "pObjDesc is no ze_runtime_requirements_module_desc_t; requirements are "
+                          "known for modules only");
+    if (!zeta_object_is(desc->requirementsSrc, ZETA_KIND_MODULE))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "requirementsSrc %p is not a live module", (void *)desc->requirementsSrc);
+    const struct zeta_module *module = (const struct zeta_module *)desc->requirementsSrc;
     for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < module->kernel_count; i++)
         result = add_kernel(module, module->kernel_names[i], &needs);
     if (result != ZE_RESULT_SUCCESS)

@@ -80,9 +80,7 @@ struct zeta_base_dirs {
 };
 
 /**
- * The directories of the search, from settings and environment: those of search.path and nothing
- * else, or: search.add, share/zeta beside libzeta, XDG config home and dirs, SYSCONFDIR, XDG data
- * home and dirs, the compiled-in data directory. The same path twice is listed once.
+ * The directories of the search, each once, in the order of README.md.
  * Errors: OUT_OF_HOST_MEMORY. Needs zeta_settings_load().
  */
 ze_result_t zeta_search_dirs(struct zeta_base_dirs *out_dirs);
@@ -90,11 +88,7 @@ ze_result_t zeta_search_dirs(struct zeta_base_dirs *out_dirs);
 /** Frees a list and leaves an empty one. */
 void zeta_search_finish(struct zeta_base_dirs *dirs);
 
-/**
- * Finds the manifests of all search directories in the order in which they win, reads them, and
- * marks shadowed ones. A manifest that cannot be used becomes an entry with its reason.
- * Errors: OUT_OF_HOST_MEMORY.
- */
+/** Reads the manifests of the search, in the order in which they win. OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_discover(struct zeta_list *out_entries);
 
 /** Makes an entry of one manifest; NULL only without memory or for a file of another type. */
@@ -143,10 +137,7 @@ extern const struct zeta_plugin_compute_ops zeta_stub_compute_ops;
 extern const struct zeta_plugin_metric_ops zeta_stub_metric_ops;
 extern const struct zeta_plugin_tracer_ops zeta_stub_tracer_ops;
 
-/**
- * Gives, once, the sentence that a plugin left on this thread for a result; NULL if there is none.
- * Valid until the next failure on the thread.
- */
+/** Gives, once, the sentence that a plugin left on this thread for a result; NULL if none. */
 const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t result);
 
 /** Merges the devices of active entries, which are in their final order. */

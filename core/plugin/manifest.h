@@ -90,9 +90,7 @@ enum zeta_manifest_kind {
 
 /**
  * Interprets a parsed document. Unknown keys are warnings, keys that start with "x-" are ignored.
- *
- * @out_manifest  filled as far as reading came, also when the manifest is bad, so that messages can
- *                name it; to be freed with zeta_manifest_finish() in every case
+ * The manifest is filled as far as possible, and finished by the caller, in every case.
  */
 enum zeta_manifest_kind zeta_manifest_read(const struct zeta_yaml_document *document,
                                            struct zeta_diagnostics *sink,

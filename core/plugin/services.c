@@ -17,11 +17,6 @@ static _Thread_local struct {
     uint32_t result;
 } failure;
 
-static int bounded(uint64_t size)
-{
-    return size > 65536 ? 65536 : (int)size;
-}
-
 static void service_log(struct zeta_plugin_host *host, uint32_t level,
                         struct zeta_plugin_string text)
 {
@@ -29,7 +24,8 @@ static void service_log(struct zeta_plugin_host *host, uint32_t level,
         level < ZETA_LOG_LEVEL_COUNT ? (enum zeta_log_level)level : ZETA_LOG_TRACE;
 
     if (text.data)
-        zeta_log(known, host->manifest.id, "%.*s", bounded(text.size), text.data);
+        zeta_log(known, host->manifest.id, "%.*s", text.size > 65536 ? 65536 : (int)text.size,
+                 text.data);
 }
 
 static void service_fail(struct zeta_plugin_host *host, uint32_t result,
@@ -82,20 +78,15 @@ const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t
     return left ? zeta_error_describe() : NULL;
 }
 
-/* The backend is a member of its entry. */
-static const struct zeta_plugin_host *entry_of(const struct zeta_backend *backend)
-{
-    return (
-        const struct zeta_plugin_host *)(const void *)((const char *)backend -
-                                                       offsetof(struct zeta_plugin_host, backend));
-}
-
 ze_result_t zeta_backend_result(const struct zeta_backend *backend, uint32_t result,
                                 const char *what)
 {
+    /* The backend is a member of its entry. */
+    const void *entry = (const char *)backend - offsetof(struct zeta_plugin_host, backend);
+
     if (result == ZETA_PLUGIN_SUCCESS || result == ZETA_PLUGIN_NOT_READY)
         return (ze_result_t)result;
-    if (!zeta_services_failure(entry_of(backend), result))
+    if (!zeta_services_failure(entry, result))
         return zeta_error((ze_result_t)result,
                           "The plugin %s failed with 0x%08x in %s and gave no reason.", backend->id,
                           result, what);

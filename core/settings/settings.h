@@ -77,11 +77,9 @@ bool zeta_settings_has(const char *globs, const char *name);
 const char *zeta_settings_origin(const char *name);
 
 /**
- * Makes known a setting of a plugin, "plugins.<id>.<key>", with the default of its manifest and the
- * variables that may set it: ZETA_PLUGIN_<ID>_<KEY> in capitals, other characters as "_", and the
- * one that the manifest names, which wins. default_value may be NULL. In effect at the end of the
- * declarations.
- *
+ * Declares a setting of a plugin, "plugins.<id>.<key>", with the default of its manifest (or NULL)
+ * and the variables that set it: ZETA_PLUGIN_<ID>_<KEY> in capitals, other characters as "_", and
+ * the one that the manifest names, which wins. In effect from zeta_settings_declare_end() on.
  * Errors: OUT_OF_HOST_MEMORY. Threading: as zeta_settings_load(); others may look up meanwhile.
  */
 ze_result_t zeta_settings_declare(const char *id, const char *key, const char *variable,

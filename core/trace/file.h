@@ -54,20 +54,13 @@ struct zeta_trace_counts {
 };
 
 /**
- * Creates the file and opens it for writers.
- *
- * @path         as zeta_trace_path() chose it; must not exist
- * @limit_bytes  the file grows no larger; what finds no room is lost and counted
- *
- * Errors: NOT_AVAILABLE with the sentence when the file cannot be created (errno has EEXIST, apart
- * from the rest) or a file is open. The caller serialises open and close.
+ * Creates the file, which must not exist, and opens it for writers. It grows no larger than the
+ * limit; what finds no room is lost and counted. Errors: NOT_AVAILABLE when it cannot be created
+ * (errno is EEXIST when it exists) or a file is open. The caller serialises open and close.
  */
 ze_result_t zeta_trace_file_open(const char *path, uint64_t limit_bytes);
 
-/**
- * Completes the file so that it is a whole JSON document. Calls under way stay in it as unfinished
- * and their owners may give their slots back later; nobody is waited for.
- */
+/** Makes the file a whole JSON document, without waiting: calls under way stay in it unfinished. */
 void zeta_trace_file_close(void);
 
 /** True between open and close. One load. */
@@ -86,8 +79,8 @@ void zeta_trace_file_counts(struct zeta_trace_counts *out_counts);
 void zeta_trace_file_lose(void);
 
 /**
- * Takes a slot with room for one call in flight and two lines. hint: where to look first, kept by
- * the thread. NULL when no file is open, or nothing is free; the record is counted as lost then.
+ * Takes a slot with room for one call in flight and two lines; hint: the first one to try, kept by
+ * the thread. NULL when no file is open, or nothing is free: the record is lost.
  */
 struct zeta_trace_slot *zeta_trace_slot_take(uint32_t *hint);
 

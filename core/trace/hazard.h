@@ -37,10 +37,7 @@ struct zeta_hazard {
 /** True if calls order their accesses themselves; otherwise zeta_hazard_barrier() does it. */
 extern ZETA_HIDDEN _Atomic bool zeta_hazard_fenced;
 
-/**
- * Takes a free hazard pointer for this thread, or makes one. Null: out of memory.
- * Any thread; takes no lock. The caller gives it back, or keeps it until the thread ends.
- */
+/** Takes a free hazard pointer for this thread, or makes one; null without memory. No lock. */
 struct zeta_hazard *zeta_hazard_claim(void);
 
 /** Gives back a hazard pointer that names nothing. */
@@ -92,8 +89,7 @@ void zeta_hazard_barrier_init(void);
  */
 void zeta_hazard_barrier(void);
 
-/** True if a thread that is alive reads the value; asked after zeta_hazard_barrier(). Any thread.
- */
+/** True if a thread that is alive reads the value; asked after zeta_hazard_barrier(). */
 bool zeta_hazard_protects(const void *value);
 
 /**

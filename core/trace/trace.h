@@ -85,26 +85,18 @@ struct zeta_trace_listener {
 };
 
 /**
- * Adds a listener behind those that there are; it must not be there already. It has to live until
- * it was removed and zeta_trace_is_idle() is true or zeta_trace_wait() returned.
- * Errors: OUT_OF_HOST_MEMORY (nothing was added). Any thread; takes the lock of core/trace, under
- * which wants() runs.
+ * Adds a listener behind the others. It has to exist until it was removed and is idle.
+ * Errors: OUT_OF_HOST_MEMORY. Any thread; wants() runs under the lock of core/trace.
  */
 ze_result_t zeta_trace_add(struct zeta_trace_listener *listener);
 
-/**
- * Removes a listener: calls that begin later do not see it. Never waits for calls, never fails.
- * Any thread, also inside callbacks.
- */
+/** Removes a listener: calls that begin later do not see it. Never waits. Any thread. */
 void zeta_trace_remove(struct zeta_trace_listener *listener);
 
 /** True when no call is under way that has called a removed listener. Any thread. */
 bool zeta_trace_is_idle(const struct zeta_trace_listener *listener);
 
-/**
- * Waits until a removed listener is idle. Must not be called from inside a callback, whose own call
- * it would wait for; see zeta_trace_inside().
- */
+/** Waits until a removed listener is idle; not inside a callback, whose own call is one of them. */
 void zeta_trace_wait(const struct zeta_trace_listener *listener);
 
 /** True while this thread runs a listener. */

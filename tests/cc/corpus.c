@@ -33,10 +33,10 @@ void corpus_run_3d(struct rig *rig, const char *name, const uint32_t groups[3],
     block = calloc(1, kernel->argument_block_bytes + 1);
     assert_non_null(block);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        const struct zeta_vgpu_argument *argument = &kernel->arguments[i];
+        const struct vgpu_argument_info *argument = &kernel->arguments[i];
 
         assert_non_null(values[i]);
-        if (argument->kind == ZETA_VGPU_ARGUMENT_LOCAL)
+        if (argument->kind == VGPU_ARGUMENT_LOCAL)
             memcpy(&local_bytes[i], values[i], sizeof(local_bytes[i]));
         else
             memcpy(block + argument->offset_bytes, values[i], argument->size_bytes);

@@ -51,11 +51,11 @@ static void mixes(struct rig *rig)
 /* The layout that programs rely on which pack arguments themselves. */
 static void all_kinds(struct rig *rig)
 {
-    static const struct zeta_vgpu_argument expected[8] = {
-        {ZETA_VGPU_ARGUMENT_VALUE, 40, 0}, {ZETA_VGPU_ARGUMENT_GLOBAL, 8, 40},
-        {ZETA_VGPU_ARGUMENT_LOCAL, 8, 48}, {ZETA_VGPU_ARGUMENT_VALUE, 4, 56},
-        {ZETA_VGPU_ARGUMENT_VALUE, 8, 64}, {ZETA_VGPU_ARGUMENT_VALUE, 16, 80},
-        {ZETA_VGPU_ARGUMENT_VALUE, 1, 96}, {ZETA_VGPU_ARGUMENT_VALUE, 8, 104}};
+    static const struct vgpu_argument_info expected[8] = {
+        {VGPU_ARGUMENT_VALUE, 40, 0, 0}, {VGPU_ARGUMENT_GLOBAL, 8, 40, 0},
+        {VGPU_ARGUMENT_LOCAL, 8, 48, 0}, {VGPU_ARGUMENT_VALUE, 4, 56, 0},
+        {VGPU_ARGUMENT_VALUE, 8, 64, 0}, {VGPU_ARGUMENT_VALUE, 16, 80, 0},
+        {VGPU_ARGUMENT_VALUE, 1, 96, 0}, {VGPU_ARGUMENT_VALUE, 8, 104, 0}};
     const struct zeta_vgpu_kernel *kernel = zeta_vgpu_image_find_kernel(rig->image, "all_kinds");
     const int32_t s[10] = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
     int32_t *g = (int32_t *)rig->memory;

@@ -225,7 +225,7 @@ static void arguments__all_sizes__arrive(void **state)
     assert_non_null(kernel);
     assert_int_equal(kernel->argument_count, 6);
     assert_int_equal(kernel->argument_block_bytes, sizeof(arguments));
-    assert_int_equal(kernel->arguments[0].kind, ZETA_VGPU_ARGUMENT_GLOBAL);
+    assert_int_equal(kernel->arguments[0].kind, VGPU_ARGUMENT_GLOBAL);
     assert_int_equal(kernel->arguments[3].offset_bytes, 24);
     assert_int_equal(kernel->arguments[3].size_bytes, 2);
     assert_int_equal(rig_run(rig, "many", &arguments, 1, 1), ZETA_VGPU_OK);

@@ -375,34 +375,35 @@ static bool print(struct subslice *subslice, uint64_t format, uint64_t slots, ui
     return true;
 }
 
-enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
-                                enum zeta_vgpu_fault_reason *out_reason)
+bool zeta_vgpu_call(struct subslice *subslice, struct hart *hart)
 {
-    uint64_t *x = hart->cpu->x;
-    uint64_t number = x[REGISTER_A7];
+    enum zeta_vgpu_fault_reason reason = ZETA_VGPU_FAULT_READ;
+    uint64_t *x = hart->cpu->x, *a0 = &x[REGISTER_A0];
+    const uint64_t number = x[REGISTER_A7];
     uint64_t address;
 
     if ((number >= VGPU_CALL_MATH32 && number - VGPU_CALL_MATH32 < VGPU_MATH_COUNT) ||
         (number >= VGPU_CALL_MATH64 && number - VGPU_CALL_MATH64 < VGPU_MATH_COUNT)) {
         extended_math(subslice, hart, number);
-        return CALL_CONTINUE;
+        return true;
     }
     switch (number) {
     case VGPU_CALL_BARRIER:
-        subslice->counters[ZETA_VGPU_BARRIER_MESSAGES]++;
-        return CALL_BARRIER;
+        zeta_vgpu_barrier(subslice, hart);
+        return false;
     case VGPU_CALL_PRINTF:
-        if (print(subslice, x[REGISTER_A0], x[REGISTER_A0 + 1], &x[REGISTER_A0], &address))
-            return CALL_CONTINUE;
-        x[REGISTER_A0] = address;
-        *out_reason = ZETA_VGPU_FAULT_READ;
-        return CALL_FAULT;
+        if (print(subslice, a0[0], a0[1], a0, &address))
+            return true;
+        break;
     case VGPU_CALL_ABORT:
-        *out_reason = ZETA_VGPU_FAULT_ABORT;
-        return CALL_FAULT;
+        reason = ZETA_VGPU_FAULT_ABORT;
+        address = a0[0];
+        break;
     default:
-        x[REGISTER_A0] = number;
-        *out_reason = ZETA_VGPU_FAULT_UNKNOWN_CALL;
-        return CALL_FAULT;
+        reason = ZETA_VGPU_FAULT_UNKNOWN_CALL;
+        address = number;
+        break;
     }
+    zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc - 4, address);
+    return false;
 }

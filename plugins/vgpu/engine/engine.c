@@ -328,7 +328,7 @@ uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
     uint64_t used = round_up(kernel->slm_bytes);
 
     for (uint32_t i = 0; local_bytes && i < kernel->argument_count; i++) {
-        if (kernel->arguments[i].kind == ZETA_VGPU_ARGUMENT_LOCAL)
+        if (kernel->arguments[i].kind == VGPU_ARGUMENT_LOCAL)
             used += round_up(local_bytes[i]);
     }
     return used;
@@ -380,10 +380,10 @@ static bool prepare(struct zeta_vgpu_engine *engine, const struct zeta_vgpu_laun
     if (kernel->argument_block_bytes > 0)
         memcpy(engine->arguments, launch->arguments, kernel->argument_block_bytes);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        const struct zeta_vgpu_argument *argument = &kernel->arguments[i];
+        const struct vgpu_argument_info *argument = &kernel->arguments[i];
         uint64_t address = zeta_vgpu_image_slm(launch->image) + used;
 
-        if (argument->kind != ZETA_VGPU_ARGUMENT_LOCAL)
+        if (argument->kind != VGPU_ARGUMENT_LOCAL)
             continue;
         memcpy(engine->arguments + argument->offset_bytes, &address, sizeof(address));
         used += launch->local_bytes ? round_up(launch->local_bytes[i]) : 0;

@@ -19,8 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plugins/vgpu/machine/elf.h"
 #include "plugins/vgpu/machine/message.h"
 #include "plugins/vgpu/machine/space.h"
+#include "plugins/vgpu/runtime/vgpu_abi.h"
 
 struct zeta_vgpu_engine;
 struct zeta_vgpu_image;
@@ -262,26 +264,13 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
 /** Stops the workers and frees the engine. No launch may be running. NULL is allowed. */
 void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine);
 
-/** Kinds of kernel arguments; the numbers are those of vgpu_abi.h. */
-enum zeta_vgpu_argument_kind {
-    ZETA_VGPU_ARGUMENT_VALUE,
-    ZETA_VGPU_ARGUMENT_GLOBAL, /**< pointer, 8 bytes */
-    ZETA_VGPU_ARGUMENT_LOCAL   /**< pointer to shared local memory, 8 bytes; size set per launch */
-};
-
-struct zeta_vgpu_argument {
-    enum zeta_vgpu_argument_kind kind;
-    uint32_t size_bytes;   /**< in the argument block */
-    uint32_t offset_bytes; /**< in the argument block */
-};
-
 /** A kernel of an image; owned by the image. */
 struct zeta_vgpu_kernel {
     const char *name;
     uint64_t entry;                /**< address of the entry stub */
     uint64_t code_begin, code_end; /**< what of the image's code is this kernel's */
     uint32_t argument_count;
-    const struct zeta_vgpu_argument *arguments;
+    const struct vgpu_argument_info *arguments;
     uint32_t argument_block_bytes;
     uint32_t required_group_size[3]; /**< 0: not required */
     uint32_t private_bytes;          /**< largest stack frame chain known, 0: unknown */
@@ -311,15 +300,6 @@ const struct zeta_vgpu_kernel *zeta_vgpu_image_kernel(const struct zeta_vgpu_ima
 /** Kernel by name, or NULL. */
 const struct zeta_vgpu_kernel *zeta_vgpu_image_find_kernel(const struct zeta_vgpu_image *image,
                                                            const char *name);
-
-/** A name that images know each other by. */
-struct zeta_vgpu_symbol {
-    const char *name; /**< valid as long as the image */
-    uint64_t address;
-    uint64_t size_bytes;
-    bool function; /**< code, else data */
-    bool weak;     /**< gives way to one of the same name that is not weak */
-};
 
 /** A global variable or function by name, first of those that the image offers to others. */
 bool zeta_vgpu_image_find_symbol(const struct zeta_vgpu_image *image, const char *name,
@@ -380,9 +360,6 @@ struct zeta_vgpu_fault {
     uint32_t group_id[3], local_id[3];
     struct zeta_vgpu_message message; /**< a sentence with all of it */
 };
-
-/** Lower-case words for a reason; static storage. */
-const char *zeta_vgpu_fault_reason_text(enum zeta_vgpu_fault_reason reason);
 
 /** One kernel launch. Everything is only read, and only until the call returns. */
 struct zeta_vgpu_launch {

@@ -307,6 +307,9 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice);
  */
 void zeta_vgpu_subslice_round(struct subslice *subslice);
 
+/** A hart arrives at its barrier; the last one of the group lets all go on. */
+void zeta_vgpu_barrier(struct subslice *subslice, struct hart *hart);
+
 /** Books what a run did; @l1_misses is the L1's total before it. */
 void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
                        struct costs *out_costs);
@@ -404,15 +407,8 @@ static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint
 
 /* call.c */
 
-/** What an ecall means for the hart. */
-enum call_result {
-    CALL_CONTINUE,
-    CALL_BARRIER,
-    CALL_FAULT /* reason in @out_reason */
-};
-
-enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
-                                enum zeta_vgpu_fault_reason *out_reason);
+/** Executes an ecall. False when the hart does not go on: at a barrier, or after a fault. */
+bool zeta_vgpu_call(struct subslice *subslice, struct hart *hart);
 
 /* fault.c */
 
@@ -420,10 +416,9 @@ enum call_result zeta_vgpu_call(struct subslice *subslice, struct hart *hart,
 void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
                            enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address);
 
-/** The reason that belongs to the way a hart stopped. */
-enum zeta_vgpu_fault_reason zeta_vgpu_fault_reason_of(const struct subslice *subslice,
-                                                      const struct hart *hart,
-                                                      enum zeta_rv64_stop stop, uint64_t address);
+/** The same for the way in which a run of the hart stopped. */
+void zeta_vgpu_fault_stop(struct subslice *subslice, const struct hart *hart,
+                          enum zeta_rv64_stop stop);
 
 /** True when a launch has to end early. */
 static inline bool zeta_vgpu_stopping(struct zeta_vgpu_engine *engine)

@@ -5,46 +5,18 @@
 #include "engine_priv.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
-const char *zeta_vgpu_fault_reason_text(enum zeta_vgpu_fault_reason reason)
-{
-    static const char *const texts[ZETA_VGPU_FAULT_REASON_COUNT] = {
-        [ZETA_VGPU_FAULT_NONE] = "no fault",
-        [ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION] = "illegal instruction",
-        [ZETA_VGPU_FAULT_BREAKPOINT] = "breakpoint without a debugger",
-        [ZETA_VGPU_FAULT_READ] = "read of memory that the kernel may not read",
-        [ZETA_VGPU_FAULT_WRITE] = "write to memory that the kernel may not write",
-        [ZETA_VGPU_FAULT_FETCH] = "jump to an address without code",
-        [ZETA_VGPU_FAULT_MISALIGNED_JUMP] = "jump to an address that is not a multiple of 4",
-        [ZETA_VGPU_FAULT_MISALIGNED_ATOMIC] = "misaligned atomic access",
-        [ZETA_VGPU_FAULT_STACK_OVERFLOW] = "stack overflow",
-        [ZETA_VGPU_FAULT_UNKNOWN_CALL] = "unknown device call",
-        [ZETA_VGPU_FAULT_ABORT] = "abort by the kernel",
-    };
-
-    return (unsigned)reason < ZETA_VGPU_FAULT_REASON_COUNT ? texts[reason] : "unknown fault";
-}
-
-enum zeta_vgpu_fault_reason zeta_vgpu_fault_reason_of(const struct subslice *subslice,
-                                                      const struct hart *hart,
-                                                      enum zeta_rv64_stop stop, uint64_t address)
-{
-    static const enum zeta_vgpu_fault_reason reasons[] = {
-        [ZETA_RV64_STOP_EBREAK] = ZETA_VGPU_FAULT_BREAKPOINT,
-        [ZETA_RV64_STOP_ILLEGAL] = ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION,
-        [ZETA_RV64_STOP_READ] = ZETA_VGPU_FAULT_READ,
-        [ZETA_RV64_STOP_WRITE] = ZETA_VGPU_FAULT_WRITE,
-        [ZETA_RV64_STOP_FETCH] = ZETA_VGPU_FAULT_FETCH,
-        [ZETA_RV64_STOP_MISALIGNED_JUMP] = ZETA_VGPU_FAULT_MISALIGNED_JUMP,
-        [ZETA_RV64_STOP_MISALIGNED_ATOMIC] = ZETA_VGPU_FAULT_MISALIGNED_ATOMIC,
-    };
-    const struct zeta_vgpu_engine *engine = subslice->engine;
-
-    /* An access below the hart's stack but inside the memory of all stacks left its own one. */
-    if ((stop == ZETA_RV64_STOP_READ || stop == ZETA_RV64_STOP_WRITE) &&
-        address - (uintptr_t)engine->stacks < engine->stacks_bytes && address < hart->stack_begin)
-        return ZETA_VGPU_FAULT_STACK_OVERFLOW;
-    return reasons[stop];
-}
+static const char *const texts[ZETA_VGPU_FAULT_REASON_COUNT] = {
+    [ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION] = "illegal instruction",
+    [ZETA_VGPU_FAULT_BREAKPOINT] = "breakpoint without a debugger",
+    [ZETA_VGPU_FAULT_READ] = "read of memory that the kernel may not read",
+    [ZETA_VGPU_FAULT_WRITE] = "write to memory that the kernel may not write",
+    [ZETA_VGPU_FAULT_FETCH] = "jump to an address without code",
+    [ZETA_VGPU_FAULT_MISALIGNED_JUMP] = "jump to an address that is not a multiple of 4",
+    [ZETA_VGPU_FAULT_MISALIGNED_ATOMIC] = "misaligned atomic access",
+    [ZETA_VGPU_FAULT_STACK_OVERFLOW] = "stack overflow",
+    [ZETA_VGPU_FAULT_UNKNOWN_CALL] = "unknown device call",
+    [ZETA_VGPU_FAULT_ABORT] = "abort by the kernel",
+};
 
 /* The sentence about a fault: why, where in the code, and where on the device. */
 static void write_message(const struct subslice *subslice, struct zeta_vgpu_fault *fault)
@@ -79,11 +51,11 @@ static void write_message(const struct subslice *subslice, struct zeta_vgpu_faul
     (void)snprintf(fault->message.text, sizeof(fault->message.text),
                    "kernel %s: %s%s, pc 0x%" PRIx64 "%s, thread %u.%u.%u.%u.%u "
                    "(tile.slice.subslice.eu.thread), group (%u, %u, %u), local id (%u, %u, %u)",
-                   subslice->engine->launch->kernel->name,
-                   zeta_vgpu_fault_reason_text(fault->reason), details, fault->pc, instruction,
-                   subslice->engine->config.topology.tile, fault->slice, fault->subslice, fault->eu,
-                   fault->thread, fault->group_id[0], fault->group_id[1], fault->group_id[2],
-                   fault->local_id[0], fault->local_id[1], fault->local_id[2]);
+                   subslice->engine->launch->kernel->name, texts[fault->reason], details, fault->pc,
+                   instruction, subslice->engine->config.topology.tile, fault->slice,
+                   fault->subslice, fault->eu, fault->thread, fault->group_id[0],
+                   fault->group_id[1], fault->group_id[2], fault->local_id[0], fault->local_id[1],
+                   fault->local_id[2]);
 }
 
 void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
@@ -115,4 +87,27 @@ void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
         atomic_store(&engine->stop, true);
     }
     pthread_mutex_unlock(&engine->lock);
+}
+
+void zeta_vgpu_fault_stop(struct subslice *subslice, const struct hart *hart,
+                          enum zeta_rv64_stop stop)
+{
+    static const enum zeta_vgpu_fault_reason reasons[] = {
+        [ZETA_RV64_STOP_EBREAK] = ZETA_VGPU_FAULT_BREAKPOINT,
+        [ZETA_RV64_STOP_ILLEGAL] = ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION,
+        [ZETA_RV64_STOP_READ] = ZETA_VGPU_FAULT_READ,
+        [ZETA_RV64_STOP_WRITE] = ZETA_VGPU_FAULT_WRITE,
+        [ZETA_RV64_STOP_FETCH] = ZETA_VGPU_FAULT_FETCH,
+        [ZETA_RV64_STOP_MISALIGNED_JUMP] = ZETA_VGPU_FAULT_MISALIGNED_JUMP,
+        [ZETA_RV64_STOP_MISALIGNED_ATOMIC] = ZETA_VGPU_FAULT_MISALIGNED_ATOMIC,
+    };
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+    const uint64_t address = subslice->context.stop_address;
+    enum zeta_vgpu_fault_reason reason = reasons[stop];
+
+    /* An access below the hart's stack but inside the memory of all stacks left its own one. */
+    if ((stop == ZETA_RV64_STOP_READ || stop == ZETA_RV64_STOP_WRITE) &&
+        address - (uintptr_t)engine->stacks < engine->stacks_bytes && address < hart->stack_begin)
+        reason = ZETA_VGPU_FAULT_STACK_OVERFLOW;
+    zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
 }

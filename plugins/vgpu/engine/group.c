@@ -295,6 +295,14 @@ static void release_barrier(struct subslice *subslice, struct group *group)
     group->waiting = 0;
 }
 
+void zeta_vgpu_barrier(struct subslice *subslice, struct hart *hart)
+{
+    subslice->counters[ZETA_VGPU_BARRIER_MESSAGES]++;
+    hart->state = HART_BARRIER;
+    if (++hart->group->waiting == hart->group->live)
+        release_barrier(subslice, hart->group);
+}
+
 static void end_hart(struct subslice *subslice, struct hart *hart)
 {
     struct group *group = hart->group;
@@ -376,10 +384,6 @@ void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1
 /* What is next for a hart that came back before its slice was used up. True: run on. */
 static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
 {
-    const uint64_t address = subslice->context.stop_address;
-    struct group *group = hart->group;
-    enum zeta_vgpu_fault_reason reason;
-
     switch (stop) {
     case ZETA_RV64_STOP_SLICE:
         return false;
@@ -390,21 +394,9 @@ static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_
         zeta_vgpu_code_enter(subslice, hart->cpu->pc);
         return true;
     case ZETA_RV64_STOP_ECALL:
-        switch (zeta_vgpu_call(subslice, hart, &reason)) {
-        case CALL_CONTINUE:
-            return true;
-        case CALL_BARRIER:
-            hart->state = HART_BARRIER;
-            if (++group->waiting == group->live)
-                release_barrier(subslice, group);
-            return false;
-        default:
-            zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc - 4, hart->cpu->x[10]);
-            return false;
-        }
+        return zeta_vgpu_call(subslice, hart);
     default:
-        reason = zeta_vgpu_fault_reason_of(subslice, hart, stop, address);
-        zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
+        zeta_vgpu_fault_stop(subslice, hart, stop);
         return false;
     }
 }

@@ -38,7 +38,7 @@ static uint64_t loaded(const struct zeta_vgpu_image *image, uint64_t file_addres
  */
 static unsigned char *reserve_movable(const struct zeta_vgpu_image *image, size_t total)
 {
-    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
+    const struct zeta_vgpu_elf_segment *text = &image->elf.segments[image->elf.text];
     uint64_t slack = 0;
 
     for (;;) {
@@ -102,7 +102,7 @@ static enum zeta_vgpu_result reserve(struct zeta_vgpu_image *image,
 static bool publish_ranges(struct zeta_vgpu_image *image)
 {
     for (uint32_t i = 0; i < image->elf.segment_count; i++) {
-        const struct zeta_vgpu_segment *segment = &image->elf.segments[i];
+        const struct zeta_vgpu_elf_segment *segment = &image->elf.segments[i];
         const void *begin = (void *)(uintptr_t)loaded(image, segment->address);
         bool added =
             i == image->elf.text
@@ -135,15 +135,15 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
                                             struct zeta_vgpu_message *message)
 {
     uint32_t count = kernel->argument_count;
-    struct zeta_vgpu_argument *arguments = calloc((size_t)count + 1, sizeof(*arguments));
+    struct vgpu_argument_info *arguments = calloc((size_t)count + 1, sizeof(*arguments));
 
     if (!arguments)
         return ZETA_VGPU_OUT_OF_MEMORY;
     kernel->arguments = arguments;
+    memcpy(arguments, infos, count * sizeof(*arguments));
     for (uint32_t i = 0; i < count; i++) {
-        struct vgpu_argument_info info;
+        const struct vgpu_argument_info info = arguments[i];
 
-        memcpy(&info, infos + i * sizeof(info), sizeof(info));
         if (info.kind > VGPU_ARGUMENT_LOCAL || info.size_bytes == 0 ||
             info.offset_bytes > kernel->argument_block_bytes ||
             info.size_bytes > kernel->argument_block_bytes - info.offset_bytes ||
@@ -154,9 +154,6 @@ static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
                 "its block of %u bytes",
                 kernel->name, i, info.kind, info.size_bytes, info.offset_bytes,
                 kernel->argument_block_bytes);
-        arguments[i] = (struct zeta_vgpu_argument){.kind = (enum zeta_vgpu_argument_kind)info.kind,
-                                                   .size_bytes = info.size_bytes,
-                                                   .offset_bytes = info.offset_bytes};
     }
     return ZETA_VGPU_OK;
 }
@@ -281,7 +278,7 @@ static bool divide_code(struct zeta_vgpu_image *image)
     qsort(kernels, count, sizeof(*kernels), kernels_by_name);
     for (uint32_t i = 1; i < image->elf.symbols.count; i++) {
         struct zeta_vgpu_kernel wanted = {0}, *key = &wanted, **found;
-        struct zeta_vgpu_elf_symbol symbol;
+        struct zeta_vgpu_symbol symbol;
         uint64_t address;
 
         if (!zeta_vgpu_elf_symbol(&image->elf, &image->elf.symbols, i, &symbol) ||
@@ -317,7 +314,7 @@ static int symbols_by_name(const void *left, const void *right)
 }
 
 /* A symbol as other images see it; false when it is none that they could use. */
-static bool usable(const struct zeta_vgpu_image *image, const struct zeta_vgpu_elf_symbol *from,
+static bool usable(const struct zeta_vgpu_image *image, const struct zeta_vgpu_symbol *from,
                    struct zeta_vgpu_symbol *out_symbol)
 {
     const struct zeta_vgpu_elf *elf = &image->elf;
@@ -325,11 +322,8 @@ static bool usable(const struct zeta_vgpu_image *image, const struct zeta_vgpu_e
     if (!from->defined || !from->global || from->address - elf->slm_begin < elf->slm_bytes ||
         from->address - elf->low >= elf->high - elf->low)
         return false;
-    *out_symbol = (struct zeta_vgpu_symbol){.name = from->name,
-                                            .address = loaded(image, from->address),
-                                            .size_bytes = from->size_bytes,
-                                            .function = from->function,
-                                            .weak = from->weak};
+    *out_symbol = *from;
+    out_symbol->address = loaded(image, from->address);
     return true;
 }
 
@@ -343,7 +337,7 @@ static bool read_symbols(struct zeta_vgpu_image *image)
     if (!image->exports || !image->imports)
         return false;
     for (uint32_t i = 1; i < count; i++) {
-        struct zeta_vgpu_elf_symbol symbol;
+        struct zeta_vgpu_symbol symbol;
 
         if (!zeta_vgpu_elf_symbol(&image->elf, &image->elf.dynamic, i, &symbol))
             continue;
@@ -361,7 +355,7 @@ static bool read_symbols(struct zeta_vgpu_image *image)
 /* Gives a copied file its place and reads it there. */
 static enum zeta_vgpu_result place(struct zeta_vgpu_image *image, struct zeta_vgpu_message *message)
 {
-    const struct zeta_vgpu_segment *text = &image->elf.segments[image->elf.text];
+    const struct zeta_vgpu_elf_segment *text = &image->elf.segments[image->elf.text];
     enum zeta_vgpu_result result = reserve(image, message);
     uint64_t begin;
 
@@ -530,7 +524,7 @@ bool zeta_vgpu_image_find_symbol(const struct zeta_vgpu_image *image, const char
         return true;
     }
     for (uint32_t i = 1; i < image->elf.symbols.count; i++) {
-        struct zeta_vgpu_elf_symbol symbol;
+        struct zeta_vgpu_symbol symbol;
 
         if (zeta_vgpu_elf_symbol(&image->elf, &image->elf.symbols, i, &symbol) &&
             strcmp(symbol.name, name) == 0 && usable(image, &symbol, out_symbol))
@@ -560,7 +554,7 @@ static void complain(struct link *link, const char *what, const char *name)
 
 /* Address of a name that @taker needs; 0 when no image offers it. */
 static uint64_t resolve(struct link *link, const struct zeta_vgpu_image *taker,
-                        const struct zeta_vgpu_elf_symbol *wanted)
+                        const struct zeta_vgpu_symbol *wanted)
 {
     const struct zeta_vgpu_symbol *best = NULL;
     bool twice = false;
@@ -594,7 +588,7 @@ enum zeta_vgpu_result zeta_vgpu_image_link(struct zeta_vgpu_image *const *images
         return result;
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_vgpu_elf *elf = &images[i]->elf;
-        struct zeta_vgpu_elf_symbol symbol;
+        struct zeta_vgpu_symbol symbol;
 
         if (images[i]->bound)
             continue;

@@ -126,7 +126,7 @@ static bool read_segments(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
             return zeta_vgpu_reject(message, "more than %d segments to load",
                                     ZETA_VGPU_ELF_MAX_SEGMENTS);
         for (uint32_t k = 0; k < elf->segment_count; k++) {
-            const struct zeta_vgpu_segment *other = &elf->segments[k];
+            const struct zeta_vgpu_elf_segment *other = &elf->segments[k];
 
             if (program.p_vaddr < other->address + other->memory_bytes &&
                 other->address < program.p_vaddr + program.p_memsz)
@@ -134,7 +134,7 @@ static bool read_segments(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
                     message, "segment %u at 0x%" PRIx64 " overlaps the one at 0x%" PRIx64, i,
                     program.p_vaddr, other->address);
         }
-        elf->segments[elf->segment_count++] = (struct zeta_vgpu_segment){
+        elf->segments[elf->segment_count++] = (struct zeta_vgpu_elf_segment){
             .address = program.p_vaddr,
             .memory_bytes = program.p_memsz,
             .file_offset = program.p_offset,
@@ -155,7 +155,7 @@ static bool check_layout(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *me
         return zeta_vgpu_reject(message, "no segment to load");
     elf->low = UINT64_MAX;
     for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const struct zeta_vgpu_segment *segment = &elf->segments[i];
+        const struct zeta_vgpu_elf_segment *segment = &elf->segments[i];
 
         if (segment->address < elf->low)
             elf->low = segment->address;
@@ -297,7 +297,7 @@ bool zeta_vgpu_elf_parse(const void *bytes, size_t size, struct zeta_vgpu_elf *o
 
 bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
                           const struct zeta_vgpu_elf_symbols *table, uint32_t index,
-                          struct zeta_vgpu_elf_symbol *out_symbol)
+                          struct zeta_vgpu_symbol *out_symbol)
 {
     const char *name;
     uint32_t binding;
@@ -309,7 +309,7 @@ bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
         !memchr(name, 0, table->names_bytes - symbol.st_name))
         name = NULL;
     binding = ELF64_ST_BIND(symbol.st_info);
-    *out_symbol = (struct zeta_vgpu_elf_symbol){
+    *out_symbol = (struct zeta_vgpu_symbol){
         .name = name,
         .address = symbol.st_value,
         .size_bytes = symbol.st_size,
@@ -323,11 +323,11 @@ bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
 }
 
 /* The segment that holds all of [address, address + bytes). */
-static const struct zeta_vgpu_segment *segment_of(const struct zeta_vgpu_elf *elf, uint64_t address,
-                                                  uint64_t bytes)
+static const struct zeta_vgpu_elf_segment *segment_of(const struct zeta_vgpu_elf *elf,
+                                                      uint64_t address, uint64_t bytes)
 {
     for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const struct zeta_vgpu_segment *segment = &elf->segments[i];
+        const struct zeta_vgpu_elf_segment *segment = &elf->segments[i];
 
         if (address >= segment->address && address - segment->address <= segment->memory_bytes &&
             bytes <= segment->memory_bytes - (address - segment->address))
@@ -391,8 +391,9 @@ static bool relocate_one(const struct zeta_vgpu_elf *elf, unsigned char *memory,
     const uint32_t index = (uint32_t)ELF64_R_SYM(relocation->r_info);
     const bool is_symbol = type == RELOCATION_64 || type == RELOCATION_JUMP_SLOT;
     uint64_t value = (uint64_t)relocation->r_addend;
-    const struct zeta_vgpu_segment *segment = segment_of(elf, relocation->r_offset, sizeof(value));
-    struct zeta_vgpu_elf_symbol symbol;
+    const struct zeta_vgpu_elf_segment *segment =
+        segment_of(elf, relocation->r_offset, sizeof(value));
+    struct zeta_vgpu_symbol symbol;
 
     if (!segment)
         return zeta_vgpu_reject(message, "a relocation at 0x%" PRIx64 " is outside the image",
@@ -457,7 +458,7 @@ bool zeta_vgpu_elf_load(const struct zeta_vgpu_elf *elf, unsigned char *memory, 
                         struct zeta_vgpu_message *out_message)
 {
     for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const struct zeta_vgpu_segment *segment = &elf->segments[i];
+        const struct zeta_vgpu_elf_segment *segment = &elf->segments[i];
 
         if (segment->file_bytes > 0)
             memcpy(memory + (segment->address - elf->low), elf->bytes + segment->file_offset,

@@ -25,7 +25,7 @@ enum {
 };
 
 /** A part of the image. Addresses are as in the file. */
-struct zeta_vgpu_segment {
+struct zeta_vgpu_elf_segment {
     uint64_t address;
     uint64_t memory_bytes;
     uint64_t file_offset;
@@ -41,10 +41,10 @@ struct zeta_vgpu_elf_symbols {
     uint64_t names_offset, names_bytes;
 };
 
-/** One symbol. */
-struct zeta_vgpu_elf_symbol {
+/** One symbol: of a file, or of a loaded image with its address there. */
+struct zeta_vgpu_symbol {
     const char *name; /**< terminated, in the file */
-    uint64_t address; /**< as in the file */
+    uint64_t address;
     uint64_t size_bytes;
     bool defined;  /**< false: it is taken from another file */
     bool global;   /**< seen from other files, or wanted from them */
@@ -58,7 +58,7 @@ struct zeta_vgpu_elf {
     const unsigned char *bytes; /**< the file; not owned */
     size_t size;
     bool movable; /**< ET_DYN: may be loaded at any page */
-    struct zeta_vgpu_segment segments[ZETA_VGPU_ELF_MAX_SEGMENTS];
+    struct zeta_vgpu_elf_segment segments[ZETA_VGPU_ELF_MAX_SEGMENTS];
     uint32_t segment_count;
     uint32_t text;                        /**< index of the executable segment */
     uint64_t low;                         /**< lowest loaded address, rounded down to a page */
@@ -89,6 +89,6 @@ void zeta_vgpu_elf_bind(const struct zeta_vgpu_elf *elf, unsigned char *memory,
 /** Reads a symbol below the table's count; false when it has no name or no place. */
 bool zeta_vgpu_elf_symbol(const struct zeta_vgpu_elf *elf,
                           const struct zeta_vgpu_elf_symbols *table, uint32_t index,
-                          struct zeta_vgpu_elf_symbol *out_symbol);
+                          struct zeta_vgpu_symbol *out_symbol);
 
 #endif

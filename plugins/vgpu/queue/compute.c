@@ -313,9 +313,9 @@ static uint32_t kernel_create(struct zeta_plugin *self, struct zeta_plugin_modul
                               struct zeta_plugin_string name,
                               struct zeta_plugin_kernel **out_kernel)
 {
-    static const uint32_t kinds[] = {[ZETA_VGPU_ARGUMENT_VALUE] = ZETA_PLUGIN_ARG_VALUE,
-                                     [ZETA_VGPU_ARGUMENT_GLOBAL] = ZETA_PLUGIN_ARG_GLOBAL,
-                                     [ZETA_VGPU_ARGUMENT_LOCAL] = ZETA_PLUGIN_ARG_LOCAL};
+    static const uint32_t kinds[] = {[VGPU_ARGUMENT_VALUE] = ZETA_PLUGIN_ARG_VALUE,
+                                     [VGPU_ARGUMENT_GLOBAL] = ZETA_PLUGIN_ARG_GLOBAL,
+                                     [VGPU_ARGUMENT_LOCAL] = ZETA_PLUGIN_ARG_LOCAL};
     struct zeta_plugin_kernel *kernel = calloc(1, sizeof(*kernel));
     char *text = strndup(name.data ? name.data : "", name.size);
     uint32_t result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY, count;
@@ -334,7 +334,7 @@ static uint32_t kernel_create(struct zeta_plugin *self, struct zeta_plugin_modul
     if (!kernel->arguments)
         goto fail;
     for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_vgpu_argument *from = &kernel->kernel->arguments[i];
+        const struct vgpu_argument_info *from = &kernel->kernel->arguments[i];
 
         kernel->arguments[i] =
             (struct zeta_plugin_argument){.struct_size = sizeof(struct zeta_plugin_argument),

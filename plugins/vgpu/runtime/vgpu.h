@@ -142,7 +142,7 @@ static inline double vgpu_math64(enum vgpu_math function, double first, double s
     void vgpu_entry_##name(const struct vgpu_block_##name *block)                                  \
     {                                                                                              \
         (void)block;                                                                               \
-        name(VGPU_EACH(VGPU_PASS, name, ##__VA_ARGS__));                                           \
+        name(VGPU_REST(0 VGPU_EACH(VGPU_PASS, name, ##__VA_ARGS__)));                              \
     }                                                                                              \
     static struct {                                                                                \
         struct vgpu_kernel_info info;                                                              \
@@ -164,7 +164,9 @@ static inline double vgpu_math64(enum vgpu_math function, double first, double s
 #define VGPU_KIND(argument) VGPU_KIND_ argument
 #define VGPU_KIND_(kind, type) kind
 #define VGPU_MEMBER(i, name, argument) VGPU_TYPE(argument) a##i;
-#define VGPU_PASS(i, name, argument) VGPU_COMMA_##i block->a##i
+#define VGPU_PASS(i, name, argument) , block->a##i
+#define VGPU_REST(...) VGPU_REST_(__VA_ARGS__)
+#define VGPU_REST_(first, ...) __VA_ARGS__
 #define VGPU_DESCRIBE(i, name, argument)                                                           \
     {VGPU_KIND(argument), sizeof(VGPU_TYPE(argument)), offsetof(struct vgpu_block_##name, a##i), 0},
 
@@ -188,18 +190,6 @@ static inline double vgpu_math64(enum vgpu_math function, double first, double s
 #define VGPU_EACH_10(m, n, a, b, c, d, e, f, g, h, i, j) m(0, n, a) m(1, n, b) m(2, n, c) m(3, n, d) m(4, n, e) m(5, n, f) m(6, n, g) m(7, n, h) m(8, n, i) m(9, n, j)
 #define VGPU_EACH_11(m, n, a, b, c, d, e, f, g, h, i, j, k) m(0, n, a) m(1, n, b) m(2, n, c) m(3, n, d) m(4, n, e) m(5, n, f) m(6, n, g) m(7, n, h) m(8, n, i) m(9, n, j) m(10, n, k)
 #define VGPU_EACH_12(m, n, a, b, c, d, e, f, g, h, i, j, k, l) m(0, n, a) m(1, n, b) m(2, n, c) m(3, n, d) m(4, n, e) m(5, n, f) m(6, n, g) m(7, n, h) m(8, n, i) m(9, n, j) m(10, n, k) m(11, n, l)
-#define VGPU_COMMA_0
-#define VGPU_COMMA_1 ,
-#define VGPU_COMMA_2 ,
-#define VGPU_COMMA_3 ,
-#define VGPU_COMMA_4 ,
-#define VGPU_COMMA_5 ,
-#define VGPU_COMMA_6 ,
-#define VGPU_COMMA_7 ,
-#define VGPU_COMMA_8 ,
-#define VGPU_COMMA_9 ,
-#define VGPU_COMMA_10 ,
-#define VGPU_COMMA_11 ,
 /* clang-format on */
 
 #endif

@@ -20,39 +20,13 @@ struct image {
     struct zeta_plugin_array values;
 };
 
-/* A request that grows; after a failure nothing more is added. */
-struct writer {
-    struct zeta_vgpu_bytes out;
-    size_t room;
-    bool failed;
-};
-
-static void put(struct writer *writer, const void *bytes, size_t size)
-{
-    if (writer->failed || size == 0)
-        return;
-    if (size > writer->room - writer->out.size) {
-        size_t room = (writer->out.size + size) * 2;
-        uint8_t *grown = room > size ? realloc(writer->out.data, room) : NULL;
-
-        if (!grown) {
-            writer->failed = true;
-            return;
-        }
-        writer->out.data = grown;
-        writer->room = room;
-    }
-    memcpy(writer->out.data + writer->out.size, bytes, size);
-    writer->out.size += size;
-}
-
 static const void *element(const struct zeta_plugin_array *array, uint64_t index)
 {
     return (const char *)array->data + index * array->stride;
 }
 
 /* Values come without their sizes; the module knows the types of its constants. */
-static bool put_constants(struct writer *writer, const struct image *image,
+static bool put_constants(FILE *request, const struct image *image,
                           struct zeta_vgpu_message *message)
 {
     struct vgpu_spirv_constant *known = NULL;
@@ -76,7 +50,7 @@ static bool put_constants(struct writer *writer, const struct image *image,
         if (fine) {
             constant.size_bytes = known[k].size_bytes;
             memcpy(constant.value, value, constant.size_bytes);
-            put(writer, &constant, sizeof(constant));
+            (void)fwrite(&constant, sizeof(constant), 1, request);
         } else {
             size_t used =
                 (size_t)snprintf(message->text, sizeof(message->text),
@@ -92,13 +66,12 @@ static bool put_constants(struct writer *writer, const struct image *image,
     return fine;
 }
 
-static bool put_image(struct writer *writer, const struct image *image,
-                      struct zeta_vgpu_message *message)
+static bool put_image(FILE *request, const struct image *image, struct zeta_vgpu_message *message)
 {
     const struct vgpu_compile_image head = {.image_bytes = image->size,
                                             .options_bytes = (uint32_t)image->options.size,
                                             .constant_count = (uint32_t)image->ids.count};
-    size_t options;
+    const char *options = (const char *)image->options.data;
 
     if (image->size > VGPU_COMPILE_MAX_IMAGE_BYTES)
         return zeta_vgpu_reject(message,
@@ -111,17 +84,17 @@ static bool put_image(struct writer *writer, const struct image *image,
                                 "there are more specialization constants than the compiler takes");
     if (!vgpu_spirv_check(image->bytes, (size_t)image->size, message->text, sizeof(message->text)))
         return false;
-    put(writer, &head, sizeof(head));
+    (void)fwrite(&head, sizeof(head), 1, request);
     /* The compiler separates options by blanks; the specification speaks of commas as well. */
-    options = writer->out.size;
-    put(writer, image->options.data, (size_t)image->options.size);
-    for (; !writer->failed && options + 1 < writer->out.size; options++) {
-        if (writer->out.data[options] == ',' && writer->out.data[options + 1] == '-')
-            writer->out.data[options] = ' ';
+    for (size_t i = 0; i < image->options.size; i++) {
+        const bool separator =
+            i + 1 < image->options.size && options[i] == ',' && options[i + 1] == '-';
+
+        (void)fputc(separator ? ' ' : options[i], request);
     }
-    if (!put_constants(writer, image, message))
+    if (!put_constants(request, image, message))
         return false;
-    put(writer, image->bytes, (size_t)image->size);
+    (void)fwrite(image->bytes, 1, (size_t)image->size, request);
     return true;
 }
 
@@ -134,13 +107,18 @@ bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
                                               .version = VGPU_COMPILE_VERSION,
                                               .format = VGPU_COMPILE_SPIRV,
                                               .image_count = (uint32_t)count};
-    struct writer writer = {0};
-    bool fine = count <= VGPU_COMPILE_MAX_IMAGES;
+    FILE *request;
+    char *bytes = NULL;
+    size_t size = 0;
+    bool fine = true;
 
-    if (!fine)
-        zeta_vgpu_reject(out_message,
-                         "the program consists of more images than the compiler takes (256)");
-    put(&writer, &head, sizeof(head));
+    if (count > VGPU_COMPILE_MAX_IMAGES)
+        return zeta_vgpu_reject(
+            out_message, "the program consists of more images than the compiler takes (256)");
+    request = open_memstream(&bytes, &size);
+    if (!request)
+        return zeta_vgpu_reject(out_message, "no memory for a request to the compiler");
+    (void)fwrite(&head, sizeof(head), 1, request);
     for (uint64_t i = 0; i < count && fine; i++) {
         struct image image = {desc->image, desc->image_bytes, desc->build_flags, desc->constant_ids,
                               desc->constant_values};
@@ -151,14 +129,15 @@ bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
             image = (struct image){part->image, part->image_bytes, part->build_flags,
                                    part->constant_ids, part->constant_values};
         }
-        fine = put_image(&writer, &image, out_message);
+        fine = put_image(request, &image, out_message);
     }
-    if (fine && writer.failed)
+    if (fine && (fflush(request) != 0 || ferror(request)))
         fine = zeta_vgpu_reject(out_message, "no memory for a request to the compiler");
+    (void)fclose(request);
     if (fine)
-        *out_request = writer.out;
+        *out_request = (struct zeta_vgpu_bytes){(uint8_t *)bytes, size};
     else
-        free(writer.out.data);
+        free(bytes);
     return fine;
 }
 

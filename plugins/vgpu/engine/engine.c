@@ -39,16 +39,6 @@ void zeta_vgpu_topology_default(struct zeta_vgpu_topology *out_topology)
     };
 }
 
-uint32_t zeta_vgpu_topology_subslices(const struct zeta_vgpu_topology *topology)
-{
-    return topology->slices * topology->subslices_per_slice;
-}
-
-uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topology)
-{
-    return topology->eus_per_subslice * topology->threads_per_eu;
-}
-
 static bool check_topology(const struct zeta_vgpu_topology *t, struct zeta_vgpu_message *message)
 {
     const struct {

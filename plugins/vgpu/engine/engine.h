@@ -105,10 +105,16 @@ struct zeta_vgpu_topology {
 void zeta_vgpu_topology_default(struct zeta_vgpu_topology *out_topology);
 
 /** Number of subslices of a tile. */
-uint32_t zeta_vgpu_topology_subslices(const struct zeta_vgpu_topology *topology);
+static inline uint32_t zeta_vgpu_topology_subslices(const struct zeta_vgpu_topology *topology)
+{
+    return topology->slices * topology->subslices_per_slice;
+}
 
 /** Largest work-group, in work-items: the threads of a subslice. */
-uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topology);
+static inline uint32_t zeta_vgpu_topology_group_limit(const struct zeta_vgpu_topology *topology)
+{
+    return topology->eus_per_subslice * topology->threads_per_eu;
+}
 
 /**
  * Whose time an engine follows. Counters are handed out at the end of each epoch: work of some ten

@@ -81,22 +81,11 @@ static uint32_t whole_lines(uint32_t instructions)
            ZETA_VGPU_ICACHE_LINE_INSNS;
 }
 
-static bool has_code(void *user, uint64_t target)
-{
-    const struct subslice *subslice = user;
-    struct zeta_vgpu_range range;
-
-    return zeta_vgpu_space_find(subslice->engine->space, target, &range) && range.code &&
-           zeta_rv64_code_holds(range.code, target);
-}
-
 /* Before a launch: only the code of its image is known. False when memory is short. */
 static bool begin_code(struct subslice *subslice)
 {
     const struct zeta_rv64_code *code = &subslice->engine->launch->image->code;
 
-    subslice->context.has_code = has_code;
-    subslice->context.user = subslice;
     subslice->other_count = 0;
     subslice->icache_used = whole_lines(code->count + 1);
     subslice->context.code = code;

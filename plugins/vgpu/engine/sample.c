@@ -42,20 +42,10 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return z ^ z >> 31;
 }
 
-static void choose_quantum(struct subslice *subslice, uint64_t stratum)
+/* One of @width numbers from the @stratum-th multiple of it on; @sequence tells choices apart. */
+static uint64_t choose(uint64_t stratum, uint64_t width, uint64_t sequence)
 {
-    struct sampler *sampler = &subslice->sampler;
-
-    sampler->chosen =
-        stratum * sampler->stride + mix(stratum, 2 * subslice->index) % sampler->stride;
-}
-
-static void choose_clock(struct subslice *subslice, uint64_t stratum)
-{
-    struct sampler *sampler = &subslice->sampler;
-
-    sampler->due =
-        stratum * sampler->spacing + mix(stratum, 2 * subslice->index + 1) % sampler->spacing;
+    return stratum * width + mix(stratum, sequence) % width;
 }
 
 void zeta_vgpu_sampler_update(struct subslice *subslice)
@@ -83,8 +73,8 @@ void zeta_vgpu_sampler_update(struct subslice *subslice)
     sampler->clock = 0;
     /* Not at once, and not in all subslices at the same time. */
     sampler->waited = mix(0, subslice->index) % interval;
-    choose_quantum(subslice, 0);
-    choose_clock(subslice, 0);
+    sampler->chosen = choose(0, sampler->stride, 2 * subslice->index);
+    sampler->due = choose(0, sampler->spacing, 2 * subslice->index + 1);
 }
 
 bool zeta_vgpu_sampler_quantum(struct subslice *subslice)
@@ -94,7 +84,8 @@ bool zeta_vgpu_sampler_quantum(struct subslice *subslice)
 
     sampler->quantum++;
     if (sampler->quantum % sampler->stride == 0)
-        choose_quantum(subslice, sampler->quantum / sampler->stride);
+        sampler->chosen =
+            choose(sampler->quantum / sampler->stride, sampler->stride, 2 * subslice->index);
     return chosen;
 }
 
@@ -139,7 +130,8 @@ static void take_samples(struct subslice *subslice, uint64_t address, bool is_st
         add_sample(&sampler->log,
                    &(struct sample){
                        .address = address, .count = 1, .stall = (uint8_t)stall, .missed = missed});
-        choose_clock(subslice, due / sampler->spacing + 1);
+        sampler->due =
+            choose(due / sampler->spacing + 1, sampler->spacing, 2 * subslice->index + 1);
     }
 }
 

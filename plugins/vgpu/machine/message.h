@@ -26,13 +26,8 @@ enum zeta_vgpu_result zeta_vgpu_fail(struct zeta_vgpu_message *message,
                                      enum zeta_vgpu_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Writes the reason of a refusal, which it is: false. @message may be NULL. */
-bool zeta_vgpu_reject(struct zeta_vgpu_message *message, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* What analyses a file alone cannot see what the function returns. */
-#ifdef __clang_analyzer__
-#define zeta_vgpu_reject(...) ((void)zeta_vgpu_reject(__VA_ARGS__), false)
-#endif
+/** Writes the reason of a refusal, and is false, also for tools that analyse a file alone. */
+#define zeta_vgpu_reject(message, ...)                                                             \
+    (zeta_vgpu_fail(message, ZETA_VGPU_INVALID_ARGUMENT, __VA_ARGS__) && false)
 
 #endif

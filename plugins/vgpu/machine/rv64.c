@@ -194,6 +194,15 @@ static bool branch_taken(uint32_t op, uint64_t a, uint64_t b)
     return first == ((op - RV64_OP_BEQ) % 2 == 0);
 }
 
+/* True when there is code at @target outside of the code that runs. */
+static bool other_code_holds(struct zeta_vgpu_space *space, uint64_t target)
+{
+    struct zeta_vgpu_range range;
+
+    return space && zeta_vgpu_space_find(space, target, &range) && range.code &&
+           zeta_rv64_code_holds(range.code, target);
+}
+
 /* Simulates the fetch of the block at @insn; returns the misses. */
 static uint32_t fetch_block(struct zeta_rv64_context *context, const struct zeta_rv64_insn *insn)
 {
@@ -406,6 +415,12 @@ static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t
     }
 #define OP_AMO_W(name) OP(name, AMO_OF(2, sext32(amo32(RV64_OP_##name, host, (uint32_t)RS2))))
 #define OP_AMO_D(name) OP(name, AMO_OF(3, amo64(RV64_OP_##name, host, RS2)))
+#define OP_ATOMICS(W, size_bits)                                                                   \
+    OP(LR_##W, LR(size_bits))                                                                      \
+    OP(SC_##W, SC(size_bits))                                                                      \
+    OP_AMO_##W(AMOSWAP_##W) OP_AMO_##W(AMOADD_##W) OP_AMO_##W(AMOXOR_##W) OP_AMO_##W(AMOAND_##W)   \
+        OP_AMO_##W(AMOOR_##W) OP_AMO_##W(AMOMIN_##W) OP_AMO_##W(AMOMAX_##W)                        \
+            OP_AMO_##W(AMOMINU_##W) OP_AMO_##W(AMOMAXU_##W)
 
 enum zeta_rv64_stop zeta_rv64_run(struct zeta_rv64_hart *hart, struct zeta_rv64_context *context,
                                   uint32_t slice)
@@ -565,28 +580,8 @@ L_CSRRCI:
     OP(REMW, INT(sext32((uint32_t)remainder_of((int32_t)RS1, (int32_t)RS2))))
     OP(REMUW, INT(sext32((uint32_t)RS2 ? (uint32_t)RS1 % (uint32_t)RS2 : (uint32_t)RS1)))
 
-    OP(LR_W, LR(2))
-    OP(SC_W, SC(2))
-    OP_AMO_W(AMOSWAP_W)
-    OP_AMO_W(AMOADD_W)
-    OP_AMO_W(AMOXOR_W)
-    OP_AMO_W(AMOAND_W)
-    OP_AMO_W(AMOOR_W)
-    OP_AMO_W(AMOMIN_W)
-    OP_AMO_W(AMOMAX_W)
-    OP_AMO_W(AMOMINU_W)
-    OP_AMO_W(AMOMAXU_W)
-    OP(LR_D, LR(3))
-    OP(SC_D, SC(3))
-    OP_AMO_D(AMOSWAP_D)
-    OP_AMO_D(AMOADD_D)
-    OP_AMO_D(AMOXOR_D)
-    OP_AMO_D(AMOAND_D)
-    OP_AMO_D(AMOOR_D)
-    OP_AMO_D(AMOMIN_D)
-    OP_AMO_D(AMOMAX_D)
-    OP_AMO_D(AMOMINU_D)
-    OP_AMO_D(AMOMAXU_D)
+    OP_ATOMICS(W, 2)
+    OP_ATOMICS(D, 3)
 
     OP(FLW, DO_FLW)
     OP(FLD, DO_FLD)
@@ -691,7 +686,7 @@ jump_out:
     }
     if (target % 4 != 0)
         STOP(ZETA_RV64_STOP_MISALIGNED_JUMP, target);
-    if (!context->has_code || !context->has_code(context->user, target))
+    if (!other_code_holds(memory->space, target))
         STOP(ZETA_RV64_STOP_FETCH, target);
     if ((ip->original == RV64_OP_JAL || ip->original == RV64_OP_JALR) && ip->rd != 32) {
         RD = code->begin + ((uint64_t)ip->index + 1) * 4;

@@ -63,9 +63,6 @@ struct zeta_rv64_context {
     struct zeta_rv64_memory *memory;
     struct zeta_vgpu_icache *icache;
     uint32_t icache_first; /**< number of the code's first instruction there; whole lines */
-    /** True when there is code at @target, outside of @code; NULL: there is no other. */
-    bool (*has_code)(void *user, uint64_t target);
-    void *user;
     struct zeta_rv64_counts counts; /**< of the last run */
     uint64_t stop_address;          /**< of a fault: access or jump target */
 };

@@ -2,8 +2,8 @@
 #define ZETA_PLUGINS_VGPU_MACHINE_RV64_OPS_H
 
 /*
- * All instructions of RV64IMAFD, one line each. Decoder, counters, interpreter and disassembler
- * are made from this table.
+ * All instructions of RV64IMAFD, one line each (atomics: for both widths). Decoder, counters,
+ * interpreter and disassembler are made from this table.
  *
  * X(name, mnemonic, operands, match, mask, class, flops, latency)
  *
@@ -21,6 +21,20 @@
  * Source: The RISC-V Instruction Set Manual, volume I, 20191213, chapters 2, 4, 5, 7-9, 11, 12
  * and 24 (instruction listings).
  */
+
+/** The atomics of a width, whose bits in the word are @width. */
+#define RV64_ATOMIC_OPS(X, W, suffix, width)                                                       \
+    X(LR_##W, "lr" suffix, "d,(s)", 0x1000002f | (width), 0xf9f0707f, MEM, 0, 0)                   \
+    X(SC_##W, "sc" suffix, "d,t,(s)", 0x1800002f | (width), 0xf800707f, MEM, 0, 0)                 \
+    X(AMOSWAP_##W, "amoswap" suffix, "d,t,(s)", 0x0800002f | (width), 0xf800707f, MEM, 0, 0)       \
+    X(AMOADD_##W, "amoadd" suffix, "d,t,(s)", 0x0000002f | (width), 0xf800707f, MEM, 0, 0)         \
+    X(AMOXOR_##W, "amoxor" suffix, "d,t,(s)", 0x2000002f | (width), 0xf800707f, MEM, 0, 0)         \
+    X(AMOAND_##W, "amoand" suffix, "d,t,(s)", 0x6000002f | (width), 0xf800707f, MEM, 0, 0)         \
+    X(AMOOR_##W, "amoor" suffix, "d,t,(s)", 0x4000002f | (width), 0xf800707f, MEM, 0, 0)           \
+    X(AMOMIN_##W, "amomin" suffix, "d,t,(s)", 0x8000002f | (width), 0xf800707f, MEM, 0, 0)         \
+    X(AMOMAX_##W, "amomax" suffix, "d,t,(s)", 0xa000002f | (width), 0xf800707f, MEM, 0, 0)         \
+    X(AMOMINU_##W, "amominu" suffix, "d,t,(s)", 0xc000002f | (width), 0xf800707f, MEM, 0, 0)       \
+    X(AMOMAXU_##W, "amomaxu" suffix, "d,t,(s)", 0xe000002f | (width), 0xf800707f, MEM, 0, 0)
 
 /** Instructions whose result does not depend on the dynamic rounding mode. */
 #define RV64_PLAIN_OPS(X)                                                                          \
@@ -95,28 +109,8 @@
     X(DIVUW, "divuw", "d,s,t", 0x0200503b, 0xfe00707f, INT, 0, 20)                                 \
     X(REMW, "remw", "d,s,t", 0x0200603b, 0xfe00707f, INT, 0, 20)                                   \
     X(REMUW, "remuw", "d,s,t", 0x0200703b, 0xfe00707f, INT, 0, 20)                                 \
-    X(LR_W, "lr.w", "d,(s)", 0x1000202f, 0xf9f0707f, MEM, 0, 0)                                    \
-    X(SC_W, "sc.w", "d,t,(s)", 0x1800202f, 0xf800707f, MEM, 0, 0)                                  \
-    X(AMOSWAP_W, "amoswap.w", "d,t,(s)", 0x0800202f, 0xf800707f, MEM, 0, 0)                        \
-    X(AMOADD_W, "amoadd.w", "d,t,(s)", 0x0000202f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOXOR_W, "amoxor.w", "d,t,(s)", 0x2000202f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOAND_W, "amoand.w", "d,t,(s)", 0x6000202f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOOR_W, "amoor.w", "d,t,(s)", 0x4000202f, 0xf800707f, MEM, 0, 0)                            \
-    X(AMOMIN_W, "amomin.w", "d,t,(s)", 0x8000202f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOMAX_W, "amomax.w", "d,t,(s)", 0xa000202f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOMINU_W, "amominu.w", "d,t,(s)", 0xc000202f, 0xf800707f, MEM, 0, 0)                        \
-    X(AMOMAXU_W, "amomaxu.w", "d,t,(s)", 0xe000202f, 0xf800707f, MEM, 0, 0)                        \
-    X(LR_D, "lr.d", "d,(s)", 0x1000302f, 0xf9f0707f, MEM, 0, 0)                                    \
-    X(SC_D, "sc.d", "d,t,(s)", 0x1800302f, 0xf800707f, MEM, 0, 0)                                  \
-    X(AMOSWAP_D, "amoswap.d", "d,t,(s)", 0x0800302f, 0xf800707f, MEM, 0, 0)                        \
-    X(AMOADD_D, "amoadd.d", "d,t,(s)", 0x0000302f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOXOR_D, "amoxor.d", "d,t,(s)", 0x2000302f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOAND_D, "amoand.d", "d,t,(s)", 0x6000302f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOOR_D, "amoor.d", "d,t,(s)", 0x4000302f, 0xf800707f, MEM, 0, 0)                            \
-    X(AMOMIN_D, "amomin.d", "d,t,(s)", 0x8000302f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOMAX_D, "amomax.d", "d,t,(s)", 0xa000302f, 0xf800707f, MEM, 0, 0)                          \
-    X(AMOMINU_D, "amominu.d", "d,t,(s)", 0xc000302f, 0xf800707f, MEM, 0, 0)                        \
-    X(AMOMAXU_D, "amomaxu.d", "d,t,(s)", 0xe000302f, 0xf800707f, MEM, 0, 0)                        \
+    RV64_ATOMIC_OPS(X, W, ".w", 0x2000)                                                            \
+    RV64_ATOMIC_OPS(X, D, ".d", 0x3000)                                                            \
     X(FLW, "flw", "D,o(s)", 0x00002007, 0x0000707f, MEM, 0, 0)                                     \
     X(FLD, "fld", "D,o(s)", 0x00003007, 0x0000707f, MEM, 0, 0)                                     \
     X(FSW, "fsw", "T,q(s)", 0x00002027, 0x0000707f, MEM, 0, 0)                                     \

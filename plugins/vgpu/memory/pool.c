@@ -123,15 +123,23 @@ static uint32_t open_locked(const struct zeta_plugin *self, struct zeta_vgpu_poo
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* Sets a lock on bytes of a file (F_OFD_SETLK), or finds one of others (F_OFD_GETLK). */
+static bool use_lock(int descriptor, int command, short type, uint64_t offset, uint64_t size_bytes,
+                     struct flock *out_lock)
+{
+    *out_lock = (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)offset, .l_len = (off_t)size_bytes};
+    return fcntl(descriptor, command, out_lock) == 0;
+}
+
 /* True if another open file description has a lock on the part. */
 static bool is_used_elsewhere(const struct zeta_vgpu_extent *extent)
 {
-    struct flock lock = {.l_type = F_WRLCK,
-                         .l_whence = SEEK_SET,
-                         .l_start = (off_t)extent->offset,
-                         .l_len = (off_t)extent->size_bytes};
+    struct flock lock;
 
-    return fcntl(extent->descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+    return !use_lock(extent->descriptor, F_OFD_GETLK, F_WRLCK, extent->offset, extent->size_bytes,
+                     &lock) ||
+           lock.l_type != F_UNLCK;
 }
 
 static void release_locked(struct zeta_vgpu_pool *pool, struct zeta_vgpu_extent *extent)
@@ -289,23 +297,12 @@ static int open_again(int descriptor)
     return zeta_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
 }
 
-static bool lock_part(int descriptor, uint64_t offset, uint64_t size_bytes)
-{
-    struct flock lock = {.l_type = F_RDLCK,
-                         .l_whence = SEEK_SET,
-                         .l_start = (off_t)offset,
-                         .l_len = (off_t)size_bytes};
-
-    return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
-}
-
 /* The extent around the offset, by the lock of another description; false if there is none. */
 static bool find_extent(int descriptor, uint64_t offset, uint64_t *out_begin, uint64_t *out_end)
 {
-    struct flock lock = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)offset, .l_len = 1};
+    struct flock lock;
 
-    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+    if (!use_lock(descriptor, F_OFD_GETLK, F_WRLCK, offset, 1, &lock) || lock.l_type == F_UNLCK)
         return false;
     *out_begin = (uint64_t)lock.l_start;
     *out_end = (uint64_t)(lock.l_start + lock.l_len);
@@ -318,12 +315,13 @@ uint32_t zeta_vgpu_pool_export(const struct zeta_plugin *self, struct zeta_vgpu_
 {
     const uint64_t offset = extent->offset + start_bytes;
     int descriptor = open_again(extent->descriptor);
+    struct flock lock;
     uint32_t result;
 
     if (descriptor < 0)
         return fail(self, "shared", "opening it again by way of /proc");
     atomic_store(&extent->shared, true);
-    if (!lock_part(descriptor, extent->offset, extent->size_bytes) ||
+    if (!use_lock(descriptor, F_OFD_SETLK, F_RDLCK, extent->offset, extent->size_bytes, &lock) ||
         lseek(descriptor, (off_t)(offset | kind), SEEK_SET) < 0) {
         result = fail(self, "shared", "locking a part of it");
         close(descriptor);
@@ -350,6 +348,7 @@ uint32_t zeta_vgpu_pool_import(const struct zeta_plugin *self, struct zeta_plugi
     uint64_t begin, end, begin_now, end_now;
     struct zeta_plugin_share part = *share;
     struct header header;
+    struct flock lock;
     struct stat status;
     uint32_t result;
     int descriptor;
@@ -400,7 +399,7 @@ uint32_t zeta_vgpu_pool_import(const struct zeta_plugin *self, struct zeta_plugi
         result = refuse(self, "the allocation was freed, or its handle was given back");
         goto close_it;
     }
-    if (!lock_part(descriptor, begin, end - begin)) {
+    if (!use_lock(descriptor, F_OFD_SETLK, F_RDLCK, begin, end - begin, &lock)) {
         result = fail(self, "shared", "locking a part of it");
         goto close_it;
     }

@@ -136,40 +136,33 @@ static bool read_instruction(struct reader *reader, size_t at, uint32_t opcode, 
     }
 }
 
-static bool read_module(struct reader *reader)
-{
-    for (size_t at = SPIRV_HEADER_WORDS; at < reader->words;) {
-        uint32_t word = word_at(reader, at);
-        uint32_t length = word >> 16;
-
-        if (length == 0 || length > reader->words - at)
-            return refuse(reader,
-                          "the SPIR-V module is damaged: the instruction at word %zu has %" PRIu32
-                          " words, %zu are left",
-                          at, length, reader->words - at);
-        if (!read_instruction(reader, at, word & 0xffff, length))
-            return false;
-        at += length;
-    }
-    return true;
-}
-
 bool vgpu_spirv_constants(const void *bytes, size_t size,
                           struct vgpu_spirv_constant **out_constants, uint32_t *out_count,
                           char *out_reason, size_t reason_bytes)
 {
     struct reader reader;
-    bool fine = false;
+    uint32_t word, length;
+    bool fine;
 
     if (!open_reader(&reader, bytes, size, out_reason, reason_bytes))
         return false;
     reader.results = calloc((size_t)reader.bound + 1, sizeof(*reader.results));
     reader.room = 16;
     reader.constants = calloc(reader.room, sizeof(*reader.constants));
-    if (reader.results && reader.constants)
-        fine = read_module(&reader);
-    else
+    fine = reader.results && reader.constants;
+    if (!fine)
         refuse(&reader, "no memory for %" PRIu32 " ids of a SPIR-V module", reader.bound);
+    for (size_t at = SPIRV_HEADER_WORDS; fine && at < reader.words; at += length) {
+        word = word_at(&reader, at);
+        length = word >> 16;
+        if (length == 0 || length > reader.words - at)
+            fine = refuse(&reader,
+                          "the SPIR-V module is damaged: the instruction at word %zu has %" PRIu32
+                          " words, %zu are left",
+                          at, length, reader.words - at);
+        else
+            fine = read_instruction(&reader, at, word & 0xffff, length);
+    }
     free(reader.results);
     if (!fine) {
         free(reader.constants);

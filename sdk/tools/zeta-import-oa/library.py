@@ -24,7 +24,7 @@ SLICES, CORES, EUS, TIMESTAMP_HZ, MAX_HZ = 8, 4, 16, 25000000, 1350000000
 FIELDS = ["ticks", "clocks"] + [f"{bank}[{number}]" for bank, count in
                                 (("A", 38), ("B", 8), ("C", 8)) for number in range(count)]
 DELTAS = ctypes.c_uint64 * 64
-# Those that the library has in its masks, not its functions: which functions load the sets.
+# By PCI id: the platform in the name of the function that loads the sets.
 LOADERS = {0x56a0: "acmgt3", 0x56a5: "acmgt1", 0x5696: "acmgt2"}
 
 

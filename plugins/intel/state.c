@@ -10,19 +10,6 @@
 #include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/query/sampler.h"
 
-/* Platforms of the generation, in the data directory of the manifest. */
-#define PLATFORM_FILE "platforms.yaml"
-
-static uint32_t read_platforms(struct zeta_intel *intel)
-{
-    char path[4200], problem[600];
-
-    (void)snprintf(path, sizeof(path), "%s/" PLATFORM_FILE, intel->host->data_dir);
-    if (zeta_intel_platforms_read(path, &intel->platforms, problem, sizeof(problem)))
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_host_fail(intel->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", problem);
-}
-
 static void close_descriptors(struct zeta_intel *intel)
 {
     for (uint32_t i = 0; i < intel->gpu_count; i++) {
@@ -57,6 +44,7 @@ static void destroy(struct zeta_intel *intel)
 
 uint32_t zeta_intel_init(struct zeta_plugin *self)
 {
+    char path[4200], problem[600];
     struct zeta_intel *intel;
     uint32_t result;
 
@@ -70,8 +58,10 @@ uint32_t zeta_intel_init(struct zeta_plugin *self)
     (void)pthread_mutex_init(&intel->lock, NULL);
     (void)pthread_mutex_init(&intel->sampler_lock, NULL);
     result = zeta_softqueue_pool_create(self->host.ops, self->host.handle, &intel->queues);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = read_platforms(intel);
+    (void)snprintf(path, sizeof(path), "%s/platforms.yaml", self->host.data_dir);
+    if (result == ZETA_PLUGIN_SUCCESS &&
+        !zeta_intel_platforms_read(path, &intel->platforms, problem, sizeof(problem)))
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", problem);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = zeta_intel_discover(intel);
     if (result == ZETA_PLUGIN_SUCCESS)

@@ -69,25 +69,6 @@ uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self);
  */
 uint32_t zeta_intel_discover(struct zeta_intel *intel);
 
-/* GPUs that no driver which counts has: those have no node, so only sysfs shows them (binding.c).
- */
-
-/**
- * Says how a GPU gets a driver that counts on it: one more sentence behind the one that says what
- * is wrong.
- *
- * @bound  the driver that has it, NULL: none
- */
-void zeta_intel_binding_advice(const struct zeta_intel_platform *platform, uint32_t device_id,
-                               const char *bound, char *out_text, size_t bytes);
-
-/**
- * Looks for a GPU of the generation that is in the machine and not among intel->gpus, because
- * nothing that counts drives it, or it has no node. Writes a sentence about the first; false: there
- * is none.
- */
-bool zeta_intel_binding_find(const struct zeta_intel *intel, char *out_text, size_t bytes);
-
 /** Makes the devices, with their symbols, out of the GPUs. OUT_OF_HOST_MEMORY. */
 uint32_t zeta_intel_devices_make(struct zeta_intel *intel);
 

@@ -96,12 +96,6 @@ static uint32_t check_entry(const struct zeta_intel_gpu *gpu,
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static const struct zeta_plugin_program_entry *entry_at(const struct zeta_plugin_array *entries,
-                                                        uint64_t index)
-{
-    return (const void *)((const char *)entries->data + index * entries->stride);
-}
-
 /*
  * The kernel's lists one after the other: i915 takes each, xe all of them. Registers of one class
  * are written in the order in which the host gives them.
@@ -114,7 +108,8 @@ static uint32_t take_entries(const struct zeta_intel_gpu *gpu,
 
     for (uint32_t class = 0; class < ZETA_INTEL_REGISTER_CLASSES; class ++) {
         for (uint64_t i = 0; i < entries->count; i++) {
-            const struct zeta_plugin_program_entry *entry = entry_at(entries, i);
+            const struct zeta_plugin_program_entry *entry =
+                (const void *)((const char *)entries->data + i * entries->stride);
             const uint32_t result = check_entry(gpu, entry, set, &found);
 
             if (result != ZETA_PLUGIN_SUCCESS)

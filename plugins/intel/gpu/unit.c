@@ -129,17 +129,17 @@ uint32_t zeta_intel_period_range(const struct zeta_plugin_device *device,
 uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
                                     uint32_t least, uint32_t most)
 {
+    uint64_t best_distance = UINT64_MAX;
     uint32_t best = least;
 
     for (uint32_t e = least; e <= most; e++) {
         const uint64_t period = zeta_intel_period_ns(unit, e);
-        const uint64_t best_period = zeta_intel_period_ns(unit, best);
         const uint64_t distance = period > period_ns ? period - period_ns : period_ns - period;
-        const uint64_t best_distance =
-            best_period > period_ns ? best_period - period_ns : period_ns - best_period;
 
-        if (distance < best_distance)
+        if (distance < best_distance) {
+            best_distance = distance;
             best = e;
+        }
     }
     return best;
 }

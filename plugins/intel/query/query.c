@@ -93,8 +93,9 @@ static void forget_locked(struct zeta_plugin_query_pool *pool, struct query *que
     query->state = QUERY_FRESH;
 }
 
-static void destroy_pool(struct zeta_plugin_query_pool *pool)
+void zeta_intel_query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
 {
+    (void)self;
     for (uint32_t i = 0; i < pool->count && pool->queries; i++) {
         forget_locked(pool, &pool->queries[i]);
         free(pool->queries[i].parts);
@@ -106,20 +107,6 @@ static void destroy_pool(struct zeta_plugin_query_pool *pool)
     (void)pthread_mutex_destroy(&pool->lock);
     free(pool->queries);
     free(pool);
-}
-
-/* Takes the unit of each tile. */
-static uint32_t get_samplers(struct zeta_plugin_query_pool *pool, struct zeta_plugin_device *device,
-                             const struct zeta_plugin_query_desc *desc)
-{
-    for (uint32_t t = 0; t < pool->tile_count; t++) {
-        const uint32_t result =
-            zeta_intel_sampler_get(tile_device(device, t), desc, &pool->samplers[t]);
-
-        if (result != ZETA_PLUGIN_SUCCESS)
-            return result;
-    }
-    return ZETA_PLUGIN_SUCCESS;
 }
 
 uint32_t zeta_intel_query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -145,20 +132,16 @@ uint32_t zeta_intel_query_pool_create(struct zeta_plugin *self, struct zeta_plug
     else
         pool->queries = calloc(desc->count, sizeof(*pool->queries));
     if (pool->queries)
-        result = get_samplers(pool, device, desc);
+        result = ZETA_PLUGIN_SUCCESS;
+    for (uint32_t t = 0; t < pool->tile_count && result == ZETA_PLUGIN_SUCCESS; t++)
+        result = zeta_intel_sampler_get(tile_device(device, t), desc, &pool->samplers[t]);
     if (result == ZETA_PLUGIN_SUCCESS) {
         pool->count = desc->count;
         *out_pool = pool;
     } else {
-        destroy_pool(pool);
+        zeta_intel_query_pool_destroy(self, pool);
     }
     return result;
-}
-
-void zeta_intel_query_pool_destroy(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool)
-{
-    (void)self;
-    destroy_pool(pool);
 }
 
 /* ---- begin and end ------------------------------------------------------------------------ */

@@ -148,8 +148,9 @@ static bool is_ours_alone(const struct stat *status)
 }
 
 /*
- * The rule of the virtual GPU: the folder that is named, if it is nobody else's; one of this user
- * in /dev/shm; if somebody else has that name, one in the user's home. Gives what has to be there.
+ * The rule of the virtual GPU: the folder of the variable, if only this user can write it; else one
+ * of this user in /dev/shm; if another user owns that name, one in the user's home. Gives the
+ * folder that must exist.
  */
 static const char *choose(struct zeta_doctor_place *place)
 {
@@ -514,7 +515,7 @@ static bool list_contents(struct zeta_doctor_program *program)
         program->link = zeta_doctor_read_link(bytes, (size_t)status.st_size);
         (void)munmap(bytes, (size_t)status.st_size);
     }
-    /* Of root, nobody has more rights; file capabilities count for everybody else. */
+    /* No program has more rights than root; file capabilities count for other users. */
     program->is_privileged =
         geteuid() != 0 && ((status.st_mode & (S_ISUID | S_ISGID)) != 0 ||
                            getxattr(program->path, "security.capability", NULL, 0) > 0);

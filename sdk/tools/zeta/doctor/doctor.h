@@ -84,7 +84,7 @@ struct zeta_doctor_place {
 /** Whether a device of hardware can be sampled, by the index of the device. */
 struct zeta_doctor_sampling {
     bool was_tried;
-    bool is_busy; /**< somebody else does; error names the user */
+    bool is_busy; /**< another process samples it; error names it */
     char *error;  /**< why it cannot; null: it can */
 };
 
@@ -152,13 +152,13 @@ bool zeta_doctor_check_place(struct zeta_doctor_place *place);
 /** From everything that was seen to what is wrong and what repairs it. */
 bool zeta_doctor_judge(struct zeta_doctor *doctor);
 
-/** Prints the report for people; verbose: all settings, not only those that somebody set. */
+/** Prints the report for people; verbose: all settings, not only those that are set. */
 void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose);
 
 /** As JSON to a path, or the standard output for null or "-". On failure prints why. */
 int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path);
 
-/** True for a setting that somebody set. */
+/** True for a setting that is not at its default. */
 bool zeta_doctor_is_set(const struct zeta_setting *setting);
 
 /** "linked to the loader" ...; static. */

@@ -167,6 +167,15 @@ struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list
     return NULL;
 }
 
+int32_t zeta_group_find_metric(const struct zeta_group_entry *entry, const char *name)
+{
+    for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
+        if (strcmp(entry->metrics[i].properties.name, name) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
 static int refuse_unknown(const struct zeta_group_list *list,
                           const struct zeta_device_entry *device, const char *name,
                           zet_metric_group_sampling_type_flags_t sampling)

@@ -36,7 +36,7 @@ void zeta_device_list_finish(struct zeta_device_list *list);
 
 /**
  * Finds a device by index, by id or by name, or a tile of one by those of the tile, "0.1" being
- * the second tile of the first device; null text means the first device. On failure says what
+ * the second tile of the first device; null text means the first device. On failure prints what
  * there is and gives ZETA_EXIT_FAILED. The entry belongs to the list; that of a tile, whose index
  * is the device's, is valid until the next call.
  */
@@ -56,7 +56,7 @@ int zeta_device_list_find_compute(const char *text, bool *out_is_ours);
  */
 int zeta_device_list_need_none(void);
 
-/** Says why there is no device, plugin by plugin. Gives ZETA_EXIT_FAILED. */
+/** Prints why there is no device, plugin by plugin. Gives ZETA_EXIT_FAILED. */
 int zeta_device_list_explain_none(void);
 
 struct zeta_metric_entry {
@@ -93,6 +93,9 @@ int zeta_group_entry_load_metrics(struct zeta_group_entry *entry);
 /** Finds the group of a name that is collected in one of these ways; null if there is none. */
 struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list, const char *name,
                                               zet_metric_group_sampling_type_flags_t sampling);
+
+/** Index of the metric of a name in a group with its metrics; -1 if there is none. */
+int32_t zeta_group_find_metric(const struct zeta_group_entry *entry, const char *name);
 
 /** Words for the members of the API; never null. */
 const char *zeta_metric_type_name(zet_metric_type_t type);
@@ -134,17 +137,17 @@ const char *zeta_plugin_name(const struct zeta_plugin_info *plugin);
 
 /**
  * Writes the names of the plugins whose devices this machine does not have, behind a text; nothing
- * if there are none. Usually these are most, each with a long reason that helps nobody.
+ * if there are none. These are most plugins, each with a long reason.
  */
 void zeta_plugin_list_print_absent(const struct zeta_plugin_list *list, const char *text,
                                    FILE *stream);
 
-/** Says which plugins do not work here, and why; for lists of what does. */
+/** Prints which plugins do not work, and why; for lists of what does. */
 void zeta_plugin_list_print_failures(void);
 
 /**
- * Says how to choose devices made of software, if there are any that stay away because of hardware.
- * For the end of a failure of that hardware; the library is initialised.
+ * Prints how to choose devices made of software, if there are any that stay away because of
+ * hardware. For the end of a failure of that hardware; the library is initialised.
  */
 void zeta_plugin_list_suggest_software(void);
 

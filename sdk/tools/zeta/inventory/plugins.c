@@ -314,7 +314,7 @@ static int show_paths(const struct zeta_list_options *options)
     return status;
 }
 
-/* The subcommands that look at what became of the plugins in this process. */
+/* The subcommands that show the plugins of this process. */
 static int with_plugins(const struct zeta_list_options *options,
                         int (*look)(const struct zeta_plugin_list *,
                                     const struct zeta_list_options *))

@@ -16,23 +16,23 @@ enum zeta_exit {
     ZETA_EXIT_SIGNAL = 128          /**< plus the number of the signal that killed the program */
 };
 
-/** Says "zeta: <sentence>". Gives ZETA_EXIT_FAILED, so that callers can return it. */
+/** Prints "zeta: <sentence>". Gives ZETA_EXIT_FAILED, so that callers can return it. */
 int zeta_print_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Names the command whose manual zeta_print_usage_error() points to; it must stay valid. */
 void zeta_message_set_command(const char *command);
 
-/** Says "zeta: <sentence>" and where the usage is explained. Gives ZETA_EXIT_USAGE. */
+/** Prints "zeta: <sentence>" and where the usage is explained. Gives ZETA_EXIT_USAGE. */
 int zeta_print_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * Says "zeta: <what was tried>: <why the library refused>". The reason is that of the calling
+ * Prints "zeta: <what was tried>: <why the library refused>". The reason is that of the calling
  * thread's last failed call. Gives ZETA_EXIT_FAILED.
  */
 int zeta_print_refusal(ze_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Says "zeta: <sentence>" about something that is no failure. */
+/** Prints "zeta: <sentence>" about something that is no failure. */
 void zeta_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -113,7 +113,7 @@ struct zeta_ip_counts {
 
 /** A line of the profile. */
 struct zeta_ip_line {
-    const char *kernel; /**< or function; null: nobody knows what lies there */
+    const char *kernel; /**< or function; null: unknown */
     const char *file;   /**< of the source; null: unknown */
     bool is_address;    /**< without lines: one address */
     uint32_t line;      /**< 0: code of the file that the compiler made for no line of it */

@@ -30,7 +30,7 @@
 
 #define SUFFIX "XXXXXX"
 
-/* Tries of somebody who meets others that remove what looks left behind. */
+/* Tries, as another process may remove a folder that has no lock yet. */
 enum { TRIES = 100 };
 
 const char *zeta_run_folder_place(void)
@@ -42,7 +42,7 @@ const char *zeta_run_folder_place(void)
     return place && *place ? place : "/tmp";
 }
 
-/* A folder of this user alone, locked; -1 if it is none, or somebody has the lock. */
+/* A folder of this user alone, locked; -1 if it is none, or another process has the lock. */
 static int lock_folder(int parent, const char *name)
 {
     const int folder =

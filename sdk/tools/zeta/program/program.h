@@ -22,7 +22,7 @@ struct zeta_run_folder {
  */
 int zeta_run_folder_make(struct zeta_run_folder *folder, const char *parent, const char *kind);
 
-/** Where there is room for files of this user that nobody else needs to see. */
+/** The directory for files of this user that are for no other user. */
 const char *zeta_run_folder_place(void);
 
 /** Gives the folder a name under which it stays when this process has ended. */
@@ -53,7 +53,7 @@ char **zeta_environment_copy(char **variables, const char *const *dropped, char 
                              size_t added_count);
 
 /**
- * Remembers the environment and, unless shared, chooses a virtual device instance that nobody
+ * Remembers the environment and, unless shared, chooses a virtual device instance that nothing
  * else uses. Must come before the library is initialised. On failure prints why.
  */
 int zeta_environment_init(struct zeta_environment *environment, bool is_shared);
@@ -114,14 +114,14 @@ int zeta_child_start(struct zeta_child *child, char **arguments, char **environm
 void zeta_child_again(struct zeta_child *child);
 
 /**
- * Says why a program cannot be run. Gives ZETA_EXIT_NOT_FOUND or ZETA_EXIT_NOT_EXECUTABLE.
+ * Prints why a program cannot be run. Gives ZETA_EXIT_NOT_FOUND or ZETA_EXIT_NOT_EXECUTABLE.
  *
  * @error  number of the error with which its start failed
  */
 int zeta_child_explain(const char *program, int error);
 
 /**
- * Waits until the program ends, somebody asks to end, or the time is over. A request to end is
+ * Waits until the program ends, a signal asks to end, or the time is over. A request to end is
  * passed on to a running program; from the second one on it is asked with growing force.
  */
 void zeta_child_wait(struct zeta_child *child, uint64_t timeout_ns);

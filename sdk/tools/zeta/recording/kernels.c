@@ -318,7 +318,7 @@ int zeta_report_kernels_settle(struct zeta_report *report)
         for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
             if (!kernel->groups[i] || status != ZETA_EXIT_OK)
                 continue;
-            /* Nobody knows in which run reports were lost. */
+            /* It is unknown in which run reports were lost. */
             kernel->groups[i]->losses = report->streams[i]->calc.group.losses;
             status = zeta_sampled_group_settle(kernel->groups[i]);
         }

@@ -88,7 +88,7 @@ struct zeta_report_segment {
 
 /** All zero bytes: none. */
 struct zeta_report_runs {
-    struct zeta_name_table names; /**< */
+    struct zeta_name_table names; /**< of runs */
     struct zeta_name_table lanes; /**< "process/track" */
     char **lane_titles;           /**< of lanes; null: none was given */
     uint32_t lane_title_count;
@@ -103,7 +103,7 @@ struct zeta_report_runs {
 bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
                           int64_t begin_ns, int64_t end_ns);
 
-/** Gives a lane a title,. False without memory. */
+/** Gives a lane a title. False without memory. */
 bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title);
 
 /** Sorts the runs by their begin and makes the segments; nothing is added then. False without

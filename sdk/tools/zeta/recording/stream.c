@@ -44,20 +44,6 @@ bool zeta_report_clock_take(struct zeta_report_clock *clock, const void *payload
     return true;
 }
 
-/* From one instant to another; more than half a turn is taken as a step back. */
-static int64_t elapsed(const struct zeta_report_clock *clock, uint64_t from_ns, uint64_t to_ns)
-{
-    uint64_t difference = to_ns - from_ns;
-
-    if (clock->wrap_ns == 0)
-        return (int64_t)difference;
-    if (to_ns < from_ns)
-        difference += clock->wrap_ns;
-    if (difference > clock->wrap_ns / 2)
-        difference -= clock->wrap_ns;
-    return (int64_t)difference;
-}
-
 static int64_t cut(int64_t time_ns)
 {
     if (time_ns > ZETA_REPORT_TIME_MAX)
@@ -77,7 +63,8 @@ int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_
         clock->host_ns = cut((int64_t)(device_ns & INT64_MAX));
     }
     /* Unsigned, so that times that make no sense wrap and nothing worse. */
-    sum = (uint64_t)clock->host_ns + (uint64_t)elapsed(clock, clock->device_ns, device_ns);
+    sum = (uint64_t)clock->host_ns +
+          (uint64_t)zeta_elapsed_ns(clock->wrap_ns, clock->device_ns, device_ns);
     if (!clock->is_known) {
         clock->device_ns = device_ns;
         clock->host_ns = cut((int64_t)sum);
@@ -538,15 +525,6 @@ static void clean_names(struct zeta_group_entry *entry)
     }
 }
 
-static int32_t find_metric(const struct zeta_group_entry *entry, const char *name)
-{
-    for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
-        if (strcmp(entry->metrics[i].properties.name, name) == 0)
-            return (int32_t)i;
-    }
-    return -1;
-}
-
 static void describe_device(const struct zeta_report_device *device, struct zeta_calc_stream *calc)
 {
     if (device) {
@@ -574,7 +552,7 @@ static int open_stream(struct zeta_report *report, struct zeta_report_stream *st
     if (status != ZETA_EXIT_OK)
         return status;
     clean_names(&calc->entry);
-    stream->marker_index = find_metric(&calc->entry, "StreamMarker");
+    stream->marker_index = zeta_group_find_metric(&calc->entry, "StreamMarker");
     stream->has_time =
         device && device->timer_hz > 0 && calc->group.time_index >= 0 && calc->group.end_index >= 0;
     if (stream->kind != ZETA_REPORT_SAMPLES || report->profile_stream)

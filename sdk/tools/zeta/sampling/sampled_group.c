@@ -109,15 +109,6 @@ uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes)
     return all;
 }
 
-static int32_t find_metric(const struct zeta_group_entry *entry, const char *name)
-{
-    for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
-        if (strcmp(entry->metrics[i].properties.name, name) == 0)
-            return (int32_t)i;
-    }
-    return -1;
-}
-
 /* The clock wraps after 2^bits ticks: at a whole number of ns only when a tick is one. */
 static uint64_t wrap_of(const zet_metric_global_timestamps_resolution_exp_t *clock)
 {
@@ -141,8 +132,8 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
 
         group->accounts[i].kind = zeta_account_kind_of(metric->metricType, metric->description);
     }
-    group->time_index = find_metric(entry, "GpuTime");
-    group->end_index = find_metric(entry, "QueryBeginTime");
+    group->time_index = zeta_group_find_metric(entry, "GpuTime");
+    group->end_index = zeta_group_find_metric(entry, "QueryBeginTime");
     group->wrap_ns = wrap_of(&entry->clock);
     group->is_profile = strcmp(entry->properties.name, ZETA_IP_GROUP) == 0;
     return true;
@@ -157,18 +148,15 @@ void zeta_sampled_group_finish(struct zeta_sampled_group *group)
     *group = (struct zeta_sampled_group){0};
 }
 
-/* From one instant to another on a clock that wraps; more than half a turn is taken as a step back.
- */
-static int64_t elapsed(const struct zeta_sampled_group *group, uint64_t from_ns, uint64_t to_ns)
+int64_t zeta_elapsed_ns(uint64_t wrap_ns, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t difference = to_ns - from_ns;
 
-    if (group->wrap_ns == 0)
+    if (wrap_ns == 0)
         return (int64_t)difference;
     if (to_ns < from_ns)
-        difference += group->wrap_ns;
-    return difference > group->wrap_ns / 2 ? (int64_t)(difference - group->wrap_ns)
-                                           : (int64_t)difference;
+        difference += wrap_ns;
+    return (int64_t)(difference > wrap_ns / 2 ? difference - wrap_ns : difference);
 }
 
 /* Time that no row covers lies between two reports: as many are missing as periods fit between. */
@@ -192,7 +180,8 @@ void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
     const uint64_t time_ns = zeta_number_from_row(row, (uint32_t)group->time_index).u64;
 
     if (tile->started) {
-        const int64_t gap_ns = elapsed(group, tile->end_ns, end_ns) - (int64_t)time_ns;
+        const int64_t gap_ns =
+            zeta_elapsed_ns(group->wrap_ns, tile->end_ns, end_ns) - (int64_t)time_ns;
 
         /* Less than half a period is rounding, not a report that is missing. */
         if (gap_ns > (int64_t)(group->period_ns / 2))
@@ -208,7 +197,8 @@ void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instan
         instant_ns %= group->wrap_ns;
     for (uint32_t i = 0; i < group->tile_count; i++) {
         const struct zeta_sampled_tile *tile = &group->tiles[i];
-        const int64_t since_ns = tile->started ? elapsed(group, tile->end_ns, instant_ns) : 0;
+        const int64_t since_ns =
+            tile->started ? zeta_elapsed_ns(group->wrap_ns, tile->end_ns, instant_ns) : 0;
         const uint64_t gap_ns = since_ns > 0 ? (uint64_t)since_ns : 0;
         const uint64_t reports = group->period_ns > 0 ? gap_ns / group->period_ns : 0;
 
@@ -353,7 +343,7 @@ bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t
     for (uint32_t i = 0; i < group->tile_count; i++) {
         const struct zeta_sampled_tile *tile = &group->tiles[i];
 
-        if (!tile->started || elapsed(group, instant_ns, tile->end_ns) < 0)
+        if (!tile->started || zeta_elapsed_ns(group->wrap_ns, instant_ns, tile->end_ns) < 0)
             return false;
     }
     return true;

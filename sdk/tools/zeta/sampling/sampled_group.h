@@ -74,7 +74,7 @@ struct zeta_sampled_losses {
     uint64_t uncounted; /**< breaks without a count */
     uint64_t estimated; /**< reports, from the time between rows */
     uint64_t lost_ns;   /**< that time: no row covers it */
-    uint64_t breaks;    /**< interruptions, also those whose time nobody knows: resets */
+    uint64_t breaks;    /**< interruptions, also those of unknown time: resets */
 };
 
 struct zeta_sampled_group {
@@ -157,6 +157,12 @@ void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group);
  */
 bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns);
 
+/**
+ * From one instant to another on a clock that starts again from 0 at wrap_ns (0: never); more than
+ * half of that is taken as a step back.
+ */
+int64_t zeta_elapsed_ns(uint64_t wrap_ns, uint64_t from_ns, uint64_t to_ns);
+
 /** What the value of many rows is. */
 enum zeta_account_kind {
     ZETA_ACCOUNT_TOTAL, /**< amounts: they add up */
@@ -202,14 +208,15 @@ struct json_object;
 enum { ZETA_LOSSES_BYTES = 96 };
 
 /**
- * Says what of a group is missing, "none lost" or more, in the same words everywhere; no full stop.
+ * Writes what of a group is missing, "none lost" or more, in the same words everywhere; no full
+ * stop.
  *
  * @has_figures  a table follows, and its figures leave that time out
  */
 void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures,
                         char out_text[ZETA_LOSSES_BYTES]);
 
-/** Says on the standard error what of a group is missing, if anything is: for rows as CSV. */
+/** Prints on the standard error what of a group is missing, if anything is: for rows as CSV. */
 void zeta_losses_print(const struct zeta_sampled_group *group);
 
 /** The same of events, of which only the number that is missing is known. */

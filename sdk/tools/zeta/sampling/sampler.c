@@ -177,7 +177,7 @@ static int fail_stream(const struct zeta_sampler *sampler, struct zeta_sampler_s
         zeta_print_refusal(result, "cannot read %s", stream->group.entry->properties.name);
     uint64_t host_ns = 0, device_ticks = 0;
 
-    /* A device that is gone has no clock, and then nobody knows how long that is. */
+    /* A device that is gone has no clock, so the time is unknown. */
     if (zeDeviceGetGlobalTimestamps(sampler->device->device, &host_ns, &device_ticks) ==
         ZE_RESULT_SUCCESS)
         zeta_sampled_group_end_at(&stream->group, ticks_to_ns(clock, device_ticks));
@@ -372,8 +372,8 @@ static uint64_t pause_ns_of(const struct zeta_session *session)
 }
 
 /*
- * Reads until a condition of the streams holds, somebody asks to end or patience is at its end.
- * What counts are the pauses between reads: who stood still with the whole machine has not waited.
+ * Reads until a condition of the streams holds, a signal asks to end or the time is over.
+ * What counts are the pauses between reads: time in which the machine stood still does not count.
  */
 static int read_until(struct zeta_session *session,
                       bool (*holds)(const struct zeta_session *, uint64_t), uint64_t argument,

@@ -44,7 +44,7 @@ struct zeta_sampler {
     bool is_active; /**< groups are activated */
     struct zeta_sampler_stream *streams;
     uint32_t stream_count;
-    zeta_sampler_tap tap; /**< null: nobody; may be set once it is open */
+    zeta_sampler_tap tap; /**< null: none; may be set once it is open */
     void *tap_user;
     uint64_t calculation_ns; /**< time of this thread spent in calculating rows */
 };
@@ -110,7 +110,7 @@ struct zeta_session {
     const struct zeta_device_entry *device;
     char **program;   /**< null-terminated arguments; null: none */
     char **variables; /**< the program's environment */
-    uint64_t for_ns;  /**< how long without a program; 0: until somebody asks to end */
+    uint64_t for_ns;  /**< how long without a program; 0: until a signal */
 
     /** Called after each reading of the streams; on failure it printed why. Null: nothing to do. */
     int (*after_read)(void *user);

@@ -302,7 +302,7 @@ static const char rows[] = "rows";
  * What the counters of TestOa are driven with. On most platforms they count a clock, the factors
  * are those that the set's public description names; on later ones, events that come at every
  * clock or at every other one, as percentages of the core clocks. Counter8 counts the periods of
- * the unit. Counter9 counts begins of queries of one context, which nobody makes here.
+ * the unit. Counter9 counts begins of queries of one context, of which there are none here.
  */
 static const struct proportion {
     const char *metric;
@@ -316,19 +316,10 @@ static const struct proportion {
     {"TEST_EVENT1", NULL, 100},        {"TEST_EVENT2", NULL, 50},
 };
 
-static int32_t find_metric(const struct zeta_group_entry *group, const char *name)
-{
-    for (uint32_t i = 0; i < group->properties.metricCount; i++) {
-        if (strcmp(group->metrics[i].properties.name, name) == 0)
-            return (int32_t)i;
-    }
-    return -1;
-}
-
 static const struct zeta_account *find_account(const struct zeta_sampled_group *group,
                                                const char *name)
 {
-    const int32_t index = find_metric(group->entry, name);
+    const int32_t index = zeta_group_find_metric(group->entry, name);
 
     return index >= 0 ? &group->accounts[index] : NULL;
 }
@@ -581,7 +572,7 @@ static int run_checks(struct selftest *test)
         if (zeta_group_entry_load_metrics(group) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
         /* Samples of threads and events begin with work, of which there may be none. */
-        if (find_metric(group, "GpuTime") >= 0)
+        if (zeta_group_find_metric(group, "GpuTime") >= 0)
             check_stream(test, group);
     }
     if (!queried) {

@@ -116,7 +116,7 @@ static void source_text(const struct zeta_ip_line *line, char text[SOURCE_BYTES]
         (void)fclose(file);
 }
 
-/* Whether nobody knows what lies at any address: then there are no kernels. */
+/* Whether the code is unknown at every address: then there are no kernels. */
 static bool has_addresses_only(const struct zeta_ip_profile *profile)
 {
     return profile->kernel_count == 1 && !profile->kernels[0].name;

@@ -312,7 +312,7 @@ static int prepare(struct run *run)
          zeta_output_open(options->output_path, &run->output) != ZETA_EXIT_OK) ||
         (options->json_path && zeta_output_open(options->json_path, &run->json) != ZETA_EXIT_OK) ||
         zeta_child_init(&session->child) != ZETA_EXIT_OK ||
-        /* A program of ours on a fresh virtual device: nobody else's work is in the figures. */
+        /* A program of ours on a fresh virtual device: no other work is in the figures. */
         zeta_environment_init(&run->environment, options->is_shared || options->is_system_wide) !=
             ZETA_EXIT_OK ||
         (options->is_profile && zeta_environment_want_modules(
@@ -422,7 +422,7 @@ static int execute_pass(struct run *run)
     return status;
 }
 
-/* False when the program failed or somebody asked to end: there is no use in running it again. */
+/* False when the program failed or a signal asked to end: then it is not run again. */
 static bool wants_more(const struct run *run, int status)
 {
     return status == ZETA_EXIT_OK && run->done_count < run->passes.count &&

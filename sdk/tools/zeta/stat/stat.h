@@ -22,7 +22,7 @@ struct zeta_stat_options {
     const char *groups[ZETA_STAT_MAX_GROUPS];
     uint32_t group_count;
     uint64_t period_ns;
-    bool has_period;         /**< somebody asked for it, else it is usual */
+    bool has_period;         /**< set by an option, else the default */
     bool is_profile;         /**< --ip: the last group is that of instruction pointers */
     uint64_t ip_period_ns;   /**< of that group */
     const char *output_path; /**< -o: replaces the tables; null: none */
@@ -70,7 +70,7 @@ struct zeta_stat_report {
     uint32_t pass_count; /**< times that the program ran; 0 is taken for 1 */
     char **program;      /**< null: sampled without one */
     int exit_code;       /**< of the program */
-    bool is_interrupted; /**< somebody asked to end */
+    bool is_interrupted; /**< a signal ended it */
     uint64_t elapsed_ns; /**< of sampling */
     uint64_t cpu_ns;     /**< of this process, all threads, while it sampled */
     /** Of --ip, and its group, which is none of those above; null: there is none. */

@@ -27,7 +27,6 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-#define SLOT_BYTES 256u
 #define REUSE_AFTER 65536u                  /* further creations of the kind */
 #define COMMIT_BYTES ((size_t)256 * 1024)   /* made readable at a time */
 #define KIND_BYTES_WANTED ((size_t)1 << 30) /* address space of a kind */
@@ -93,7 +92,7 @@ static struct zeta_object *slot_at(const struct generation *generation, enum zet
                                    uint32_t number)
 {
     return (struct zeta_object *)(generation->base + (size_t)kind * generation->kind_bytes +
-                                  (size_t)number * SLOT_BYTES);
+                                  (size_t)number * ZETA_SLOT_BYTES);
 }
 
 static uint32_t slot_number(const struct generation *generation, enum zeta_kind kind,
@@ -101,7 +100,7 @@ static uint32_t slot_number(const struct generation *generation, enum zeta_kind 
 {
     return (
         uint32_t)(((uintptr_t)object - generation->base - (size_t)kind * generation->kind_bytes) /
-                  SLOT_BYTES);
+                  ZETA_SLOT_BYTES);
 }
 
 /* Makes the next piece of a kind's range readable. */
@@ -139,7 +138,7 @@ static struct zeta_object *take_slot_locked(struct generation *generation, enum 
             return slot_at(generation, kind, number);
         }
     }
-    if ((size_t)(slots->used + 1) * SLOT_BYTES > slots->committed_bytes &&
+    if ((size_t)(slots->used + 1) * ZETA_SLOT_BYTES > slots->committed_bytes &&
         !commit_locked(generation, kind))
         return NULL;
     return slot_at(generation, kind, slots->used++);
@@ -166,10 +165,10 @@ ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **ou
         return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                           "A %s cannot be created: the library is not initialised.",
                           zeta_kind_name(kind));
-    if (size_bytes > SLOT_BYTES || size_bytes < sizeof(*object))
+    if (size_bytes > ZETA_SLOT_BYTES || size_bytes < sizeof(*object))
         return zeta_error(ZE_RESULT_ERROR_UNKNOWN,
                           "A %s of %zu bytes does not fit its slot of %u bytes.",
-                          zeta_kind_name(kind), size_bytes, SLOT_BYTES);
+                          zeta_kind_name(kind), size_bytes, ZETA_SLOT_BYTES);
     slots = &generation->slots[kind];
     (void)pthread_mutex_lock(&slots->lock);
     object = take_slot_locked(generation, kind);
@@ -181,7 +180,7 @@ ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **ou
                           "There is no room for another %s; destroy some that are not needed.",
                           zeta_kind_name(kind));
 
-    memset((char *)object + sizeof(*object), 0, SLOT_BYTES - sizeof(*object));
+    memset((char *)object + sizeof(*object), 0, ZETA_SLOT_BYTES - sizeof(*object));
     memcpy(object->dispatch, dispatch_tables, sizeof(object->dispatch));
     atomic_store_explicit(&object->pins, 1, memory_order_relaxed);
     atomic_store_explicit(&object->kind, (uint32_t)kind, memory_order_release);
@@ -301,19 +300,11 @@ void zeta_object_each(enum zeta_kind kind, void (*visit)(void *object, void *con
     }
 }
 
-static bool was_closed(uintptr_t address)
-{
-    const struct generation *generation = atomic_load_explicit(&closed, memory_order_acquire);
-
-    while (generation && !generation_holds(generation, address))
-        generation = generation->older;
-    return generation != NULL;
-}
-
 ze_result_t zeta_object_explain(const void *handle, enum zeta_kind kind, const char *function,
                                 const char *parameter)
 {
     const struct generation *generation = atomic_load_explicit(&current, memory_order_acquire);
+    const struct generation *before = atomic_load_explicit(&closed, memory_order_acquire);
     const char *wanted = zeta_kind_name(kind);
     enum zeta_kind found;
 
@@ -326,7 +317,9 @@ ze_result_t zeta_object_explain(const void *handle, enum zeta_kind kind, const c
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
                           "%s: %s is null; a handle of this kind is needed: %s.", function,
                           parameter, wanted);
-    if (was_closed((uintptr_t)handle))
+    while (before && !generation_holds(before, (uintptr_t)handle))
+        before = before->older;
+    if (before)
         return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                           "%s: %s (%p) was made by the parent process before fork(); get a new "
                           "handle in this process.",
@@ -368,7 +361,7 @@ static void *reserve(size_t size_bytes, int protection)
 /* One range for the slots of all kinds and one for the notes; false if there is no room. */
 static bool reserve_generation(struct generation *generation, size_t kind_bytes)
 {
-    size_t count = kind_bytes / SLOT_BYTES;
+    size_t count = kind_bytes / ZETA_SLOT_BYTES;
     void *slots = reserve(kind_bytes * ZETA_KIND_COUNT, PROT_NONE);
     struct note *notes;
 
@@ -425,7 +418,6 @@ ze_result_t zeta_object_init(void)
     for (size_t kind = 0; kind < ZETA_KIND_COUNT; kind++) {
         (void)pthread_mutex_init(&generation->slots[kind].lock, NULL);
         zeta_arenas[kind].base = generation->base + kind * generation->kind_bytes;
-        zeta_arenas[kind].slot_mask = SLOT_BYTES - 1;
     }
     atomic_store_explicit(&current, generation, memory_order_release);
     return ZE_RESULT_SUCCESS;

@@ -83,10 +83,12 @@ struct zeta_object {
     _Atomic uint32_t pins; /**< 1 for being live, plus one per zeta_object_pin */
 };
 
+/** Bytes of every slot. */
+#define ZETA_SLOT_BYTES 256u
+
 /** The slots of one kind. Written by object.c only. */
 struct zeta_object_arena {
     uintptr_t base;
-    uintptr_t slot_mask;         /**< slot size - 1; slot sizes are powers of two */
     _Atomic uintptr_t committed; /**< readable bytes from base, 0 before init and after unload */
 };
 
@@ -102,7 +104,7 @@ static ZETA_ALWAYS_INLINE bool zeta_object_is(const void *handle, enum zeta_kind
     uintptr_t offset = (uintptr_t)handle - arena->base;
 
     if (offset >= atomic_load_explicit(&arena->committed, memory_order_acquire) ||
-        (offset & arena->slot_mask) != 0)
+        offset % ZETA_SLOT_BYTES != 0)
         return false;
     return atomic_load_explicit(&((const struct zeta_object *)handle)->kind,
                                 memory_order_acquire) == (uint32_t)kind;
@@ -127,9 +129,9 @@ ze_result_t zeta_object_explain(const void *handle, enum zeta_kind kind, const c
 
 /**
  * Creates an object: a zeroed slot with its header set, live.
- * size_bytes: sizeof of the kind's struct, checked against the slot size (256 bytes for most kinds,
- * so what is large hangs off the object). OUT_OF_HOST_MEMORY when there is no slot.
- * The object must not be handed out before the caller has filled it. Any thread.
+ * size_bytes: sizeof of the kind's struct, checked against the slot size, so what is large hangs
+ * off the object. OUT_OF_HOST_MEMORY when there is no slot. The object must not be handed out
+ * before the caller has filled it. Any thread.
  */
 ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **out_object);
 

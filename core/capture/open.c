@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "core/capture/capture.h"
-#include "core/capture/unit_program.h"
+#include "core/capture/unit.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/record/layout.h"
 #include "core/formula/sets/set.h"

@@ -1,9 +1,7 @@
 /*
  * Findings about input files: what is wrong, in which file, line and column.
- *
- * Readers of files report every finding to a sink and go on as far as it makes sense, so that a
- * user sees all mistakes of a file at once. The sink keeps counts and the first error, which is
- * what a caller needs for an error description.
+ * Readers report every finding to a sink and go on as far as it makes sense, so that a user sees
+ * all mistakes of a file at once.
  */
 #ifndef ZETA_CORE_UTIL_DIAGNOSTIC_H
 #define ZETA_CORE_UTIL_DIAGNOSTIC_H
@@ -37,10 +35,7 @@ typedef void (*zeta_diagnostic_fn)(void *context, const struct zeta_diagnostic *
 /** Longest "file:line:column: text" that a sink keeps, with the terminator. */
 #define ZETA_DIAGNOSTIC_BYTES 384
 
-/**
- * Where findings go. All zero bytes is a valid sink that only counts.
- * Not for use by two threads at a time.
- */
+/** Where findings go, of one thread at a time. All zero bytes is a valid sink that only counts. */
 struct zeta_diagnostics {
     zeta_diagnostic_fn report; /**< called for each finding; may be NULL */
     void *context;             /**< first argument of report */
@@ -58,9 +53,7 @@ void zeta_diagnose_list(struct zeta_diagnostics *sink, enum zeta_severity severi
                         const char *file, uint32_t line, uint32_t column, const char *format,
                         va_list arguments) ZETA_PRINTF(6, 0);
 
-/**
- * Reports why a YAML text was refused. INVALID_ARGUMENT; OUT_OF_HOST_MEMORY, which is no finding.
- */
+/** Reports why a YAML text was refused. INVALID_ARGUMENT; OUT_OF_HOST_MEMORY is no finding. */
 ze_result_t zeta_diagnose_yaml(struct zeta_diagnostics *sink, const char *file,
                                const struct zeta_yaml_error *error);
 

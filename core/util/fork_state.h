@@ -1,7 +1,6 @@
 /*
- * State of a process that a child of fork() begins anew: a lock, and what it guards. A thread of
- * the parent may have held the lock at the time of the fork, and had the rest half-changed, so the
- * child abandons all of it, and makes a new one when it needs it.
+ * State that a child of fork() begins anew: a lock, and what it guards. A thread of the parent may
+ * have held the lock at the time of the fork, so the child abandons all of it.
  */
 #ifndef ZETA_CORE_UTIL_FORK_STATE_H
 #define ZETA_CORE_UTIL_FORK_STATE_H

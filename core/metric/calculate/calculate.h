@@ -10,7 +10,6 @@
 #include <level_zero/zet_api.h>
 
 struct zeta_compiled;
-struct zeta_metric_group;
 
 /** What is calculated. */
 struct zeta_calculation {
@@ -28,8 +27,5 @@ struct zeta_calculation {
 ze_result_t zeta_calculate_sets(const struct zeta_calculation *calculation,
                                 zet_metric_group_calculation_type_t type, uint32_t *set_count,
                                 uint32_t *value_count, uint32_t *counts, zet_typed_value_t *values);
-
-/** INVALID_ARGUMENT with a sentence for a group whose data is decoded and not calculated. */
-ze_result_t zeta_calculate_check(const struct zeta_metric_group *group);
 
 #endif

@@ -76,8 +76,6 @@ void zeta_metric_group_discard(struct zeta_metric_group *group)
 {
     if (!group)
         return;
-    if (atomic_load(&group->entries))
-        discard_entries(atomic_load(&group->entries), zeta_metric_group_metric_count(group));
     free((void *)(uintptr_t)group->compiled);
     free((void *)(uintptr_t)group->origin);
     free((void *)(uintptr_t)group->properties);

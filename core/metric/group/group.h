@@ -84,7 +84,7 @@ ze_result_t zeta_metric_group_entries(struct zeta_metric_group *group,
  */
 uint32_t zeta_metric_group_metric_count(const struct zeta_metric_group *group);
 
-/** Frees a group that nobody has seen yet. NULL is allowed. */
+/** Frees a group that nobody has seen yet, so it has no metrics. NULL is allowed. */
 void zeta_metric_group_discard(struct zeta_metric_group *group);
 
 /** Makes the handle of a metric, which must outlive it. Errors: OUT_OF_HOST_MEMORY. */

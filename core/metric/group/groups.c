@@ -5,7 +5,7 @@
 
 #include "core/api/chain.h"
 #include "core/capture/capture.h"
-#include "core/capture/unit_program.h"
+#include "core/capture/unit.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/programmables.h"

@@ -16,6 +16,8 @@
 /** What is packed: the metrics, each once. */
 struct packing {
     const struct zeta_device *device;
+    struct zeta_metric_entry *const *entries; /**< as the application gave them */
+    uint32_t pinned;                          /**< of these */
     struct zeta_user_metric **metrics;
     uint32_t count;
     struct zeta_ingredient *ingredients;
@@ -26,6 +28,8 @@ struct packing {
 
 static void packing_finish(struct packing *packing)
 {
+    while (packing->pinned > 0)
+        zeta_object_unpin(packing->entries[--packing->pinned]);
     free(packing->metrics);
     free(packing->ingredients);
     free(packing->room);
@@ -86,10 +90,16 @@ static uint32_t least_groups(const struct packing *packing)
     return least;
 }
 
-/** Takes the metrics over, each once. They are pinned. */
-static ze_result_t gather(struct packing *packing, struct zeta_metric_entry *const *entries,
-                          uint32_t count)
+/** Pins the metrics, and takes each over once. */
+static ze_result_t gather(struct packing *packing, uint32_t count)
 {
+    struct zeta_metric_entry *const *entries = packing->entries;
+
+    for (; packing->pinned < count; packing->pinned++) {
+        if (!zeta_object_pin(entries[packing->pinned], ZETA_KIND_METRIC))
+            return zeta_object_explain(entries[packing->pinned], ZETA_KIND_METRIC,
+                                       "zetDeviceCreateMetricGroupsFromMetricsExp", "phMetrics");
+    }
     packing->metrics = calloc(count, sizeof(struct zeta_user_metric *));
     packing->ingredients = calloc(count, sizeof(*packing->ingredients));
     packing->room = calloc(count, sizeof(*packing->room));
@@ -164,51 +174,17 @@ static ze_result_t make_groups(const struct packing *packing, struct zeta_device
     return ZE_RESULT_SUCCESS;
 }
 
-/** As the entry point; the metrics are pinned. */
-static ze_result_t create_groups(struct zeta_device *device,
-                                 struct zeta_metric_entry *const *entries, uint32_t metric_count,
-                                 const char *prefix, const char *description, uint32_t *group_count,
-                                 zet_metric_group_handle_t *groups)
-{
-    ZETA_CLEANUP(packing_finish) struct packing packing = {.device = device};
-    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
-    ze_result_t result = gather(&packing, entries, metric_count);
-
-    if (result == ZE_RESULT_SUCCESS && !metrics)
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_programmables_load(metrics);
-    if (result == ZE_RESULT_SUCCESS) {
-        const struct zeta_partition_request request = {.count = packing.count,
-                                                       .least = least_groups(&packing),
-                                                       .fits = fit,
-                                                       .context = &packing};
-
-        result = zeta_partition(&request, packing.class_of, &packing.class_count);
-    }
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (*group_count == 0 || !groups) {
-        *group_count = packing.class_count;
-        return ZE_RESULT_SUCCESS;
-    }
-    if (*group_count < packing.class_count)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "%u groups are needed, and there is room for %u handles",
-                          packing.class_count, *group_count);
-    result = make_groups(&packing, metrics, prefix, description, groups);
-    if (result == ZE_RESULT_SUCCESS)
-        *group_count = packing.class_count;
-    return result;
-}
-
 ze_result_t ZE_APICALL impl_zetDeviceCreateMetricGroupsFromMetricsExp(
     zet_device_handle_t hDevice, uint32_t metricCount, zet_metric_handle_t *phMetrics,
     const char *pMetricGroupNamePrefix, const char *pDescription, uint32_t *pMetricGroupCount,
     zet_metric_group_handle_t *phMetricGroup)
 {
-    struct zeta_metric_entry *const *entries = (struct zeta_metric_entry *const *)phMetrics;
-    uint32_t pinned = 0;
+    struct zeta_device *device = (struct zeta_device *)hDevice;
+    struct zeta_device_metrics *metrics = zeta_device_metrics_get(device);
+    ZETA_CLEANUP(packing_finish)
+    struct packing packing = {.device = device,
+                              .entries = (struct zeta_metric_entry *const *)phMetrics};
+    struct zeta_partition_request request = {.fits = fit, .context = &packing};
     ze_result_t result = zeta_check_text(pMetricGroupNamePrefix, "pMetricGroupNamePrefix",
                                          ZET_MAX_METRIC_GROUP_NAME_PREFIX_EXP);
 
@@ -217,18 +193,26 @@ ze_result_t ZE_APICALL impl_zetDeviceCreateMetricGroupsFromMetricsExp(
     if (result == ZE_RESULT_SUCCESS && metricCount == 0)
         result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                             "metricCount is 0: a group needs a metric");
-    while (result == ZE_RESULT_SUCCESS && pinned < metricCount) {
-        if (zeta_object_pin(entries[pinned], ZETA_KIND_METRIC))
-            pinned++;
-        else
-            result = zeta_object_explain(entries[pinned], ZETA_KIND_METRIC,
-                                         "zetDeviceCreateMetricGroupsFromMetricsExp", "phMetrics");
+    if (result == ZE_RESULT_SUCCESS)
+        result = gather(&packing, metricCount);
+    if (result == ZE_RESULT_SUCCESS)
+        result = metrics ? zeta_programmables_load(metrics) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    request.count = packing.count;
+    request.least = least_groups(&packing);
+    result = zeta_partition(&request, packing.class_of, &packing.class_count);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (*pMetricGroupCount > 0 && phMetricGroup) {
+        if (*pMetricGroupCount < packing.class_count)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "%u groups are needed, and there is room for %u handles",
+                              packing.class_count, *pMetricGroupCount);
+        result =
+            make_groups(&packing, metrics, pMetricGroupNamePrefix, pDescription, phMetricGroup);
     }
     if (result == ZE_RESULT_SUCCESS)
-        result =
-            create_groups((struct zeta_device *)hDevice, entries, metricCount,
-                          pMetricGroupNamePrefix, pDescription, pMetricGroupCount, phMetricGroup);
-    while (pinned > 0)
-        zeta_object_unpin(entries[--pinned]);
+        *pMetricGroupCount = packing.class_count;
     return result;
 }

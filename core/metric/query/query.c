@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/capture/query.h"
+#include "core/capture/unit.h"
 #include "core/device/device.h"
 #include "core/formula/sets/set.h"
 #include "core/list/list.h"
@@ -346,24 +346,11 @@ impl_zetCommandListAppendMetricMemoryBarrier(zet_command_list_handle_t hCommandL
 
 /* Results -------------------------------------------------------------------------------------- */
 
-static ze_result_t explain(const struct query *query, uint32_t code)
-{
-    struct zeta_device *device = query->pool->client.device;
-
-    if (code != ZETA_PLUGIN_NOT_READY)
-        return zeta_backend_result(query->pool->source.provider->backend, code, "reading a query");
-    /* Work that was lost will never give a result. */
-    if (zeta_device_status(device) == ZE_RESULT_ERROR_DEVICE_LOST)
-        return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
-    return zeta_error(ZE_RESULT_NOT_READY, "query %u has no result: its end has not run",
-                      query->index);
-}
-
 /** Copies the first count records: of the tiles that this process sees, as it numbers them. */
 static ze_result_t read_records(const struct query *query, uint32_t count, uint8_t *data)
 {
     const struct zeta_query_source *source = &query->pool->source;
-    const struct zeta_device *device = query->pool->client.device;
+    struct zeta_device *device = query->pool->client.device;
     const size_t record_bytes = source->record_bytes;
     ZETA_CLEANUP(zeta_freep) uint8_t *all = malloc(source->record_count * record_bytes);
     struct zeta_backend *backend = source->provider->backend;
@@ -372,8 +359,14 @@ static ze_result_t read_records(const struct query *query, uint32_t count, uint8
     if (!all)
         return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for a query record");
     code = backend->metric.query_collect(backend->self, source->pool, query->index, all);
+    /* Work that was lost will never give a result. */
+    if (code == ZETA_PLUGIN_NOT_READY && zeta_device_status(device) == ZE_RESULT_ERROR_DEVICE_LOST)
+        return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
+    if (code == ZETA_PLUGIN_NOT_READY)
+        return zeta_error(ZE_RESULT_NOT_READY, "query %u has no result: its end has not run",
+                          query->index);
     if (code != ZETA_PLUGIN_SUCCESS)
-        return explain(query, code);
+        return zeta_backend_result(backend, code, "reading a query");
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t tile = device->tile_count > 0 ? device->tiles[i]->backend->tile : 0;
         uint8_t *target = data + i * record_bytes;

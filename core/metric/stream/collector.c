@@ -115,13 +115,8 @@ ze_result_t zeta_collector_opened(struct zeta_collector *collector, ze_result_t 
     if (result == ZE_RESULT_SUCCESS) {
         zeta_client_settle(collector->root, &collector->client);
     } else {
-        zeta_collector_release(collector);
+        zeta_client_release(collector->root, &collector->client);
         zeta_object_discard(collector);
     }
     return result;
-}
-
-void zeta_collector_release(struct zeta_collector *collector)
-{
-    zeta_client_release(collector->root, &collector->client);
 }

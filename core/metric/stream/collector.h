@@ -57,7 +57,4 @@ ze_result_t zeta_collector_create(enum zeta_kind kind, const struct zeta_context
 /** Ends the opening; after a failure the collector is gone. Gives the result back. */
 ze_result_t zeta_collector_opened(struct zeta_collector *collector, ze_result_t result);
 
-/** Takes a closed collector out of the list: its units are free. */
-void zeta_collector_release(struct zeta_collector *collector);
-
 #endif

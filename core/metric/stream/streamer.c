@@ -1,7 +1,7 @@
 /* Metric streamers, and markers: numbers that command lists put into the data of units. */
 #include <string.h>
 
-#include "core/capture/unit_program.h"
+#include "core/capture/unit.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
@@ -78,7 +78,7 @@ ze_result_t ZE_APICALL impl_zetMetricStreamerClose(zet_metric_streamer_handle_t 
                                    "hMetricStreamer");
     /* The unit first: whoever sees this one closed may open the next. */
     result = zeta_capture_close(streamer->capture);
-    zeta_collector_release(streamer);
+    zeta_client_release(streamer->root, &streamer->client);
     zeta_object_unpin(streamer);
     return result;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/capture/capture.h"
-#include "core/capture/unit_program.h"
+#include "core/capture/unit.h"
 #include "core/device/device.h"
 #include "core/formula/evaluate/decode.h"
 #include "core/formula/sets/set.h"
@@ -134,7 +134,7 @@ ze_result_t ZE_APICALL impl_zetMetricTracerDestroyExp(zet_metric_tracer_exp_hand
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    zeta_collector_release(tracer);
+    zeta_client_release(tracer->root, &tracer->client);
     zeta_object_discard(tracer);
     return ZE_RESULT_SUCCESS;
 }

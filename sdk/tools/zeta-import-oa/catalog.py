@@ -4,7 +4,6 @@ import functools
 import re
 
 import infix
-import rpn
 from findings import Refused
 
 PLACE = re.compile(r"\{([^{}]*)\}")

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <zeta/c_locale.h>
 #include <zeta/descriptor.h>
 #include <zeta/thread.h>
 
@@ -252,30 +250,20 @@ static void end_process(struct process *process)
 
 /* ---------------------------------------------------------------- messages */
 
-static char *__attribute__((format(printf, 1, 2))) format_text(const char *format, ...)
-{
-    va_list arguments;
-    char *text = NULL;
-
-    va_start(arguments, format);
-    if (zeta_c_vasprintf(&text, format, arguments) < 0)
-        text = NULL;
-    va_end(arguments);
-    return text;
-}
-
 static char *failure(const struct process *process, const char *path, const char *what)
 {
-    char ending[96] = "";
+    char ending[96] = "", *text;
 
     if (process->known && WIFSIGNALED(process->status))
         (void)snprintf(ending, sizeof(ending), " (ended by signal %d, %s)",
                        WTERMSIG(process->status), strsignal(WTERMSIG(process->status)));
     else if (process->known && WIFEXITED(process->status) && WEXITSTATUS(process->status) != 0)
         (void)snprintf(ending, sizeof(ending), " (exit status %d)", WEXITSTATUS(process->status));
-    return format_text("the compiler %s failed: %s%s.\n%s%s%s", path, what, ending,
-                       process->text_bytes > 0 ? "Its messages:\n" : "", process->text,
-                       process->text_bytes > 0 ? "\n" : "");
+    return asprintf(&text, "the compiler %s failed: %s%s.\n%s%s%s", path, what, ending,
+                    process->text_bytes > 0 ? "Its messages:\n" : "", process->text,
+                    process->text_bytes > 0 ? "\n" : "") < 0
+               ? NULL
+               : text;
 }
 
 /*
@@ -330,7 +318,9 @@ bool zeta_vgpu_compiler_run(const char *path, const struct zeta_vgpu_bytes *requ
     for (int i = 0; i < CHANNELS; i++)
         close_end(&theirs[i]);
     if (error != 0) {
-        *out_log = format_text("the compiler %s cannot be started: %s.\n", path, strerror(error));
+        if (asprintf(out_log, "the compiler %s cannot be started: %s.\n", path, strerror(error)) <
+            0)
+            *out_log = NULL;
         goto out;
     }
     process->deadline_ms = now_ms() + (int64_t)patience_s * 1000;

@@ -334,22 +334,6 @@ static bool print_conversion(struct printer *printer)
     return true;
 }
 
-static bool print_all(struct printer *printer)
-{
-    for (;;) {
-        char c;
-
-        if (!read_char(printer, &c))
-            return false;
-        if (c == '\0')
-            return true;
-        if (c != '%')
-            put(printer, &c, 1);
-        else if (!print_conversion(printer))
-            return false;
-    }
-}
-
 /* Formats, and hands the text to the owner; false with the address that cannot be read. */
 static bool print(struct subslice *subslice, uint64_t format, uint64_t slots, uint64_t *out_length,
                   uint64_t *out_address)
@@ -357,12 +341,20 @@ static bool print(struct subslice *subslice, uint64_t format, uint64_t slots, ui
     struct zeta_vgpu_engine *engine = subslice->engine;
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
     struct printer printer; /* its text is large, and not all of it is written */
+    bool fine;
+    char c;
 
     printer.memory = &subslice->memory;
     printer.format = format;
     printer.slots = slots;
     printer.used = 0;
-    if (!print_all(&printer)) {
+    while ((fine = read_char(&printer, &c)) && c != '\0') {
+        if (c != '%')
+            put(&printer, &c, 1);
+        else if (!print_conversion(&printer))
+            break;
+    }
+    if (!fine || c != '\0') {
         *out_address = printer.bad_address;
         return false;
     }

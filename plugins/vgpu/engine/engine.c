@@ -199,12 +199,6 @@ void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine)
     free(engine);
 }
 
-void zeta_vgpu_engine_counters(const struct zeta_vgpu_engine *engine, uint32_t subslice,
-                               uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
-{
-    zeta_vgpu_counters_sum(engine, subslice, engine->subslices[subslice].counters, out_counters);
-}
-
 bool zeta_vgpu_counter_has_eus(enum zeta_vgpu_counter counter)
 {
     switch (counter) {

@@ -384,11 +384,6 @@ bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice);
 /** Waits until one of the subslices worker @index owns may go on, or all have finished. */
 void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker);
 
-/** Exact counters of a subslice with what the model has added so far. */
-void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,
-                            const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
-                            uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT]);
-
 /** Reports an event of a group; items as in struct zeta_vgpu_engine_event. */
 void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
                               const struct group *group, uint32_t items);

@@ -209,6 +209,16 @@ static void add_modelled(struct model *model, uint32_t subslice, enum zeta_vgpu_
     atomic_store_explicit(&model->added[subslice][counter], sum, memory_order_relaxed);
 }
 
+/* Exact counters of a subslice with what the model has added so far. */
+static void sum_counters(const struct zeta_vgpu_engine *engine, uint32_t subslice,
+                         const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
+                         uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
+{
+    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
+        out_counters[i] = exact[i] + atomic_load_explicit(&engine->model.added[subslice][i],
+                                                          memory_order_relaxed);
+}
+
 /* Sends an epoch's L1 misses through L3; EUs get the extra cycles of what came from memory. */
 static void replay_log(struct model *model, uint32_t subslice, const struct epoch *epoch,
                        uint64_t extra[ZETA_VGPU_MAX_EUS])
@@ -377,7 +387,7 @@ static void publish_locked(struct zeta_vgpu_engine *engine, uint64_t now)
         part.taken = zeta_vgpu_part_of(clocks, over);
     }
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
-        zeta_vgpu_counters_sum(engine, i, model->snapshot[i], totals[i]);
+        sum_counters(engine, i, model->snapshot[i], totals[i]);
         for (uint32_t c = 0; part.taken < part.of && c < ZETA_VGPU_COUNTER_COUNT; c++)
             totals[i][c] =
                 model->base[i][c] + zeta_vgpu_part_of(totals[i][c] - model->base[i][c], part);
@@ -395,7 +405,7 @@ static void begin_base_locked(struct zeta_vgpu_engine *engine)
     if (atomic_load(&model->resume_ns) != 0)
         publish_locked(engine, UINT64_MAX);
     for (uint32_t i = 0; i < engine->subslice_count; i++)
-        zeta_vgpu_counters_sum(engine, i, model->snapshot[i], model->base[i]);
+        sum_counters(engine, i, model->snapshot[i], model->base[i]);
 }
 
 void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
@@ -597,11 +607,8 @@ void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker)
     pthread_mutex_unlock(&model->lock);
 }
 
-void zeta_vgpu_counters_sum(const struct zeta_vgpu_engine *engine, uint32_t subslice,
-                            const uint64_t exact[ZETA_VGPU_COUNTER_COUNT],
-                            uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
+void zeta_vgpu_engine_counters(const struct zeta_vgpu_engine *engine, uint32_t subslice,
+                               uint64_t out_counters[ZETA_VGPU_COUNTER_COUNT])
 {
-    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-        out_counters[i] = exact[i] + atomic_load_explicit(&engine->model.added[subslice][i],
-                                                          memory_order_relaxed);
+    sum_counters(engine, subslice, engine->subslices[subslice].counters, out_counters);
 }

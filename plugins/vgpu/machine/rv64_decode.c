@@ -118,25 +118,18 @@ static void decode_operands(const char *operands, uint32_t word, struct zeta_rv6
     }
 }
 
-/* True when a jump by @offset bytes from instruction @index lands on one. */
-static bool target_exists(const struct zeta_rv64_code *code, uint32_t index, int32_t offset)
-{
-    int64_t target = (int64_t)index + offset / 4;
-
-    return offset % 4 == 0 && target >= 0 && target < (int64_t)code->count;
-}
-
 /* Picks the op that the interpreter runs where it differs from that of the word. */
 static uint8_t specialise(const struct zeta_rv64_code *code, uint32_t index, uint32_t word,
                           struct zeta_rv64_insn *insn)
 {
-    const uint8_t op = insn->op;
+    const uint8_t op = insn->original;
     const bool links = insn->rd != DUMMY_REGISTER;
+    const int64_t target = (int64_t)index + insn->imm / 4;
 
     if (op == RV64_OP_JALR)
         return links ? RV64_OP_JALR : RV64_OP_JR;
     if (op == RV64_OP_JAL || (op >= RV64_OP_BEQ && op <= RV64_OP_BGEU)) {
-        if (!target_exists(code, index, insn->imm))
+        if (insn->imm % 4 != 0 || target < 0 || target >= (int64_t)code->count)
             return op == RV64_OP_JAL ? RV64_OP_JAL_OUT : RV64_OP_BRANCH_OUT;
         insn->imm /= 4;
         return op == RV64_OP_JAL && !links ? RV64_OP_J : op;
@@ -151,19 +144,6 @@ static uint8_t specialise(const struct zeta_rv64_code *code, uint32_t index, uin
         (op >= RV64_OP_FCVT_W_D && op <= RV64_OP_FCVT_LU_D))
         return op;
     return RV64_OP_FP_STATIC;
-}
-
-static void decode_one(struct zeta_rv64_code *code, uint32_t index, uint32_t word)
-{
-    struct zeta_rv64_insn insn = {
-        .op = (uint8_t)find_op(word), .rd = DUMMY_REGISTER, .index = index};
-
-    if (insn.op != RV64_OP_ILLEGAL)
-        decode_operands(op_table[insn.op].operands, word, &insn);
-    insn.original = insn.op;
-    insn.op = specialise(code, index, word, &insn);
-    insn.unsplit = insn.op;
-    code->insns[index] = insn;
 }
 
 static bool ends_block(uint8_t op)
@@ -248,10 +228,16 @@ static void decode_all(struct zeta_rv64_code *code, const void *words, uint32_t 
                        uint32_t last)
 {
     for (uint32_t i = first; i <= last; i++) {
+        struct zeta_rv64_insn insn = {.rd = DUMMY_REGISTER, .index = i};
         uint32_t word;
 
         memcpy(&word, (const char *)words + (size_t)i * 4, sizeof(word));
-        decode_one(code, i, word);
+        insn.original = (uint8_t)find_op(word);
+        if (insn.original != RV64_OP_ILLEGAL)
+            decode_operands(op_table[insn.original].operands, word, &insn);
+        insn.op = specialise(code, i, word, &insn);
+        insn.unsplit = insn.op;
+        code->insns[i] = insn;
     }
     split_blocks(code, first, last);
     join_pairs(code, first, last);

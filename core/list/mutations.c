@@ -435,23 +435,6 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandsExp(
 
 /* ---------------------------------------------------------------- kernels */
 
-static ze_result_t find_kernel(const struct zeta_command_list *list, uint64_t id,
-                               const struct zeta_kernel *kernel, struct zeta_mutation **out_note)
-{
-    ze_result_t result =
-        find_note(list, id, ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION, out_note);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < (*out_note)->kernel_count; i++) {
-        if ((*out_note)->kernels[i] == kernel)
-            return ZE_RESULT_SUCCESS;
-    }
-    return zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE,
-                      "kernel \"%s\" is none of those that command %llu was asked for with",
-                      kernel->name, (unsigned long long)id);
-}
-
 ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandKernelsExp(
     ze_command_list_handle_t hCommandList, uint32_t numKernels, uint64_t *pCommandId,
     ze_kernel_handle_t *phKernels)
@@ -460,8 +443,20 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandKernelsExp(
     struct zeta_mutation *note = NULL;
     ze_result_t result = begin_change(list);
 
-    for (uint32_t i = 0; i < numKernels && result == ZE_RESULT_SUCCESS; i++)
-        result = find_kernel(list, pCommandId[i], (const struct zeta_kernel *)phKernels[i], &note);
+    for (uint32_t i = 0; i < numKernels && result == ZE_RESULT_SUCCESS; i++) {
+        const struct zeta_kernel *kernel = (const struct zeta_kernel *)phKernels[i];
+        uint32_t k = 0;
+
+        result =
+            find_note(list, pCommandId[i], ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION, &note);
+        while (result == ZE_RESULT_SUCCESS && k < note->kernel_count && note->kernels[k] != kernel)
+            k++;
+        if (result == ZE_RESULT_SUCCESS && k == note->kernel_count)
+            result =
+                zeta_error(ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE,
+                           "kernel \"%s\" is none of those that command %llu was asked for with",
+                           kernel->name, (unsigned long long)pCommandId[i]);
+    }
     if (result != ZE_RESULT_SUCCESS)
         return result;
     list->mutations->changed = true;

@@ -215,26 +215,6 @@ static uint32_t run_commands(struct zeta_softqueue *queue, const struct zeta_plu
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* Waits for the next submission; NULL when the queue is being destroyed. */
-static struct submission *take_submission(struct zeta_softqueue *queue)
-{
-    struct submission *submission = NULL;
-
-    pthread_mutex_lock(&queue->lock);
-    queue->running = false;
-    while ((!queue->first || queue->running_here) && !atomic_load(&queue->stopping))
-        pthread_cond_wait(&queue->work, &queue->lock);
-    if (!atomic_load(&queue->stopping)) {
-        submission = queue->first;
-        queue->first = submission->next;
-        if (!queue->first)
-            queue->last = &queue->first;
-        queue->running = true;
-    }
-    pthread_mutex_unlock(&queue->lock);
-    return submission;
-}
-
 static void finish_submission(struct zeta_softqueue *queue, struct submission *submission,
                               uint32_t result)
 {
@@ -248,11 +228,26 @@ static void finish_submission(struct zeta_softqueue *queue, struct submission *s
 static void *queue_main(void *argument)
 {
     struct zeta_softqueue *queue = argument;
-    struct submission *submission;
+    pthread_mutex_lock(&queue->lock);
+    for (;;) {
+        struct submission *submission;
 
-    while ((submission = take_submission(queue)) != NULL)
+        while ((!queue->first || queue->running_here) && !atomic_load(&queue->stopping))
+            pthread_cond_wait(&queue->work, &queue->lock);
+        if (atomic_load(&queue->stopping))
+            break;
+        submission = queue->first;
+        queue->first = submission->next;
+        if (!queue->first)
+            queue->last = &queue->first;
+        queue->running = true;
+        pthread_mutex_unlock(&queue->lock);
         finish_submission(queue, submission,
                           run_commands(queue, &submission->commands, submission->cookie));
+        pthread_mutex_lock(&queue->lock);
+        queue->running = false;
+    }
+    pthread_mutex_unlock(&queue->lock);
     return NULL;
 }
 

@@ -146,24 +146,6 @@ static LLVMValueRef word(LLVMContextRef context, uint32_t value)
     return LLVMConstInt(LLVMInt32TypeInContext(context), value, 0);
 }
 
-static LLVMValueRef argument_list(struct zeta_cc_program *program, const struct kernel *kernel)
-{
-    LLVMContextRef context = program->context;
-    LLVMValueRef list[VGPU_MAX_ARGUMENTS];
-    LLVMTypeRef members[4];
-
-    for (unsigned i = 0; i < 4; i++)
-        members[i] = LLVMInt32TypeInContext(context);
-    for (unsigned i = 0; i < kernel->count; i++) {
-        const struct vgpu_argument_info *info = &kernel->parameters[i].info;
-        LLVMValueRef words[4] = {word(context, info->kind), word(context, info->size_bytes),
-                                 word(context, info->offset_bytes), word(context, 0)};
-
-        list[i] = LLVMConstStructInContext(context, words, 4, 0);
-    }
-    return LLVMConstArray(LLVMStructTypeInContext(context, members, 4, 0), list, kernel->count);
-}
-
 static void add_record(struct zeta_cc_program *program, const struct kernel *kernel,
                        LLVMValueRef stub)
 {
@@ -173,6 +155,7 @@ static void add_record(struct zeta_cc_program *program, const struct kernel *ker
     LLVMValueRef sizes[3];
     LLVMValueRef members[INFO_MEMBERS + 1];
     LLVMValueRef extra[EXTRA_MEMBERS];
+    LLVMValueRef list[VGPU_MAX_ARGUMENTS];
     struct zeta_cc_buffer text = {0};
     struct zeta_cc_buffer name = {0};
     LLVMValueRef record;
@@ -181,6 +164,14 @@ static void add_record(struct zeta_cc_program *program, const struct kernel *ker
     for (unsigned i = 0; i < 3; i++)
         sizes[i] =
             word(context, zeta_cc_metadata_number(kernel->function, "reqd_work_group_size", i));
+    /* Four words each: the same bytes as struct vgpu_argument_info. */
+    for (unsigned i = 0; i < kernel->count; i++) {
+        const struct vgpu_argument_info *info = &kernel->parameters[i].info;
+        LLVMValueRef words[4] = {word(context, info->kind), word(context, info->size_bytes),
+                                 word(context, info->offset_bytes), word(context, 0)};
+
+        list[i] = LLVMConstArray(LLVMInt32TypeInContext(context), words, 4);
+    }
     members[0] = word(context, VGPU_INFO_MAGIC);
     members[1] = word(context, bytes);
     members[2] = add_text(program, kernel->name);
@@ -189,7 +180,8 @@ static void add_record(struct zeta_cc_program *program, const struct kernel *ker
     members[5] = word(context, 0); /* private_bytes: known behind the linker */
     members[6] = word(context, kernel->count);
     members[7] = word(context, kernel->block_bytes);
-    members[8] = argument_list(program, kernel);
+    members[8] =
+        LLVMConstArray(LLVMArrayType(LLVMInt32TypeInContext(context), 4), list, kernel->count);
     /* Of the extra members only the attributes are known before the program is linked. */
     for (unsigned i = 1; i < EXTRA_MEMBERS; i++)
         extra[i] = word(context, 0);

@@ -291,23 +291,6 @@ static void add_exports(struct zeta_cc_strings *arguments, const struct zeta_cc_
     }
 }
 
-/* A linker lets everything undefined pass when there are imports. */
-static bool check_imports(const struct zeta_cc_program *program, const struct linked *linked)
-{
-    bool is_fine = true;
-
-    for (size_t i = 1; i < symbol_count(linked); i++) {
-        struct symbol symbol = symbol_at(linked, i);
-
-        if (symbol.is_defined || symbol.name[0] == '\0' ||
-            zeta_cc_strings_have(&program->imports, symbol.name))
-            continue;
-        zeta_cc_buffer_line(program->log, "error: the runtime library has no %s", symbol.name);
-        is_fine = false;
-    }
-    return is_fine;
-}
-
 enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
                                       const struct zeta_cc_paths *paths,
                                       const struct zeta_cc_buffer *object,
@@ -339,8 +322,18 @@ enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
     if (status != VGPU_COMPILE_OK)
         return status;
     linked = read_linked(out_elf);
-    if (program->imports.count > 0 && !check_imports(program, &linked))
-        return VGPU_COMPILE_BUILD_FAILED;
+    /* A linker lets everything undefined pass when there are imports. */
+    for (size_t i = 1; program->imports.count > 0 && i < symbol_count(&linked); i++) {
+        struct symbol symbol = symbol_at(&linked, i);
+
+        if (symbol.is_defined || symbol.name[0] == '\0' ||
+            zeta_cc_strings_have(&program->imports, symbol.name))
+            continue;
+        zeta_cc_buffer_line(program->log, "error: the runtime library has no %s", symbol.name);
+        status = VGPU_COMPILE_BUILD_FAILED;
+    }
+    if (status != VGPU_COMPILE_OK)
+        return status;
     if (linked.symbols.bytes && linked.stack_sizes.bytes && linked.info.bytes)
         write_needs(program, &linked);
     return VGPU_COMPILE_OK;

@@ -71,33 +71,6 @@ static void line__every_part_of_it__is_refused(void **state)
     for (size_t i = 0; i < size; i++)
         assert_false(zeta_trace_line_read(whole, i, &line));
     assert_true(zeta_trace_line_read(whole, size, &line));
-    line.skips_arguments = true;
-    for (size_t i = 0; i < size; i++)
-        assert_false(zeta_trace_line_read(whole, i, &line));
-    assert_true(zeta_trace_line_read(whole, size, &line));
-    zeta_trace_line_finish(&line);
-}
-
-static void line__call_without_its_arguments__has_all_else(void **state)
-{
-    static const char call[] =
-        "{\"ph\":\"X\",\"pid\":7,\"name\":\"zeInit\",\"args\":{\"a\":{\"b\":1},"
-        "\"result\":\"ZE_RESULT_ERROR_UNKNOWN\"},\"dur\":1.5},";
-    struct zeta_trace_line line = {.skips_arguments = true};
-
-    (void)state;
-    assert_true(read_line(call, &line));
-    assert_int_equal(line.size, strlen(call) - 1);
-    assert_int_equal(line.pid, 7);
-    assert_string_equal(line.name, "zeInit");
-    assert_int_equal(line.duration_ns, 1500);
-    assert_true(line.has_error);
-    assert_null(line.arguments);
-    /* Of two objects in a line each is read by itself. */
-    assert_true(
-        read_line("{\"ph\":\"i\",\"args\":{}},{\"ph\":\"X\",\"args\":{},\"dur\":2}", &line));
-    assert_int_equal(line.phase, 'i');
-    assert_int_equal(line.size, strlen("{\"ph\":\"i\",\"args\":{}}"));
     zeta_trace_line_finish(&line);
 }
 
@@ -360,7 +333,6 @@ SUITE(trace)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line__call__has_its_members),
         cmocka_unit_test(line__every_part_of_it__is_refused),
-        cmocka_unit_test(line__call_without_its_arguments__has_all_else),
         cmocka_unit_test(line__no_json__is_refused),
         cmocka_unit_test(line__every_escape__is_its_character),
         cmocka_unit_test(line__times__are_exact),

@@ -442,7 +442,7 @@ static void take_clock(struct zeta_report *report, const struct zeta_recording_c
 static int index_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     struct zeta_trace_reader lines;
-    struct zeta_trace_line line = {.skips_arguments = true};
+    struct zeta_trace_line line = {0};
     bool is_good;
 
     report->has_trace = true;
@@ -551,7 +551,7 @@ bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_
 static int read_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     struct zeta_trace_reader lines;
-    struct zeta_trace_line line = {.skips_arguments = !report->trace};
+    struct zeta_trace_line line = {0};
     bool is_good = begin_trace(report, chunk, &lines);
 
     while (is_good && zeta_trace_reader_next(&lines, &line))

@@ -139,62 +139,8 @@ static bool is_strict(const char *text, size_t size)
     return true;
 }
 
-/*
- * Copies a call as libzeta writes it, {...,"args":{...},"dur":1.500}, without the arguments, which
- * are most of the line. Gives the bytes of the copy, 0 for any other line.
- */
-static size_t copy_without_arguments(const char *text, size_t size, char *copy, size_t copy_bytes,
-                                     size_t *out_size)
-{
-    static const char begin[] = ",\"args\":{", end[] = "},\"dur\":", other[] = "\"ph\":";
-    const char *first = memmem(text, size, begin, sizeof(begin) - 1);
-    const char *last = memrchr(text, '}', size);
-    const char *close = last ? memrchr(text, '}', (size_t)(last - text)) : NULL;
-    size_t head, tail;
-
-    if (!first || !close || close < first || (size_t)(last - close) < sizeof(end) ||
-        memcmp(close, end, sizeof(end) - 1) != 0 ||
-        memmem(first, (size_t)(close - first), other, sizeof(other) - 1))
-        return 0;
-    head = (size_t)(first - text);
-    tail = (size_t)(last - close);
-    if (head + tail > copy_bytes)
-        return 0;
-    memcpy(copy, text, head);
-    memcpy(copy + head, close + 1, tail);
-    *out_size = (size_t)(last - text) + 1;
-    return head + tail;
-}
-
-/* The object at the start of a line; null if there is no whole one. */
-static struct json_object *parse(struct zeta_trace_line *line, const char *text, size_t size)
-{
-    char copy[512];
-    const size_t copied = line->skips_arguments
-                              ? copy_without_arguments(text, size, copy, sizeof(copy), &line->size)
-                              : 0;
-    struct json_object *object;
-
-    if (copied > 0) {
-        text = copy;
-        size = copied;
-    }
-    json_tokener_reset(line->tokener);
-    object = json_tokener_parse_ex(line->tokener, text, (int)size);
-    if (!object)
-        return NULL;
-    size = json_tokener_get_parse_end(line->tokener);
-    if (copied == 0)
-        line->size = size;
-    if (is_strict(text, size))
-        return object;
-    (void)json_object_put(object);
-    return NULL;
-}
-
 bool zeta_trace_line_read(const char *text, size_t size, struct zeta_trace_line *line)
 {
-    static const char error[] = "\"result\":\"ZE_RESULT_ERROR_";
     const char *end = size > 0 && text[0] == '{' ? memchr(text, '\n', size) : text;
     struct json_tokener *tokener = line->tokener;
 
@@ -205,20 +151,16 @@ bool zeta_trace_line_read(const char *text, size_t size, struct zeta_trace_line 
             json_tokener_set_flags(tokener,
                                    JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     }
-    *line = (struct zeta_trace_line){.text = text,
-                                     .category = "",
-                                     .name = "",
-                                     .skips_arguments = line->skips_arguments,
-                                     .tokener = tokener};
+    *line = (struct zeta_trace_line){.text = text, .category = "", .name = "", .tokener = tokener};
     if (end)
         size = (size_t)(end - text);
     if (!tokener || end == text || size > INT_MAX)
         return false;
-    line->object = parse(line, text, size);
-    if (!line->object)
+    json_tokener_reset(tokener);
+    line->object = json_tokener_parse_ex(tokener, text, (int)size);
+    line->size = json_tokener_get_parse_end(tokener);
+    if (!line->object || !is_strict(text, line->size))
         return false;
-    /* In strings quotes are escaped. NOT_READY and warnings are answers, not errors. */
-    line->has_error = memmem(text, line->size, error, sizeof(error) - 1) != NULL;
     json_object_object_foreach(line->object, key, value)
     {
         const bool is_text = json_object_is_type(value, json_type_string);

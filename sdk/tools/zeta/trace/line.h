@@ -43,11 +43,9 @@ struct zeta_trace_line {
     uint64_t duration_ns;
     const char *category;          /**< "": none */
     const char *name;              /**< "": none */
-    struct json_object *arguments; /**< null: none, or skipped */
-    bool has_error;                /**< the call gave a ZE_RESULT_ERROR_... */
-    bool skips_arguments; /**< set by the caller: those of calls are neither read nor checked */
-    struct json_object *object;   /**< owned: what the members above belong to */
-    struct json_tokener *tokener; /**< owned */
+    struct json_object *arguments; /**< null: none */
+    struct json_object *object;    /**< owned: what the members above belong to */
+    struct json_tokener *tokener;  /**< owned */
 };
 
 /**

@@ -59,6 +59,15 @@ static bool count_process(struct zeta_trace_summary *summary, uint64_t pid)
     return zeta_name_table_get(&summary->processes, text, &number) != ZETA_NAME_NO_MEMORY;
 }
 
+/* NOT_READY and warnings are answers, not errors. */
+static bool has_failed(const struct zeta_trace_line *line)
+{
+    static const char start[] = "ZE_RESULT_ERROR_";
+    const char *result = zeta_trace_line_argument(line, "result");
+
+    return result && strncmp(result, start, sizeof(start) - 1) == 0;
+}
+
 bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
 {
     const char *lost;
@@ -67,7 +76,7 @@ bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zet
     case 'X':
         if (strcmp(line->category, "device") == 0)
             return count_line(&summary->work, line, false);
-        return count_line(&summary->calls, line, line->has_error);
+        return count_line(&summary->calls, line, has_failed(line));
     case 'B':
         note_open_call(summary, line);
         return true;
@@ -261,7 +270,7 @@ bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer
                       struct zeta_trace_summary *summary)
 {
     struct source source = {.lost_before = summary->lost};
-    struct zeta_trace_line line = {.skips_arguments = !writer};
+    struct zeta_trace_line line = {0};
     bool is_good = true;
 
     while (is_good && zeta_trace_reader_next(reader, &line)) {

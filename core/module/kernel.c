@@ -184,15 +184,16 @@ ze_result_t ZE_APICALL impl_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
     for (int i = 0; i < 3; i++) {
         uint32_t limit =
             device->max_group_size_xyz[i] < room ? device->max_group_size_xyz[i] : room;
+        uint32_t items = limit < global[i] ? limit : global[i];
 
-        size[i] = limit < global[i] ? limit : global[i];
-        while (size[i] > 1 && global[i] % size[i] != 0)
-            size[i]--;
-        if (size[i] == 0)
-            size[i] = 1;
-        if (p->required_group_size[i])
-            size[i] = p->required_group_size[i];
-        room = room / size[i] ? room / size[i] : 1;
+        while (items > 1 && global[i] % items != 0)
+            items--;
+        if (p->required_group_size[i] > 0)
+            items = p->required_group_size[i];
+        else if (items == 0)
+            items = 1;
+        room = items < room ? room / items : 1;
+        size[i] = items;
     }
     *groupSizeX = size[0];
     *groupSizeY = size[1];

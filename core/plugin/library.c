@@ -134,12 +134,12 @@ static bool check_file(struct zeta_plugin_host *entry, int fd)
 
 bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn *out_negotiate)
 {
-    ZETA_CLEANUP(zeta_closep) int fd = -1;
     const char *name;
     char descriptor[64];
     const char *reason;
     void *library;
     void *symbol;
+    int fd;
 
     if (!resolve(entry))
         return false;
@@ -149,8 +149,10 @@ bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn 
                                "Its library %s cannot be opened (%s); install the plugin again or "
                                "remove the manifest.",
                                entry->library, strerrordesc_np(errno));
-    if (!check_file(entry, fd))
+    if (!check_file(entry, fd)) {
+        (void)close(fd);
         return false;
+    }
     name = entry->library;
     /*
      * What was checked is what is mapped: a privileged process opens the library through the
@@ -160,7 +162,8 @@ bool zeta_library_open(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn 
     if (zeta_trust_level() == ZETA_TRUST_PRIVILEGED) {
         (void)snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", fd);
         name = descriptor;
-        fd = -1;
+    } else {
+        (void)close(fd);
     }
     (void)dlerror();
     library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -184,14 +184,14 @@ ze_result_t zeta_command_buffer_clone(const struct zeta_command_buffer *source,
         move_command(&out_copy->commands[i], &source->arena, &out_copy->arena);
     if (result == ZE_RESULT_SUCCESS && source->pin_count > 0) {
         out_copy->pins = malloc(source->pin_count * sizeof(*out_copy->pins));
-        if (out_copy->pins)
-            out_copy->pin_capacity = source->pin_count;
-        else
+        if (!out_copy->pins)
             result = no_memory();
-    }
-    for (; out_copy->pin_count < out_copy->pin_capacity; out_copy->pin_count++) {
-        out_copy->pins[out_copy->pin_count] = source->pins[out_copy->pin_count];
-        zeta_object_pin_more(out_copy->pins[out_copy->pin_count]);
+        else
+            out_copy->pin_capacity = source->pin_count;
+        while (out_copy->pins && out_copy->pin_count < source->pin_count) {
+            out_copy->pins[out_copy->pin_count] = source->pins[out_copy->pin_count];
+            zeta_object_pin_more(out_copy->pins[out_copy->pin_count++]);
+        }
     }
     if (result != ZE_RESULT_SUCCESS)
         zeta_command_buffer_clear(out_copy);

@@ -49,7 +49,7 @@ static enum zeta_container_result fetch(struct zeta_container_reader *reader, ui
         if (count < 0)
             return zeta_container_fail(&reader->problem, ZETA_CONTAINER_IO,
                                        "the file cannot be read at byte %llu: %s",
-                                       (unsigned long long)(offset + done), strerror(errno));
+                                       (unsigned long long)offset + done, strerror(errno));
         if (count == 0)
             break;
         done += (size_t)count;

@@ -20,6 +20,7 @@
 const unsigned char zeta_container_magic[CONTAINER_MAGIC_BYTES] = {0x89, 'Z',  'E',  'T',
                                                                    'A',  '\r', '\n', 0x1a};
 
+#undef zeta_container_fail
 enum zeta_container_result zeta_container_fail(struct zeta_container_problem *out_problem,
                                                enum zeta_container_result result,
                                                const char *format, ...)

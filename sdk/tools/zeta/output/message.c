@@ -7,6 +7,10 @@
 #include <zeta/zeta.h>
 
 /** The command that runs, "" before it is known. */
+#undef zeta_print_failure
+#undef zeta_print_usage_error
+#undef zeta_print_refusal
+
 static const char *about = "";
 
 static void __attribute__((format(printf, 1, 0))) print(const char *format, va_list arguments)

@@ -35,4 +35,11 @@ int zeta_print_refusal(ze_result_t result, const char *format, ...)
 /** Prints "zeta: <sentence>" about something that is no failure. */
 void zeta_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What analyses a file alone cannot see what these functions return. */
+#ifdef __clang_analyzer__
+#define zeta_print_failure(...) ((void)zeta_print_failure(__VA_ARGS__), ZETA_EXIT_FAILED)
+#define zeta_print_usage_error(...) ((void)zeta_print_usage_error(__VA_ARGS__), ZETA_EXIT_USAGE)
+#define zeta_print_refusal(...) ((void)zeta_print_refusal(__VA_ARGS__), ZETA_EXIT_FAILED)
+#endif
+
 #endif

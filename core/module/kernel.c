@@ -186,14 +186,14 @@ ze_result_t ZE_APICALL impl_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
             device->max_group_size_xyz[i] < room ? device->max_group_size_xyz[i] : room;
         uint32_t items = limit < global[i] ? limit : global[i];
 
-        while (items > 1 && global[i] % items != 0)
-            items--;
         if (p->required_group_size[i] > 0)
             items = p->required_group_size[i];
-        else if (items == 0)
-            items = 1;
-        room = items < room ? room / items : 1;
-        size[i] = items;
+        else
+            while (items > 1 && global[i] % items != 0)
+                items--;
+        if (items > 1)
+            room = items < room ? room / items : 1;
+        size[i] = items > 0 ? items : 1;
     }
     *groupSizeX = size[0];
     *groupSizeY = size[1];

@@ -86,35 +86,26 @@ struct store {
     size_t capacity;
 };
 
-/* Position of a name, or where it belongs. */
-static size_t position(const struct store *store, const char *name, bool *out_found)
+/* The entry of a name, or NULL and where it belongs (out_at may be NULL). */
+static struct zeta_setting *find(const struct store *store, const char *name, size_t *out_at)
 {
     size_t low = 0;
     size_t high = store->count;
 
-    *out_found = false;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = strcmp(store->entries[middle].name, name);
 
-        if (order == 0) {
-            *out_found = true;
-            return middle;
-        }
+        if (order == 0)
+            return &store->entries[middle];
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
-}
-
-static struct zeta_setting *find(const struct store *store, const char *name)
-{
-    bool found;
-    size_t at = position(store, name, &found);
-
-    return found ? &store->entries[at] : NULL;
+    if (out_at)
+        *out_at = low;
+    return NULL;
 }
 
 static bool copy_store(const struct store *store, struct store *out_copy)
@@ -134,39 +125,37 @@ static bool copy_store(const struct store *store, struct store *out_copy)
 static bool set(struct store *store, const char *name, const char *value, const char *origin)
 {
     struct zeta_setting entry = {.struct_size = sizeof(entry)};
-    bool found;
-    size_t at = position(store, name, &found);
+    size_t at = 0;
+    struct zeta_setting *present = find(store, name, &at);
 
-    if (!*value) {
-        if (found) {
-            store->count--;
-            memmove(&store->entries[at], &store->entries[at + 1],
-                    (store->count - at) * sizeof(*store->entries));
-        }
-        return true;
+    if (!*value && present) {
+        const struct zeta_setting *end = &store->entries[store->count--];
+
+        memmove(present, present + 1, (size_t)(end - present - 1) * sizeof(*present));
     }
-    entry.name =
-        found ? store->entries[at].name : zeta_arena_copy(&store->arena, name, strlen(name));
+    if (!*value)
+        return true;
+    entry.name = present ? present->name : zeta_arena_copy(&store->arena, name, strlen(name));
     entry.value = zeta_arena_copy(&store->arena, value, strlen(value));
     entry.origin = zeta_arena_copy(&store->arena, origin, strlen(origin));
     if (!entry.name || !entry.value || !entry.origin)
         return false;
-    if (!found) {
-        if (store->count == store->capacity) {
-            size_t capacity = store->capacity ? 2 * store->capacity : 32;
-            struct zeta_setting *grown =
-                realloc(store->entries, capacity * sizeof(*store->entries));
-
-            if (!grown)
-                return false;
-            store->entries = grown;
-            store->capacity = capacity;
-        }
-        memmove(&store->entries[at + 1], &store->entries[at],
-                (store->count - at) * sizeof(*store->entries));
-        store->count++;
+    if (present) {
+        *present = entry;
+        return true;
     }
-    store->entries[at] = entry;
+    if (store->count == store->capacity) {
+        size_t capacity = store->capacity ? 2 * store->capacity : 32;
+        struct zeta_setting *grown = realloc(store->entries, capacity * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        store->entries = grown;
+        store->capacity = capacity;
+    }
+    present = &store->entries[at];
+    memmove(present + 1, present, (store->count++ - at) * sizeof(*present));
+    *present = entry;
     return true;
 }
 
@@ -415,7 +404,7 @@ static bool apply_known(struct store *store)
                 known->harmless ? getenv(known->variable) : zeta_paths_environment(known->variable);
         if (value && !apply_variable(store, known->name, known->variable, value))
             return false;
-        if (find(store, known->name))
+        if (find(store, known->name, NULL))
             continue;
         while (own && strcmp(own->name, known->name) != 0)
             own = own->before;
@@ -555,7 +544,7 @@ const struct zeta_setting *zeta_settings_find(const char *name)
 {
     const struct state *state = atomic_load_explicit(&published, memory_order_acquire);
 
-    return state ? find(&state->store, name) : NULL;
+    return state ? find(&state->store, name, NULL) : NULL;
 }
 
 const struct zeta_setting *zeta_settings_all(size_t *out_count)
@@ -663,7 +652,7 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
     state = get_draft(current);
     if (!state)
         return zeta_error_no_memory("the settings");
-    kept = find(&state->environment, derived);
+    kept = find(&state->environment, derived, NULL);
     if (kept && !is_used(kept) &&
         (!apply_variable(&state->store, name, derived, kept_value(kept)) ||
          !set(&state->environment, derived, KEPT_USED, "")))
@@ -671,7 +660,7 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
     own = variable ? zeta_paths_environment(variable) : NULL;
     if (own && !apply_variable(&state->store, name, variable, own))
         return zeta_error_no_memory("the settings");
-    if (default_value && !find(&state->store, name) &&
+    if (default_value && !find(&state->store, name, NULL) &&
         !set(&state->store, name, default_value, default_origin))
         return zeta_error_no_memory("the settings");
     return ZE_RESULT_SUCCESS;
@@ -712,7 +701,7 @@ static bool apply_to_undeclared(struct state *state, const char *id)
             strncmp(state->store.entries[i].origin, "environment ", 12) == 0 ||
             !zeta_settings_plugin_variable(derived, sizeof(derived), id, name + strlen(prefix)))
             continue;
-        kept = find(&state->environment, derived);
+        kept = find(&state->environment, derived, NULL);
         if (!kept || is_used(kept))
             continue;
         if (!apply_variable(&state->store, name, derived, kept_value(kept)))
@@ -769,13 +758,13 @@ const char *zeta_settings_plugin(const char *id, const char *key)
 
     if (!state || !full_name(name, sizeof(name), id, key))
         return NULL;
-    entry = find(&state->store, name);
+    entry = find(&state->store, name, NULL);
     if (entry)
         return entry->value;
     /* Not declared, and with dots or capitals: the variable still means it. */
     if (!zeta_settings_plugin_variable(name, sizeof(name), id, key))
         return NULL;
-    entry = find(&state->environment, name);
+    entry = find(&state->environment, name, NULL);
     return entry && *kept_value(entry) ? entry->value : NULL;
 }
 

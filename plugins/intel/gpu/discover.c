@@ -384,6 +384,7 @@ static uint32_t add_gpus(struct zeta_intel *intel, drmDevice **devices, int coun
     }
     if (used > 1)
         qsort(devices, (size_t)used, sizeof(devices[0]), compare_addresses);
+    intel->gpu_count = 0;
     intel->gpus = calloc(used > 0 ? (size_t)used : 1, sizeof(*intel->gpus));
     if (!intel->gpus)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;

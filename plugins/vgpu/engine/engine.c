@@ -123,8 +123,8 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
         return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an engine");
     if (workers == 0)
         workers = cpus > 0 ? (uint32_t)cpus : 1;
-    if (workers > subslices)
-        workers = subslices;
+    while (workers > 1 && workers > subslices)
+        workers--;
     engine->config = *config;
     engine->config.workers = workers;
     if (config->slice == 0)

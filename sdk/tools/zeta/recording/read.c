@@ -550,7 +550,7 @@ bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_
 
 static int read_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_trace_reader lines;
+    struct zeta_trace_reader lines = {0};
     struct zeta_trace_line line = {0};
     bool is_good = begin_trace(report, chunk, &lines);
 

@@ -20,7 +20,7 @@ ze_result_t zeta_function_address(const char *name, void **out_address)
     *out_address = NULL;
     if (!found)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "zeDriverGetExtensionFunctionAddress: there is no function %s here",
+                          "zeDriverGetExtensionFunctionAddress: the library has no function %s",
                           name);
     memcpy(out_address, &found->function, sizeof(*out_address));
     return ZE_RESULT_SUCCESS;

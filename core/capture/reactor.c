@@ -139,14 +139,14 @@ static ze_result_t start_locked(struct reactor *reactor)
     if (reactor->epoll_fd < 0 || reactor->stop_fd < 0 ||
         epoll_change(reactor, EPOLL_CTL_ADD, reactor->stop_fd, EPOLLIN, SOURCE_STOP) != 0) {
         result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                            "the thread that watches metric streams got no descriptors: %s",
+                            "the thread that watches metric streams cannot get descriptors: %s",
                             strerror(errno));
         goto close_descriptors;
     }
     error = zeta_thread_start(&reactor->thread, reactor_run, reactor, "zeta-reactor");
     if (error != 0) {
         result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                            "The system gave no thread for zeta-reactor (%s). Raise the limit of "
+                            "The thread zeta-reactor cannot be started (%s). Raise the limit of "
                             "processes (ulimit -u) or free memory.",
                             strerrordesc_np(error));
         goto close_descriptors;
@@ -254,7 +254,7 @@ ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, 
         if (watch->timer_fd < 0) {
             free(watch);
             return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                              "a metric stream got no timer: %s", strerror(errno));
+                              "no timer could be created for a metric stream: %s", strerror(errno));
         }
     }
     (void)pthread_mutex_lock(&reactor->fork.lock);

@@ -52,7 +52,7 @@ ze_result_t zeta_device_status(struct zeta_device *device)
         return ZE_RESULT_SUCCESS;
     if (result == ZETA_PLUGIN_DEVICE_LOST)
         return zeta_device_fault(device, ZE_RESULT_ERROR_DEVICE_LOST);
-    return zeta_backend_result(who->backend, result, "asking for the state of a device");
+    return zeta_backend_result(who->backend, result, "reading the state of a device");
 }
 
 void zeta_device_note_fault(struct zeta_device *device, const char *sentence)

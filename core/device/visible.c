@@ -182,10 +182,9 @@ void zeta_visible_apply(struct zeta_driver_set *set)
         return;
     size_t count = zeta_mask_parse(mask, entries, &bad);
     if (bad)
-        zeta_log(
-            ZETA_LOG_WARN, "init",
-            "ZE_AFFINITY_MASK '%.80s' is understood as far as '%.20s'; it is a list of devices "
-            "and tiles such as 0,1.0",
-            mask, bad);
+        zeta_log(ZETA_LOG_WARN, "init",
+                 "ZE_AFFINITY_MASK '%.80s' is read up to '%.20s'; it must be a list of devices "
+                 "and tiles such as 0,1.0",
+                 mask, bad);
     apply_mask(set, entries, count);
 }

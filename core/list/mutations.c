@@ -15,7 +15,7 @@
 
 static ze_result_t no_memory(void)
 {
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a mutable command");
+    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a mutable command");
 }
 
 ze_result_t zeta_mutations_create(struct zeta_mutations **out_mutations)

@@ -268,7 +268,8 @@ static ze_result_t make_room(const struct change *change, uint32_t more)
             r->mappings = grown;
             r->room = room;
         } else {
-            result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a mapping");
+            result =
+                zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a mapping");
         }
     }
     (void)pthread_mutex_unlock(&change->table->lock);
@@ -366,7 +367,7 @@ ze_result_t ZE_APICALL impl_zeVirtualMemReserve(ze_context_handle_t hContext, co
         return result;
     ZETA_CLEANUP(zeta_freep) struct reservation *r = calloc(1, sizeof(*r));
     if (!r)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a reservation");
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a reservation");
     /* A start that is no page is a request that cannot be granted, like others. */
     uint32_t code = backend->compute.virtual_reserve(
         backend->self, (void *)((uintptr_t)pStart / page * page), size, &address);
@@ -380,7 +381,7 @@ ze_result_t ZE_APICALL impl_zeVirtualMemReserve(ze_context_handle_t hContext, co
     (void)pthread_mutex_unlock(&table->lock);
     if (!node || *node != r) {
         (void)backend->compute.virtual_free(backend->self, address, size);
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to note a reservation");
+        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a reservation");
     }
     (void)ZETA_TAKE(r);
     *pptr = address;

@@ -43,7 +43,7 @@ static ze_result_t add_kernel(const struct zeta_module *module, const char *name
         backend->compute.kernel_destroy(backend->self, kernel);
     }
     if (code != ZETA_PLUGIN_SUCCESS)
-        return zeta_backend_result(backend, code, "looking at a kernel");
+        return zeta_backend_result(backend, code, "reading the properties of a kernel");
     uint64_t items = 1;
     for (int i = 0; i < 3; i++)
         items *= p.required_group_size[i] ? p.required_group_size[i] : 1;

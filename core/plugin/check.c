@@ -218,7 +218,8 @@ ze_result_t zeta_check_manifest(const char *path, uint64_t limit_ns, uint32_t *o
     is_known = reap(child, in_time, &status);
     *out_state = in_time && last.final ? last.state : ZETA_PLUGIN_STATE_FAILED;
     if (!in_time)
-        zeta_text_add(report, "The plugin did not come back within %llu ms %s; it was ended.",
+        zeta_text_add(report,
+                      "The plugin did not return within %llu ms %s; its process was killed.",
                       (unsigned long long)(limit_ns / 1000000), last.text);
     else if (last.final)
         zeta_text_add(report, "%s", last.text);

@@ -276,7 +276,7 @@ struct zeta_plugin_host *zeta_discover_file(const char *path, bool named, bool s
             kind = read_manifest(entry, strict);
     }
     if (kind == ZETA_MANIFEST_FOREIGN && !strict) {
-        zeta_log(ZETA_LOG_DEBUG, "plugin", "%s is no plugin manifest; passed over.", path);
+        zeta_log(ZETA_LOG_DEBUG, "plugin", "%s is not a plugin manifest; it is skipped.", path);
         zeta_entry_free(entry);
         return NULL;
     }
@@ -356,7 +356,7 @@ ze_result_t zeta_discover(struct zeta_list *out_entries)
             first = out_entries->items[k];
         if (first != entry && *entry->manifest.id && entry->state == ZETA_PLUGIN_STATE_FOUND)
             (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_SHADOWED,
-                                  "%s comes first in the search and has the same id \"%s\".",
+                                  "%s is earlier in the search path and has the same id \"%s\".",
                                   first->path, entry->manifest.id);
     }
     return ZE_RESULT_SUCCESS;

@@ -93,8 +93,9 @@ static void explain_unnamed(const struct zeta_list *entries, struct zeta_machine
             continue;
         device = zeta_machine_find_unnamed(machine, &entry->manifest, entries);
         if (!device)
-            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE,
-                                  "Nothing on this machine matches that no other manifest names.");
+            (void)zeta_entry_stop(
+                entry, ZETA_PLUGIN_STATE_NO_DEVICE,
+                "No device of this machine matches, apart from those that other manifests name.");
         else if (is_wanted(entry))
             (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
                                   "No manifest names the PCI device 0x%04x:0x%04x at %s. %s",
@@ -132,7 +133,7 @@ static void hide_software(const struct zeta_list *entries)
             "%s %s. For the software device alone set ZETA_PLUGINS_SELECT=%s; to have "
             "both, %s=always (or plugins.%s.enable: always in zeta.yaml).",
             instead->manifest.device_class == ZETA_CLASS_REPLAY
-                ? "A recording was asked for, which is shown by the plugin"
+                ? "A recording is selected, which is shown by the plugin"
                 : "This machine has hardware for the plugin",
             instead->manifest.id, id, variable, id);
     }
@@ -217,9 +218,9 @@ static void revive(const struct zeta_list *entries)
                                   "Forked: the plugin cannot be used in a child of a process that "
                                   "used it. Start a new program instead of forking.");
         else
-            (void)zeta_entry_stop(entry, ZETA_PLUGIN_STATE_FAILED,
-                                  "Taking up work in a child of fork() failed with 0x%08x.",
-                                  result);
+            (void)zeta_entry_stop(
+                entry, ZETA_PLUGIN_STATE_FAILED,
+                "Starting the plugin again in a child of fork() failed with 0x%08x.", result);
     }
     starting = false;
 }

@@ -180,15 +180,17 @@ bool zeta_check_abi(struct zeta_plugin_host *entry)
     const struct zeta_manifest *manifest = &entry->manifest;
 
     if (manifest->abi_max < ABI_MIN)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin is too old: it speaks interface %u to %u, this library "
-                               "%u to %u. Install a newer plugin.",
-                               manifest->abi_min, manifest->abi_max, ABI_MIN, ABI_MAX);
+        return zeta_entry_stop(
+            entry, ZETA_PLUGIN_STATE_REFUSED,
+            "The plugin is too old: it supports interfaces %u to %u, this library "
+            "%u to %u. Install a newer plugin.",
+            manifest->abi_min, manifest->abi_max, ABI_MIN, ABI_MAX);
     if (manifest->abi_min > ABI_MAX)
-        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED,
-                               "The plugin is too new: it speaks interface %u to %u, this library "
-                               "%u to %u. Install a newer libzeta.",
-                               manifest->abi_min, manifest->abi_max, ABI_MIN, ABI_MAX);
+        return zeta_entry_stop(
+            entry, ZETA_PLUGIN_STATE_REFUSED,
+            "The plugin is too new: it supports interfaces %u to %u, this library "
+            "%u to %u. Install a newer libzeta.",
+            manifest->abi_min, manifest->abi_max, ABI_MIN, ABI_MAX);
     return true;
 }
 
@@ -221,8 +223,8 @@ bool zeta_negotiate(struct zeta_plugin_host *entry, zeta_plugin_negotiate_fn neg
         if (result == ZETA_PLUGIN_UNSUPPORTED_VERSION)
             return zeta_entry_stop(
                 entry, ZETA_PLUGIN_STATE_REFUSED,
-                "The plugin speaks none of the interfaces %u to %u of this library (its manifest "
-                "says %u to %u); use a plugin and a libzeta of the same time.%s%s",
+                "The plugin supports none of the interfaces %u to %u of this library (its manifest "
+                "says %u to %u); use a plugin and a libzeta of the same release.%s%s",
                 ABI_MIN, ABI_MAX, entry->manifest.abi_min, entry->manifest.abi_max,
                 sentence ? " " : "", sentence ? sentence : "");
         return zeta_entry_stop(

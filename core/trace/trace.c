@@ -218,7 +218,7 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
     bool complete = true;
 
     if (!writers)
-        return zeta_error_no_memory("the lists of those who trace API calls");
+        return zeta_error_no_memory("the list of API tracers");
     (void)pthread_mutex_lock(&writers->fork.lock);
     for (size_t i = 0; i < ZETA_FUNCTION_COUNT && complete; i++) {
         if (!listener->wants(listener, (enum zeta_function)i))
@@ -249,8 +249,7 @@ ze_result_t zeta_trace_add(struct zeta_trace_listener *listener)
     zeta_hazard_barrier();
     reclaim_locked(writers);
     (void)pthread_mutex_unlock(&writers->fork.lock);
-    return complete ? ZE_RESULT_SUCCESS
-                    : zeta_error_no_memory("the lists of those who trace API calls");
+    return complete ? ZE_RESULT_SUCCESS : zeta_error_no_memory("the list of API tracers");
 }
 
 void zeta_trace_remove(struct zeta_trace_listener *listener)

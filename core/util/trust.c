@@ -64,7 +64,7 @@ bool zeta_trust_check(int fd, enum zeta_trust level, bool named, char *reason, s
     (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     length = readlink(link, path, sizeof(path) - 1);
     if (length <= 0 || path[0] != '/' || fstat(fd, &status) != 0) {
-        (void)snprintf(reason, reason_bytes, "its place cannot be found out through %s", link);
+        (void)snprintf(reason, reason_bytes, "its path cannot be resolved through %s", link);
         return false;
     }
     path[length] = '\0';

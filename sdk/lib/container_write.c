@@ -232,7 +232,7 @@ static enum zeta_container_result explain_name(const char *path, int error,
     if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return zeta_container_fail(
             out_problem, ZETA_CONTAINER_IO,
-            "%s exists already and is no regular file, or a link; choose the name of a new file",
+            "%s exists already and is a link or not a regular file; choose the name of a new file",
             path);
     return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
                                "%s exists already; remove it or choose another name", path);

@@ -244,7 +244,7 @@ static void faulty__each_mistake__file_line_and_sentence(void **state)
          "b.yaml:6:1: set s has 0 metrics; 1 to 1024 are possible\n"},
         {METRIC("index: n, value: \"{m}\""),
          "b.yaml:6:35: {m} is no whole number over the index 'n'\n"},
-        {METRIC("index: n, value: \"{n\""), "b.yaml:6:35: a brace stands alone in '{n'\n"},
+        {METRIC("index: n, value: \"{n\""), "b.yaml:6:35: a brace has no partner in '{n'\n"},
         {METRIC("index: n, value: \"{n * 1.5}\""),
          "b.yaml:6:35: {n * 1.5} is no whole number over the index 'n'\n"},
         {METRIC("value: \"{1024}\""),

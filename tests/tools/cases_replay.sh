@@ -20,7 +20,7 @@ case_replay_devices_and_groups()
     out_has "Taped  "
     out_has "250 us"
     expect 0 zeta plugin list
-    out_has "A recording was asked for, which is shown by the plugin replay."
+    out_has "A recording is selected, which is shown by the plugin replay."
     zeta doctor >"$out" 2>"$err" || true # without a loader's list it has more to say
     out_has "plugins.replay.file = $work/r (environment ZETA_REPLAY)"
 }

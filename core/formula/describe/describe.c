@@ -648,7 +648,7 @@ static ze_result_t read_text(struct zeta_description *description, struct zeta_d
         return refuse(sink);
     if (zeta_catalog_set_count(description->catalog) != 1)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the description in the data holds %u sets, and one is needed",
+                          "the description in the data has %u sets, and one is needed",
                           zeta_catalog_set_count(description->catalog));
     return ZE_RESULT_SUCCESS;
 }

@@ -105,7 +105,7 @@ bool zeta_pattern_read(struct zeta_set_reader *reader, const struct zeta_yaml_no
             break;
         length = text[plain] == '{' ? strcspn(hole, "{}") : 0;
         if (text[plain] == '}' || hole[length] != '}') {
-            zeta_reader_error(reader, node, "a brace stands alone in '%.100s'", node->text);
+            zeta_reader_error(reader, node, "a brace has no partner in '%.100s'", node->text);
             return false;
         }
         if (!read_hole(reader, node, hole, length, index, counters,

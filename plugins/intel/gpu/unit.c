@@ -119,7 +119,7 @@ uint32_t zeta_intel_period_range(const struct zeta_plugin_device *device,
     if (most_ns == 0 || zeta_intel_period_ns(unit, least) <= most_ns)
         return ZETA_PLUGIN_SUCCESS;
     return zeta_host_fail(device->gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
-                          "%s: counters of the unit %s could come around unseen: they can within "
+                          "%s: counters of the unit %s could wrap unnoticed: they can within "
                           "%llu us, and the kernel lets reports come every %llu us at most often; "
                           "raise dev.i915.oa_max_sample_rate",
                           device->id, unit->name, (unsigned long long)(most_ns / 1000),

@@ -218,7 +218,7 @@ static bool has_oa(struct zeta_intel_gpu *gpu)
                         "with Linux 4.14.");
     else
         (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
-                       "The kernel says that this GPU has no OA unit: %s. So it is in guests that "
+                       "The kernel reports no OA unit for this GPU: %s. So it is in guests that "
                        "have a part of a GPU; sample on the host.",
                        zeta_intel_errno(-error).text);
     return false;
@@ -244,8 +244,8 @@ static void find_units(struct zeta_intel_gpu *gpu, uint32_t video, uint64_t oa_h
         return;
     }
     if (oa_hz == 0) {
-        set_reason(gpu, "The kernel does not tell how fast the GPU's clock is, without which "
-                        "reports have no time; that came with Linux 4.16.");
+        set_reason(gpu, "The kernel does not report the frequency of the GPU's clock, without "
+                        "which reports have no time; that came with Linux 4.16.");
         return;
     }
     if (formats[ZETA_INTEL_OAG].i915 == 0) {
@@ -275,7 +275,8 @@ uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
     if (error < 0) {
         /* One that was removed meanwhile must not take the others along. */
         (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
-                       "i915 does not answer what GPU this is: %s.", zeta_intel_errno(-error).text);
+                       "i915 does not report which GPU this is: %s.",
+                       zeta_intel_errno(-error).text);
         return ZETA_PLUGIN_SUCCESS;
     }
     if (get_param(gpu, I915_PARAM_REVISION, &value) == 0)

@@ -158,7 +158,7 @@ void zeta_intel_note_permission(struct zeta_intel_gpu *gpu, const char *sysctl)
 
     explain_permission(sysctl, why, sizeof(why));
     (void)snprintf(gpu->note, sizeof(gpu->note),
-                   "%s: the kernel will not let this process sample: %s", gpu->id, why);
+                   "%s: the kernel does not let this process sample: %s", gpu->id, why);
 }
 
 /* True if a descriptor of the process has that link. */

@@ -43,8 +43,8 @@ static bool list_count(struct zeta_xe_answer answer, const char *name, size_t el
     if (!take(answer, 0, &head, sizeof(head)))
         return say(problem, "the answer %s has %zu bytes", name, answer.bytes);
     if (head.count > (answer.bytes - sizeof(head)) / element_bytes)
-        return say(problem, "the answer %s tells of %u elements and has %zu bytes", name,
-                   head.count, answer.bytes);
+        return say(problem, "the answer %s reports %u elements and has %zu bytes", name, head.count,
+                   answer.bytes);
     *out_count = head.count;
     return true;
 }
@@ -99,11 +99,11 @@ bool zeta_xe_parse_gts(struct zeta_xe_answer answer, struct zeta_xe_gt_list *out
 
         (void)take(answer, sizeof(struct zeta_xe_list) + i * sizeof(gt), &gt, sizeof(gt));
         if (gt.tile_id >= ZETA_INTEL_TILES)
-            return say(problem, "the answer GT_LIST tells of tile %u, and no GPU has more than %d",
+            return say(problem, "the answer GT_LIST reports tile %u, and no GPU has more than %d",
                        gt.tile_id, ZETA_INTEL_TILES);
         for (uint32_t k = 0; k < out_gts->count; k++) {
             if (out_gts->items[k].gt_id == gt.gt_id)
-                return say(problem, "the answer GT_LIST tells of GT %u twice", gt.gt_id);
+                return say(problem, "the answer GT_LIST lists GT %u twice", gt.gt_id);
         }
         out_gts->items[out_gts->count++] = gt;
     }
@@ -209,7 +209,7 @@ static bool add_subslice(struct zeta_intel_topology *topology, uint32_t bit, uin
     const uint32_t slice = bit / per_slice;
 
     if (slice >= ZETA_INTEL_SLICES)
-        return say(problem, "the answer GT_TOPOLOGY tells of subslice %u: that is slice %u of %d",
+        return say(problem, "the answer GT_TOPOLOGY reports subslice %u, which is slice %u of %d",
                    bit, slice, ZETA_INTEL_SLICES);
     if (topology->subslice_mask[slice] == 0)
         topology->slices++;
@@ -241,12 +241,12 @@ bool zeta_xe_topology_make(const struct zeta_xe_masks *masks, const struct zeta_
         highest = bit;
     }
     if (topology.subslices == 0)
-        return say(problem, "the answer GT_TOPOLOGY tells of no subslice");
+        return say(problem, "the answer GT_TOPOLOGY reports no subslice");
     if (shape->subslices_per_slice == 0 && topology.max_slices == 1)
         topology.max_subslices = highest + 1;
     topology.max_eus = count_eus(masks, shape->graphics);
     if (topology.max_eus == 0)
-        return say(problem, "the answer GT_TOPOLOGY tells of no EU");
+        return say(problem, "the answer GT_TOPOLOGY reports no EU");
     topology.eus = topology.subslices * topology.max_eus;
     topology.l3_banks = zeta_xe_mask_count(&masks->l3_banks);
     memcpy(topology.engines, out_topology->engines, sizeof(topology.engines));
@@ -269,7 +269,7 @@ bool zeta_xe_parse_units(struct zeta_xe_answer answer, struct zeta_xe_unit_list 
         struct zeta_xe_unit *unit = &out_units->items[i];
 
         if (!take(answer, at, &unit->head, sizeof(unit->head)))
-            return say(problem, "the answer OA_UNITS tells of %u units and ends within unit %u",
+            return say(problem, "the answer OA_UNITS reports %u units and ends within unit %u",
                        head.num_oa_units, i);
         at += sizeof(unit->head);
         if (unit->head.num_engines > (answer.bytes - at) / sizeof(unit->engine))
@@ -319,14 +319,14 @@ bool zeta_xe_parse_eu_stall(struct zeta_xe_answer answer, struct zeta_intel_unit
     if (head.num_sampling_rates > (answer.bytes - sizeof(head)) / sizeof(uint64_t))
         return say(problem, "the answer EU_STALL ends within its rates");
     if (head.record_size == 0 || head.record_size > 4096)
-        return say(problem, "the answer EU_STALL tells of records of %llu bytes",
+        return say(problem, "the answer EU_STALL reports records of %llu bytes",
                    (unsigned long long)head.record_size);
     if ((head.capabilities & ZETA_XE_EU_STALL_CAPS_BASE) == 0)
-        return say(problem, "the answer EU_STALL tells of no capability");
+        return say(problem, "the answer EU_STALL reports no capability");
     take_rates(answer, head.num_sampling_rates, out_unit->rates,
                sizeof(out_unit->rates) / sizeof(out_unit->rates[0]));
     if (out_unit->rates[0] == 0)
-        return say(problem, "the answer EU_STALL tells of no rate");
+        return say(problem, "the answer EU_STALL reports no rate");
     out_unit->record_bytes = (uint32_t)head.record_size;
     *out_buffer_bytes = head.per_xecore_buf_size;
     return true;

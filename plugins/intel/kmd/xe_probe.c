@@ -45,8 +45,7 @@ static void refuse(struct zeta_intel_gpu *gpu, const char *format, ...)
 
 static void refuse_errno(struct zeta_intel_gpu *gpu, const char *query, int error)
 {
-    refuse(gpu, "The xe driver answered the question %s with %s.", query,
-           zeta_intel_errno(error).text);
+    refuse(gpu, "The xe driver failed the query %s: %s.", query, zeta_intel_errno(error).text);
 }
 
 /* Asks a question that must have an answer; without one there are no metrics. */
@@ -280,7 +279,7 @@ static void ask_tile(struct survey *survey, uint32_t index)
     tile->cs_timestamp_bits = LEAST_CLOCK_BITS;
     if (!gt) {
         refuse(survey->gpu,
-               "The xe driver tells of no GT with render or compute engines on tile "
+               "The xe driver reports no GT with render or compute engines on tile "
                "%u.",
                index);
         return;
@@ -364,7 +363,7 @@ static const char *unit_problem(const struct zeta_xe_oa_unit *head, const struct
     if (is_media && (head->capabilities & ZETA_XE_OA_CAPS_OAM) == 0)
         return "this kernel cannot use media units yet";
     if (head->oa_timestamp_freq == 0 || head->oa_timestamp_freq > 1000000000)
-        return "its clock has no sensible frequency";
+        return "the frequency of its clock is invalid";
     return gt ? NULL : "its GT does not exist";
 }
 
@@ -467,7 +466,7 @@ static void ask_units(struct survey *survey)
     ask_oa_units(survey);
     ask_eu_stall(survey);
     if (gpu->unit_count == 0)
-        refuse(gpu, "The xe driver tells of no counting unit that can be used: it has none for "
+        refuse(gpu, "The xe driver reports no counting unit that can be used: it has none for "
                     "virtual functions of a shared GPU (sample on the host), and none when the "
                     "firmware GuC is off (see dmesg).");
 }

@@ -78,7 +78,7 @@ uint32_t zeta_xe_config_get(struct zeta_intel_gpu *gpu, const struct zeta_intel_
             return refuse_config(gpu, program, -result);
     }
     return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
-                          "%s: the kernel says that it has the configuration %s already, but "
+                          "%s: the kernel reports that the configuration %s exists, but "
                           "%s/metrics/%s/id cannot be read; is /sys mounted?",
                           gpu->id, program->uuid, gpu->card, program->uuid);
 }

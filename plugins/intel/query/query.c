@@ -53,13 +53,13 @@ void zeta_intel_query_limits(const struct zeta_plugin_device *device,
                              struct zeta_plugin_limits *out_limits)
 {
     if (unit->kind == ZETA_INTEL_EU_STALL)
-        out_limits->no_queries = text("Samples of EUs say where kernels wait, and do not add up to "
-                                      "what a query could tell.");
+        out_limits->no_queries = text("Samples of EUs show where kernels wait; they do not add up "
+                                      "to counts of a query.");
     else if (!zeta_intel_sampler_is_possible(device, unit))
-        out_limits->no_queries = text(
-            "Counters of 32 bits could come around unseen between two reports: the kernel does "
-            "not allow reports often enough for the number of EUs and their clock. Raise "
-            "dev.i915.oa_max_sample_rate.");
+        out_limits->no_queries =
+            text("Counters of 32 bits could wrap unnoticed between two reports: the kernel does "
+                 "not allow reports often enough for the number of EUs and their clock. Raise "
+                 "dev.i915.oa_max_sample_rate.");
     else
         out_limits->query_note = text(
             "Counts what the whole GPU does between begin and end, whoever's work it is, right "

@@ -121,7 +121,7 @@ uint32_t zeta_intel_sampler_start(struct zeta_intel_sampler *sampler);
 /** Ends it, and waits for that. */
 void zeta_intel_sampler_stop(struct zeta_intel_sampler *sampler);
 
-/** The longest period in which no counter of the device can come around unseen. */
+/** The longest period in which no counter of the device can wrap unnoticed. */
 uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device);
 
 /** False if the kernel does not allow reports so often that no counter comes around unseen. */

@@ -414,7 +414,7 @@ static bool find_format(struct zeta_replay_recording *recording,
         return zeta_replay_fail(problem, "it cannot be opened: %s", strerror(errno));
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         (void)close(fd);
-        return zeta_replay_fail(problem, "it is no regular file");
+        return zeta_replay_fail(problem, "it is not a regular file");
     }
     got = pread(fd, head, sizeof(head), 0);
     (void)close(fd);

@@ -297,7 +297,7 @@ static const char *converse(struct process *process)
                                               : "it ended without an answer";
         gone = !is_running(process);
         if (!gone && !wait_for_news(process))
-            return "it took too long and was ended";
+            return "it took too long and was killed";
     }
 }
 

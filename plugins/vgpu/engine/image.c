@@ -84,7 +84,7 @@ static enum zeta_vgpu_result reserve(struct zeta_vgpu_image *image,
             (void)munmap(memory, total);
         return zeta_vgpu_fail(
             message, ZETA_VGPU_INVALID_IMAGE,
-            "the file wants addresses 0x%" PRIx64 " to 0x%" PRIx64
+            "the file needs the addresses 0x%" PRIx64 " to 0x%" PRIx64
             ", which are in use or cannot be mapped: link it position-independent (-pie)",
             elf->low, elf->low + total);
     }

@@ -218,9 +218,9 @@ enum zeta_vgpu_result zeta_vgpu_instance_attach(const struct zeta_vgpu_instance_
     for (unsigned attempt = 0; again; attempt++) {
         if (attempt == 100) {
             result = fail(out_message, instance->path,
-                          "is of memory that cannot be opened: it was overwritten, or who uses it "
-                          "has more rights (setcap, setuid) or another container; end those "
-                          "processes, or set ZETA_VGPU_INSTANCE to another name");
+                          "is of memory that cannot be opened: it was overwritten, or a process "
+                          "that uses it has more rights (setcap, setuid) or is in another "
+                          "container; end that process, or set ZETA_VGPU_INSTANCE to another name");
             goto refuse;
         }
         release(instance);

@@ -175,7 +175,7 @@ static bool check_layout(struct zeta_vgpu_elf *elf, struct zeta_vgpu_message *me
     if (!elf->movable && elf->low < LOWEST_FIXED_ADDRESS)
         return zeta_vgpu_reject(
             message,
-            "the file wants to be loaded at 0x%" PRIx64
+            "the load address of the file is 0x%" PRIx64
             ", addresses below 0x%x are never used: link it position-independent (-pie)",
             elf->low, LOWEST_FIXED_ADDRESS);
     if (executable != 1)

@@ -151,7 +151,7 @@ static void open__what_is_no_file__says_why(void **state)
     assert_int_equal(zeta_container_open_file(bed->path, &problem, &reader), ZETA_CONTAINER_IO);
     assert_non_null(strstr(problem.text, "No such file"));
     assert_int_equal(zeta_container_open_file(bed->folder, &problem, &reader), ZETA_CONTAINER_IO);
-    assert_non_null(strstr(problem.text, "no regular file"));
+    assert_non_null(strstr(problem.text, "not a regular file"));
 }
 
 /* Rule 16.13. */

@@ -141,7 +141,7 @@ static void probe__gpu_does_not_answer__is_a_gpu_without_metrics(void **state)
     change.id = I915_PARAM_CHIPSET_ID;
     change.error = ENODEV;
     probe();
-    assert_non_null(strstr(gpu.no_metrics, "does not answer what GPU this is: ENODEV"));
+    assert_non_null(strstr(gpu.no_metrics, "does not report which GPU this is: ENODEV"));
 }
 
 static void probe__any_parameter_fails__is_survived(void **state)

@@ -83,7 +83,7 @@ static void check__hang__is_ended_in_time(void **state)
 
     (void)state;
     expect_fault("init-hang", ZETA_NS_PER_S / 2, ZETA_PLUGIN_STATE_FAILED,
-                 "did not come back within 500 ms in init");
+                 "did not return within 500 ms in init");
     assert_cmp(zeta_monotonic_ns() - begin_ns, <, 30 * ZETA_NS_PER_S);
     /* No child is left behind. */
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);

@@ -365,7 +365,7 @@ static void file__that_is_none__is_refused(void **state)
     assert_null(zeta_replay_recording_load("/nonexistent/file", NULL, &problem));
     assert_non_null(strstr(problem.text, "No such file"));
     assert_null(zeta_replay_recording_load("/", NULL, &problem));
-    assert_non_null(strstr(problem.text, "no regular file"));
+    assert_non_null(strstr(problem.text, "not a regular file"));
 }
 
 static int set_up(void **state)

@@ -266,7 +266,7 @@ case_hardware_guest_without_oa()
 {
     expect 0 on "--device tgl-gt2 --no-oa" "$bin/zeta" plugin list
     out_has "sample on the host"
-    said_once "has no OA unit"
+    said_once "no OA unit for this GPU"
     expect 1 on "--device tgl-gt2 --no-oa" "$bin/zeta" stat -a --for 1s
     err_has "ZETA_PLUGINS_SELECT=vgpu"
 }

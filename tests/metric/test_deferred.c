@@ -13,6 +13,7 @@
 #include "core/formula/compile/compile.h"
 #include "core/formula/describe/describe.h"
 #include "core/formula/evaluate/sum.h"
+#include "core/util/error.h"
 #include "tests/metric/support.h"
 #include "tests/support/suite.h"
 
@@ -168,6 +169,7 @@ static void deferred__mistakes__found_by_the_first_use(void **state)
                                                                              &compiling, &compiled),
                          ZE_RESULT_SUCCESS);
         assert_int_equal(zeta_compiled_check(compiled), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_non_null(strstr(zeta_error_describe(), "cannot be used on this device"));
         assert_int_equal(zeta_compiled_metric_count(compiled), 0);
         assert_int_equal(zeta_compiled_program(compiled, &entries), 0);
         assert_int_equal(zeta_compiled_longest_ns(compiled), 0);

@@ -9,6 +9,7 @@
 #include "core/formula/compile/program.h"
 #include "core/formula/sets/query_form.h"
 #include "core/util/cleanup.h"
+#include "core/util/error.h"
 
 struct compiler {
     const struct zeta_compiled *compiled;
@@ -503,7 +504,17 @@ const struct zeta_set *zeta_compiled_set(const struct zeta_compiled *compiled)
 
 ze_result_t zeta_compiled_check(const struct zeta_compiled *compiled)
 {
-    return zeta_compiled_body(compiled)->result;
+    const ze_result_t result = zeta_compiled_body(compiled)->result;
+    const struct zeta_set *set = compiled->set;
+
+    if (result == ZE_RESULT_SUCCESS)
+        return result;
+    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return zeta_error_no_memory("the metrics of a set");
+    return zeta_error(result,
+                      "set %s (%s:%u) cannot be used on this device; the log of its first use says "
+                      "why",
+                      set->name, set->file, set->line);
 }
 
 uint32_t zeta_compiled_metric_count(const struct zeta_compiled *compiled)

@@ -73,7 +73,7 @@ void zeta_compiled_destroy(struct zeta_compiled *compiled);
 
 /**
  * The result of compiling the whole set: the errors of zeta_set_compile(), of zeta_catalog_link()
- * for a deferred one. A set with an error has no metrics and no program.
+ * for a deferred one; leaves a sentence. A set with an error has no metrics and no program.
  */
 ze_result_t zeta_compiled_check(const struct zeta_compiled *compiled);
 

@@ -396,26 +396,33 @@ failed:
     return body;
 }
 
-const struct zeta_compiled_body *zeta_compiled_body(const struct zeta_compiled *compiled)
+/* Apart from zeta_compiled_body(), whose other calls are to cost a load. */
+static __attribute__((noinline)) const struct zeta_compiled_body *
+make_body_once(struct zeta_compiled *compiled)
 {
     static const struct zeta_compiled_body none = {.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY};
-    struct zeta_compiled *target = (struct zeta_compiled *)(uintptr_t)compiled;
-    struct zeta_compiled_body *body = atomic_load_explicit(&target->body, memory_order_acquire);
     struct zeta_diagnostics sink = {.report = compiled->report,
                                     .context = compiled->report_context};
-    struct zeta_compiled_body *made;
+    struct zeta_compiled_body *made = make_body(compiled, &sink);
+    struct zeta_compiled_body *body = NULL;
 
-    if (body)
-        return body;
-    made = make_body(compiled, &sink);
     if (!made || made->result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
         free_body(made); /* may work later */
         return &none;
     }
-    if (atomic_compare_exchange_strong(&target->body, &body, made))
+    if (atomic_compare_exchange_strong(&compiled->body, &body, made))
         return made;
     free_body(made);
     return body;
+}
+
+const struct zeta_compiled_body *zeta_compiled_body(const struct zeta_compiled *compiled)
+{
+    struct zeta_compiled *target = (struct zeta_compiled *)(uintptr_t)compiled;
+    const struct zeta_compiled_body *body =
+        atomic_load_explicit(&target->body, memory_order_acquire);
+
+    return body ? body : make_body_once(target);
 }
 
 static void compiled_freep(struct zeta_compiled **compiled)

@@ -258,6 +258,9 @@ static void frequency__any_work_and_period__never_above_the_nominal_one(void **s
             assert_cmp(row_of(r, CLOCKS), <=, row_ticks(r) * 40);
             assert_cmp(row_of(r, EU_ACTIVE), <=, row_of(r, CLOCKS) * 128);
         }
+        /* On a busy host the last work may come some rows later. */
+        for (unsigned tries = 0; i < 3 && tries < 100 && GREW(KERNELS) < 2; tries++)
+            count = 1 + host_read_past_now(&host, stream, reports[1], 16383);
         if (i < 3) {
             assert_int_equal(GREW(COPIED), 8u << 20);
             assert_int_equal(GREW(KERNELS), 2);

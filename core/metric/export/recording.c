@@ -108,7 +108,7 @@ static ze_result_t describe_device(struct zeta_recording *recording, struct zeta
 static ze_result_t add_device(struct zeta_recording *recording, struct zeta_device *device,
                               uint32_t *out_number)
 {
-    struct zeta_device *root = device->parent ? device->parent : device;
+    struct zeta_device *root = zeta_device_root(device);
     uint32_t parent = 0;
     ze_result_t result = describe_device(recording, root, 0, &parent);
     uint32_t number = parent;

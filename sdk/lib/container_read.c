@@ -144,7 +144,8 @@ enum zeta_container_result zeta_container_open_file(const char *path,
     if (!S_ISREG(status.st_mode)) {
         zeta_container_reader_destroy(reader);
         return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
-                                   "%s is not a regular file; save what it gives in one", path);
+                                   "%s is not a regular file; save its contents to a file first",
+                                   path);
     }
     reader->size = (uint64_t)status.st_size;
     return open_reader(reader, out_problem, out_reader);

@@ -71,7 +71,7 @@ case_replay_ratio_is_of_all_counts()
     out_has "1,0,40000,0,0,,0,"
     out_has "1,0,40000,0,1,0,0,"
     expect 0 zeta report --html="$work/page.html" "$work/again"
-    page_holds "$work/page.html" 'abs(metric("HitRate")["v"] - 9700000 / 100100) < 1e-9'
+    page_holds "$work/page.html" 'abs(metric("HitRate")["value"] - 9700000 / 100100) < 1e-9'
     page_holds "$work/page.html" '[l := metric("HitRate")["lines"][0]["value"]] and len(l) == 400'
     page_holds "$work/page.html" 'sum(v is False for v in metric("HitRate")["lines"][0]["value"]) == 200'
 }

@@ -27,7 +27,7 @@ import json, re, sys
 page = open(sys.argv[1], encoding="utf-8").read()
 d = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
 def metric(name):
-    return next(m for g in d["groups"] for m in g["metrics"] if m["n"] == name)
+    return next(m for g in d["groups"] for m in g["metrics"] if m["name"] == name)
 sys.exit(0 if eval(sys.argv[2]) else 1)
 END
 }
@@ -236,12 +236,12 @@ case_report_page()
 {
     record_matmul
     expect 0 report "--html=$work/page.html" "$work/r"
-    page_holds "$work/page.html" 'd["facts"][0] == ["Program", d["facts"][0][1]] and "matmul 128" in d["facts"][0][1]'
-    page_holds "$work/page.html" 'metric("InstFp32")["v"] == 2 * 128**3 and len(metric("InstFp32")["lines"][0]["value"]) > 30'
+    page_holds "$work/page.html" '"matmul 128" in " ".join(d["program"])'
+    page_holds "$work/page.html" 'metric("InstFp32")["value"] == 2 * 128**3 and len(metric("InstFp32")["lines"][0]["value"]) > 30'
     # A point has the value of its rows.
     page_holds "$work/page.html" 'max(v for v in metric("GpuBusy")["lines"][0]["value"] if v) == 100'
-    page_holds "$work/page.html" '[d["names"][s[2]] for l in d["lanes"] for s in l["s"]] == ["copy", "copy", "matmul", "copy"]'
-    page_holds "$work/page.html" 'sum(v or 0 for v in next(m for e in d["events"] for m in e["metrics"] if m["n"] == "GroupBegin")["sum"]) == 64'
+    page_holds "$work/page.html" '[d["names"][s[2]] for l in d["lanes"] for s in l["spans"]] == ["copy", "copy", "matmul", "copy"]'
+    page_holds "$work/page.html" 'sum(v or 0 for v in next(m for e in d["events"] for m in e["metrics"] if m["name"] == "GroupBegin")["counts"]) == 64'
     # Nothing is loaded from anywhere.
     grep -q "default-src 'none'" "$work/page.html" || die "the page may load what it wants"
     ! grep -Eqi '(src|href)=|url\(|@import|https?://|fetch\(|innerHTML|eval\(' "$work/page.html" \
@@ -353,7 +353,7 @@ case_report_instruction_pointers()
     out_has "Kernel    Samples"
     out_has "matmul "
     TMPDIR=$work XDG_RUNTIME_DIR= expect 0 report "--html=$work/page.html" "--json=$json" "$work/r"
-    page_holds "$work/page.html" 'any(l[0] == "matmul" for l in d["profile"]["lines"])'
+    page_holds "$work/page.html" 'any(l["kernel"] == "matmul" for l in d["profile"]["lines"])'
     holds "$json" '"profile" in d'
     [ "$(ls "$work" | grep -c zeta-report)" -eq 0 ] || die "files are left in $work"
 }
@@ -405,9 +405,9 @@ END
     expect 0 report "--html=$work/page.html" "--json=$json" "$work/r"
     [ "$(grep -c '</script>' "$work/page.html")" -eq 2 ] || die "a name ends a script"
     ! grep -q '<svg\|<img\|<b>' "$work/page.html" || die "a name is an element"
-    page_holds "$work/page.html" 'any("<script>alert(1)" in f[1] for f in d["facts"])'
-    page_holds "$work/page.html" 'len(d["kernels"]) == 2 and any(k["n"].startswith("</script><b>") for k in d["kernels"])'
-    page_holds "$work/page.html" 'any(l["n"] == "<svg onload=x>" for l in d["lanes"])'
+    page_holds "$work/page.html" 'any("<script>alert(1)" in word for word in d["program"])'
+    page_holds "$work/page.html" 'len(d["kernels"]) == 2 and any(k["name"].startswith("</script><b>") for k in d["kernels"])'
+    page_holds "$work/page.html" 'any(l["name"] == "<svg onload=x>" for l in d["lanes"])'
     holds "$json" 'len(d["kernels"]) == 2'
     ! LC_ALL=C grep -q "$(printf '\033')" "$work/page.html" || die "the page has control characters"
 }

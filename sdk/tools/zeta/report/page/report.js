@@ -1,8 +1,12 @@
 'use strict';
 (() => {
-  const data = JSON.parse(document.getElementById('data').textContent);
+  // What zeta report --json writes, with more members for plots. Whoever made a recording chose its
+  // names: of control characters nothing is left.
+  const data = JSON.parse(document.getElementById('data').textContent, (key, value) =>
+    typeof value === 'string' ? value.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?') : value);
   const page = document.getElementById('page');
-  const whole = [data.from, Math.max(data.to, data.from + 1)];
+  const from = data.recording.from_ns || 0;
+  const whole = [from, from + Math.max(data.elapsed_ns, 1)];
   let view = whole.slice();
   let cursor = null;
 
@@ -86,11 +90,12 @@
       make('table', {}, make('thead', {}, make('tr', {}, ...heads)), body)), more);
   };
 
-  const metricTable = (metrics) => table([
+  // described: the same metrics, with their kinds and descriptions.
+  const metricTable = (metrics, described) => table([
     { title: 'Metric', text: true, hint: (row) => row[6] },
     { title: 'Value', show: number }, { title: '', text: true },
     { title: 'Min', show: number }, { title: 'Max', show: number }, { title: 'Unit', text: true },
-  ], metrics.map((m) => [m.n, m.v, m.k, m.min, m.max, m.u, m.d]));
+  ], metrics.map((m, i) => [m.name, m.value, described[i].kind, m.min, m.max, m.unit, described[i].description]));
 
   const groupLine = (g) => `${number(g.samples)} samples` +
     (g.period_ns ? `, every ${time(g.period_ns)}` : '') + `, ${g.losses}`;
@@ -98,14 +103,17 @@
   // ---- summary -----------------------------------------------------------------------------
 
   const summary = () => {
-    const program = data.facts.find((fact) => fact[0] === 'Program');
-    const name = program ? program[1].replace(/^\S*\//, '') : 'Recording';
+    const program = (data.program || []).join(' ');
+    const name = program.replace(/^\S*\//, '') || 'Recording';
+    const { begin, end, host, file_bytes: bytes, cut } = data.recording;
     document.title = name + ' — Zeta report';
     const list = make('dl', { class: 'facts' });
-    for (const [label, value] of data.facts)
-      list.append(make('dt', {}, label), make('dd', {}, value));
+    for (const [label, value] of [['Program', program], ['Begin', begin], ['End', end], ['Host', host],
+      ...data.devices.map((d) => ['Device', `${d.name} (${d.class}, ${d.id})`]),
+      ['Length', data.elapsed_ns && time(data.elapsed_ns)], ['File', `${data.path}, ${bytes} bytes${cut ? ', cut' : ''}`]])
+      if (value) list.append(make('dt', {}, label), make('dd', {}, value));
     page.append(make('header', { class: 'card' }, make('h1', {}, name), list,
-      ...data.notes.map((note) => make('p', { class: 'note' }, note))));
+      ...data.recording.notes.map((note) => make('p', { class: 'note' }, note))));
   };
 
   // ---- plots -------------------------------------------------------------------------------
@@ -164,7 +172,7 @@
     context.clip();
     context.strokeStyle = style('--mark');
     context.setLineDash([3, 3]);
-    for (const [at] of data.markers) {
+    for (const { time_ns: at } of data.markers) {
       if (at < view[0] || at > view[1]) continue;
       context.beginPath();
       context.moveTo(toX(at, width), 0);
@@ -254,7 +262,7 @@
     return make('div', { class: 'plot' }, canvas);
   };
 
-  // series: {title, unit, w: ns of a point, rows: most rows of a point, value, low, high}; a point
+  // series: {title, unit, width_ns: of a point, rows: most rows of a point, value, low, high}; a point
   // of an array is null without rows, and false if its rows have no value.
   const line = (series, color) => {
     const holes = series.holes ||= new Set();
@@ -262,7 +270,7 @@
       array.forEach((v, i) => { if (v === false) { holes.add(i); array[i] = null; } });
     const canvas = make('canvas', { role: 'img', 'aria-label': series.title });
     const value = make('output');
-    const index = () => Math.floor(cursor / series.w);
+    const index = () => Math.floor(cursor / series.width_ns);
     const height = 84, top = 6, bottom = 78;
     const high = series.high || series.value, low = series.low || series.value;
     listen(canvas);
@@ -270,8 +278,8 @@
       series,
       draw() {
         const [context, width] = prepare(canvas, height);
-        const first = Math.max(0, Math.floor(view[0] / series.w) - 1);
-        const last = Math.min(series.value.length - 1, Math.ceil(view[1] / series.w) + 1);
+        const first = Math.max(0, Math.floor(view[0] / series.width_ns) - 1);
+        const last = Math.min(series.value.length - 1, Math.ceil(view[1] / series.width_ns) + 1);
         let max = 0, min = 0;
         for (let i = first; i <= last; i++) {
           if (high[i] !== null && high[i] > max) max = high[i];
@@ -295,12 +303,12 @@
         context.beginPath();
         context.rect(left, 0, width, height);
         context.clip();
-        const x = (i) => toX((i + 0.5) * series.w, width);
+        const x = (i) => toX((i + 0.5) * series.width_ns, width);
         if (series.high) {
           context.fillStyle = color + '38';
           for (let i = first; i <= last; i++) {
             if (high[i] === null) continue;
-            const a = toX(i * series.w, width), b = toX((i + 1) * series.w, width);
+            const a = toX(i * series.width_ns, width), b = toX((i + 1) * series.width_ns, width);
             context.fillRect(a, toY(high[i]), Math.max(b - a, 1), Math.max(toY(low[i]) - toY(high[i]), 1));
           }
         }
@@ -324,13 +332,13 @@
         const i = cursor === null ? -1 : index();
         if (i < 0 || series.value[i] === undefined || series.value[i] === null) value.textContent = '';
         else value.textContent = number(series.value[i]) +
-          (series.high ? ` (${short(low[i])} to ${short(high[i])})` : '') + ` at ${place(cursor, series.w)}`;
+          (series.high ? ` (${short(low[i])} to ${short(high[i])})` : '') + ` at ${place(cursor, series.width_ns)}`;
       },
     };
     plots.push(plot);
     plot.element = make('div', { class: 'plot' }, make('div', { class: 'label' },
       make('b', {}, series.title), make('span', {}, series.unit),
-      make('span', {}, series.high ? `value and range of ≤ ${series.rows} rows (${time(series.w)})` : ''),
+      make('span', {}, series.high ? `value and range of ≤ ${series.rows} rows (${time(series.width_ns)})` : ''),
       value), canvas);
     return plot;
   };
@@ -339,14 +347,14 @@
   const colorOf = (index) => colors[index % colors.length];
 
   const lane = (entry) => {
-    const canvas = make('canvas', { role: 'img', 'aria-label': entry.n });
+    const canvas = make('canvas', { role: 'img', 'aria-label': entry.name });
     const height = 22;
     // Spans of a lane are in order of their begin: the last that begins before a time.
     const find = (ns) => {
-      let low = 0, high = entry.s.length;
+      let low = 0, high = entry.spans.length;
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (entry.s[middle][0] <= ns) low = middle + 1;
+        if (entry.spans[middle][0] <= ns) low = middle + 1;
         else high = middle;
       }
       return low - 1;
@@ -354,7 +362,7 @@
     const title = (span) => data.names[span[2]] +
       (span[3] > 1 ? ` and ${number(span[3] - 1)} more runs` : '');
     listen(canvas, (ns) => {
-      const span = entry.s[find(ns)];
+      const span = entry.spans[find(ns)];
       return span && span[1] >= ns ? `${title(span)}\n${time(span[1] - span[0])} from ${place(span[0], span[1] - span[0])}` : '';
     });
     plots.push({
@@ -366,8 +374,8 @@
         context.clip();
         context.textAlign = 'left';
         let drawn = -1;
-        for (let i = Math.max(0, find(view[0])); i < entry.s.length && entry.s[i][0] <= view[1]; i++) {
-          const span = entry.s[i], a = toX(span[0], width), b = Math.max(toX(span[1], width), a + 1);
+        for (let i = Math.max(0, find(view[0])); i < entry.spans.length && entry.spans[i][0] <= view[1]; i++) {
+          const span = entry.spans[i], a = toX(span[0], width), b = Math.max(toX(span[1], width), a + 1);
           if (b <= drawn + 0.5) continue;
           context.fillStyle = colorOf(span[2]);
           context.fillRect(a, 3, b - a, height - 6);
@@ -383,7 +391,7 @@
         drawMarks(context, width, height);
       },
     });
-    return make('div', { class: 'plot' }, make('div', { class: 'label' }, make('span', {}, entry.n)), canvas);
+    return make('div', { class: 'plot' }, make('div', { class: 'label' }, make('span', {}, entry.name)), canvas);
   };
 
   const allSeries = () => {
@@ -391,19 +399,19 @@
     for (const group of data.groups) {
       for (const metric of group.metrics)
         for (const l of metric.lines)
-          all.push({ ...l, title: metric.n + (metric.lines.length > 1 ? `, tile ${l.tile}` : ''),
-            unit: metric.u, group: group.name, hint: metric.d, max: metric.max });
+          all.push({ ...l, title: metric.name + (metric.lines.length > 1 ? `, tile ${l.tile}` : ''),
+            unit: metric.unit, group: group.name, hint: metric.description, max: metric.max });
     }
     for (const stream of data.events)
       for (const m of stream.metrics)
-        if (m.c > 0 && m.sum.length) all.push({ title: m.n, unit: `events each ${time(m.w)}`, group: stream.name,
-          hint: m.d, w: m.w, value: m.sum, rows: 1, max: 0 });
+        if (m.entries > 0 && m.counts.length) all.push({ title: m.name, unit: `events each ${time(m.width_ns)}`,
+          group: stream.name, hint: m.description, width_ns: m.width_ns, value: m.counts, rows: 1, max: 0 });
     return all;
   };
 
   const timeline = () => {
     const series = allSeries();
-    if (!series.length && !data.lanes.some((l) => l.s.length)) return;
+    if (!series.length && !data.lanes.some((l) => l.spans.length)) return;
     const area = make('div');
     const chosen = new Map();
     const toggle = (index, on) => {
@@ -447,7 +455,7 @@
     if (series.length)
       section.append(make('details', { class: 'choose' }, make('summary', {}, `Metrics (${series.length})`), filter, choices));
     section.append(area);
-    for (const entry of data.lanes) if (entry.s.length) section.append(lane(entry));
+    for (const entry of data.lanes) if (entry.spans.length) section.append(lane(entry));
     section.append(axis());
     section.append(make('p', { class: 'soft' }, 'Drag over a plot to zoom, turn the wheel, click twice for everything.' +
       ' A line is the value over all rows of a point, amounts per row; the shade behind it reaches from the smallest row to the largest.' +
@@ -465,19 +473,21 @@
     if (!data.kernels.length) return;
     const details = make('div');
     const show = (kernel) => {
-      details.replaceChildren(make('h3', {}, `${kernel.n}: metrics of the rows inside its runs`));
+      details.replaceChildren(make('h3', {}, `${kernel.name}: metrics of the rows inside its runs`));
       for (const group of kernel.groups)
-        details.append(make('p', { class: 'soft' }, `${group.name}: ${number(group.samples)} rows`), metricTable(group.metrics));
+        details.append(make('p', { class: 'soft' }, `${group.name}: ${number(group.samples)} rows`), 
+          metricTable(group.metrics, data.groups.find((g) => g.name === group.name).metrics));
       if (!kernel.groups.length) details.append(make('p', { class: 'soft' }, 'No row lies inside a run.'));
     };
-    const rows = data.kernels.map((k) => [k.n, k.c, k.t, k.t / k.c, k.min, k.max, k.groups.reduce((s, g) => s + g.samples, 0), k]);
+    const rows = data.kernels.map((k) => [k.name, k.count, k.total_ns, k.total_ns / k.count, k.min_ns, k.max_ns,
+      k.groups.reduce((s, g) => s + g.samples, 0), k]);
     card('Kernels', table([
       { title: 'Kernel', text: true, show: (name, row) => make('button', { onclick: () => show(row[7]) }, name) },
       { title: 'Runs', show: number }, { title: 'Total', show: (v) => time(v) }, { title: 'Mean', show: (v) => time(v) },
       { title: 'Min', show: (v) => time(v) }, { title: 'Max', show: (v) => time(v) }, { title: 'Rows inside', show: number },
     ], rows, 2, true), make('p', { class: 'soft' },
       'A row belongs to a kernel if it lies wholly inside one run while nothing else runs; nothing is interpolated. ' +
-      data.groups.map((g) => `${g.name}: ${number(g.shared)} rows shared, ${number(g.idle)} while nothing ran`).join('; ') +
+      data.kernel_rows.map((g) => `${g.group}: ${number(g.shared)} rows shared, ${number(g.idle)} while nothing ran`).join('; ') +
       '. Choose a kernel for its metrics.'), details);
   };
 
@@ -485,7 +495,8 @@
     const columns = (name) => [{ title: name, text: true }, { title: 'Times', show: number }, { title: 'Total', show: (v) => time(v) },
       { title: 'Mean', show: (v) => time(v) }, { title: 'Min', show: (v) => time(v) }, { title: 'Max', show: (v) => time(v) },
       { title: 'Errors', show: (v) => v ? number(v) : '' }];
-    const rows = (list) => list.map(([n, c, t, a, b, e]) => [n, c, t, t / c, a, b, e]);
+    const rows = (list) => list.map((a) =>
+      [a.name, a.count, a.total_ns, a.total_ns / a.count, a.min_ns, a.max_ns, a.errors]);
     if (data.calls.length) card('Calls', table(columns('Function'), rows(data.calls), 2, true));
     if (data.work.length) card('Work of the devices', table(columns('Work').slice(0, 6), rows(data.work), 2, true));
   };
@@ -493,25 +504,27 @@
   const profile = () => {
     if (!data.profile) return;
     const p = data.profile;
-    card('Where threads were', make('p', { class: 'soft' }, `${number(p.total)} samples, ${p.losses}` +
+    card('Where threads were', make('p', { class: 'soft' }, `${number(p.samples)} samples, ${p.losses}` +
       (p.left_out ? `; ${number(p.left_out)} places with fewer samples are left out` : '')),
     table([{ title: 'Kernel', text: true }, { title: 'Place', text: true, show: (v) => v.replace(/^.*\//, ''), hint: (row) => row[1] },
       { title: 'Samples', show: number }, ...p.reasons.map((title) => ({ title, show: (v) => v ? number(v) : '' }))],
-    p.lines, 2, true));
+    p.lines.map((l) => [l.kernel || '(unknown)', l.file ? `${l.file}:${l.line || '?'}` : '0x' + l.address.toString(16),
+      l.samples, ...p.reasons.map((reason) => l[reason])]), 2, true));
   };
 
   summary();
   timeline();
   kernels();
   for (const group of data.groups)
-    card(group.name, make('p', { class: 'soft' }, groupLine(group)), metricTable(group.metrics));
+    card(group.name, make('p', { class: 'soft' }, groupLine(group)), metricTable(group.metrics, group.metrics));
   for (const stream of data.events)
     card(stream.name, make('p', { class: 'soft' }, stream.losses),
       table([{ title: 'Event', text: true, hint: (row) => row[2] }, { title: 'Entries', show: number }],
-        stream.metrics.filter((m) => m.c).map((m) => [m.n, m.c, m.d])));
+        stream.metrics.filter((m) => m.entries).map((m) => [m.name, m.entries, m.description])));
   profile();
   calls();
   if (data.markers.length)
-    card('Markers', table([{ title: 'Time', show: (v) => place(v, 1000) }, { title: 'Value' }, { title: 'Source', text: true }], data.markers, 0, false));
+    card('Markers', table([{ title: 'Time', show: (v) => place(v, 1000) }, { title: 'Value' }, { title: 'Source', text: true }],
+      data.markers.map((m) => [m.time_ns, m.value, m.source]), 0, false));
   page.append(make('p', { class: 'soft' }, `Written by zeta ${data.version}. This page needs no network.`), tip);
 })();

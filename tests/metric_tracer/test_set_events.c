@@ -115,7 +115,7 @@ static void events__layout_with_a_mistake__is_refused(void **state)
     refuse(10, "      ticks: {at: 8, width: 64, type: f64}", "is an integer");
     refuse(10, "      ticks: {at: 8, width: 64, delta: true}", "delta belongs to layouts");
     refuse(12, "", "needs 'events'");
-    refuse(12, "    events: {}", "1 to 256 types");
+    refuse(12, "    events: {}", "events must have 1 to 256 members, not 0");
     refuse(12, "    events: [begin]", "events");
     refuse(12, "    events: {begin: 0}", "integer from 1 to 4095");
     refuse(12, "    events: {begin: 4096}", "integer from 1 to 4095");
@@ -135,7 +135,7 @@ static void events__set_with_a_mistake__is_refused(void **state)
     refuse(22, "    sampling: [tracer]\n    program: [{registers: [[0x100, 1]]}]",
            "runs no program");
     refuse(25, "         value: type}", "metric Begin needs 'events'");
-    refuse(25, "         events: [], value: type}", "1 to 256 types");
+    refuse(25, "         events: [], value: type}", "events must have 1 to 256 members, not 0");
     refuse(25, "         events: begin, value: type}", "events");
     refuse(25, "         events: [nothing], value: type}",
            "f.yaml:25:19: layout trace has no event type 'nothing'");

@@ -422,7 +422,7 @@ static void faulty_parameters__are_refused(void **state)
 
     (void)state;
     expect_refused(parameter, "is not one of its values");
-    expect_refused(empty, "a parameter has 1 to");
+    expect_refused(empty, "values must have 1 to 64 members, not 0");
     expect_refused(range, "the smallest value of a range comes first");
     expect_refused(wide, "no number of the parameter's value type");
     expect_refused(instances, "only a disaggregation");
@@ -435,7 +435,8 @@ static void faulty_programmables__are_refused(void **state)
     static const struct {
         const char *from, *to, *part;
     } changes[] = {
-        {"parameters: [Where, Factor, Share]", "parameters: []", "a programmable has 1 to"},
+        {"parameters: [Where, Factor, Share]", "parameters: []",
+         "parameters must have 1 to 8 members, not 0"},
         {"parameters: [Where, Factor, Share]", "parameters: [Nothing]",
          "unknown parameter 'Nothing'"},
         {"parameters: [Where, Factor, Share]", "parameters: [Where, Where]",

@@ -56,6 +56,12 @@ struct zeta_pattern {
     uint32_t counters; /**< that it takes of a use: the largest number in it */
 };
 
+/** The name of a part that the linker looks up, and where it was written. */
+struct zeta_reference {
+    const char *name;
+    uint32_t line, column;
+};
+
 /** A counter that a use of a shared metric gives. */
 struct zeta_counter_name {
     const char *bank;
@@ -123,10 +129,7 @@ struct zeta_loaded_set {
     const struct zeta_loaded_set
         *also_of; /**< it is this one on a further unit; NULL: it is none */
     bool faulty;  /**< the linker refused it */
-    const char *unit_name;
-    uint32_t unit_line, unit_column;
-    const char *layout_name;
-    uint32_t layout_line, layout_column;
+    struct zeta_reference unit, layout;
 };
 
 struct zeta_catalog {
@@ -178,83 +181,78 @@ struct zeta_word {
     uint32_t value;
 };
 
+/** What the value of a key is, and the type of the place that it is read into. */
+enum zeta_key_kind {
+    ZETA_KEY_OTHER,       /**< read apart */
+    ZETA_KEY_TEXT,        /**< const char *: of min to max bytes (0: 255), no control characters */
+    ZETA_KEY_REFERENCE,   /**< struct zeta_reference: a text that the linker looks up */
+    ZETA_KEY_NAME,        /**< const char *: a letter or '_', then letters, digits, '_' */
+    ZETA_KEY_DASHED_NAME, /**< the same with '-' */
+    ZETA_KEY_U32,         /**< uint32_t from min to max */
+    ZETA_KEY_WORD,        /**< uint32_t or enum: one of words */
+    ZETA_KEY_FLAGS,       /**< uint32_t: a list of words, at least one */
+    ZETA_KEY_EXPR         /**< struct zeta_expr * */
+};
+
+/** A key of a mapping, and where its value goes in an object. Tables end with a NULL key. */
+struct zeta_key {
+    const char *key;
+    enum zeta_key_kind kind;
+    size_t offset;
+    bool optional; /**< missing: the place stays as it is */
+    uint32_t min, max;
+    const struct zeta_word *words;
+};
+
 /* Helpers of reading (set_read.c). Those that return bool report what is wrong before false. */
 
 /** Reports an error at a node. */
 void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                        const char *format, ...) ZETA_PRINTF(3, 4);
-
 /** Notes that memory is exhausted; returns false. */
 bool zeta_reader_no_memory(struct zeta_set_reader *reader);
-
 /** Memory of what is read, zeroed; NULL, and noted, when it is exhausted. */
 void *zeta_reader_alloc(struct zeta_set_reader *reader, size_t size_bytes);
-
 /** Adds an item to a part of the catalog; false, and noted, without memory. */
 bool zeta_reader_add(struct zeta_set_reader *reader, struct zeta_vector *vector, void *item);
-
 /** Counts what is made of a few bytes. False, with an error, when it is too much. */
 bool zeta_reader_may_make(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           uint32_t count);
-
 /** True if the node is of that kind. what names it in the message. */
 bool zeta_reader_kind(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                       enum zeta_yaml_kind kind, const char *what);
-
-/** Warns about members whose key is not in the NULL-terminated list. */
-void zeta_reader_check_keys(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                            const char *const *keys);
-
-/** The member with this key; NULL, with an error at the mapping, if it is missing. */
-const struct zeta_yaml_node *zeta_reader_need(struct zeta_set_reader *reader,
-                                              const struct zeta_yaml_node *mapping,
-                                              const char *key);
-
-/**
- * Reads a text without control characters, shorter than ZETA_SET_TEXT_BYTES, into the catalog.
- * Missing: *out_text is fallback; with a NULL fallback the key is required.
- */
-bool zeta_reader_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                      const char *key, const char *fallback, const char **out_text);
-
-/** Copies a name: a letter or underscore, then letters, digits, underscores (and '-' if dash). */
+/** Copies a name, one of the key or the text of a node. */
 bool zeta_reader_name(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                       const char *text, bool dash, const char **out_name);
+/** Reads what the key describes; its offset counts for nothing. */
+bool zeta_reader_value(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       const struct zeta_key *key, void *place);
+/** Reads the members of a mapping, all of them, into the object. Warns about unknown keys. */
+bool zeta_reader_mapping(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                         const char *what, const struct zeta_key *keys, void *object);
+/** Zeroed memory for each member of a list of min to max members; NULL if it is no such list. */
+void *zeta_reader_array(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                        enum zeta_yaml_kind kind, const char *what, uint32_t min, uint32_t max,
+                        size_t item_bytes);
 
-/** Reads an integer from min to max. Missing: *out_value keeps its value if optional. */
-bool zeta_reader_u32(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                     const char *key, bool optional, uint32_t min, uint32_t max,
-                     uint32_t *out_value);
+/* Parts of a file. Those that return nothing add what is in order to the catalog. */
 
-/** Reads one of the words of a table. The key is required. */
-bool zeta_reader_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                      const char *key, const struct zeta_word *words, uint32_t *out_value);
-
-/** Looks a scalar up in a table of words. */
-bool zeta_reader_find_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                           const struct zeta_word *words, uint32_t *out_value);
-
-/** Parses an expression. Missing: *out_expr is NULL if optional. */
-bool zeta_reader_expr(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                      const char *key, bool optional, struct zeta_expr **out_expr);
-
-/* Parts of a file (layout_load.c, set_load.c). */
-
-/** Reads one layout and adds it to the catalog if it is in order. */
+/** layout_load.c */
 void zeta_read_layout(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+
+/** Keys of a metric, those of enum zeta_metric_text first. */
+extern const struct zeta_key zeta_metric_keys[];
+
+/** What zeta_read_metric() reads. */
+enum zeta_metric_part {
+    ZETA_METRIC_WHOLE,
+    ZETA_METRIC_ONLY_TEXTS,   /**< enum zeta_metric_text */
+    ZETA_METRIC_WITHOUT_TEXTS /**< all else; the metric is a template */
+};
 
 /** Reads a metric. name is for one without the key 'name'; NULL: the key is required. */
 bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                      const char *name, struct zeta_metric *metric);
-
-/** The parts of zeta_read_metric(): the texts of enum zeta_metric_text, and all others. */
-bool zeta_read_metric_texts(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                            const char *name, struct zeta_metric *metric);
-bool zeta_read_metric_words(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                            struct zeta_metric *metric);
-
-/** Keys of enum zeta_metric_text. */
-extern const char *const zeta_metric_text_keys[ZETA_METRIC_TEXTS];
+                      enum zeta_metric_part part, const char *name, struct zeta_metric *metric);
 
 /**
  * Reads a list of metrics. False if any is not in order. loaded takes the members of the list that
@@ -263,11 +261,6 @@ extern const char *const zeta_metric_text_keys[ZETA_METRIC_TEXTS];
 bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
                        struct zeta_loaded_set *loaded, struct zeta_metric **out_metrics,
                        uint32_t *out_count);
-
-/** Reads the name of a part of the catalog that the linker looks up. */
-bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                           const char *key, const char **out_name, uint32_t *out_line,
-                           uint32_t *out_column);
 
 /* Patterns (pattern.c). */
 
@@ -304,15 +297,16 @@ ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
 void zeta_read_kinds(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 
 /**
- * The definition with the members that its kind has in common; NULL, with an error, without such a
- * kind. Belongs to the scratch memory of the reader, or is the node.
+ * The definition with the members that its kind has in common; NULL, with an error, if it is no
+ * mapping or has an unknown kind. Belongs to the scratch memory of the reader, or is the node.
  */
 const struct zeta_yaml_node *zeta_reader_with_kind(struct zeta_set_reader *reader,
-                                                   const struct zeta_yaml_node *node);
+                                                   const struct zeta_yaml_node *node,
+                                                   const char *what);
 
-/** Calls read for a set, or for each set of one over an index ("for"). */
-void zeta_read_each_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                        bool (*read)(struct zeta_set_reader *, const struct zeta_yaml_node *));
+/** Reads a set, or each set of one over an index ("for"), with zeta_read_set() (set_load.c). */
+void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+bool zeta_read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 
 /** Reads a shared definition and adds it to the catalog if it is in order. */
 void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
@@ -324,9 +318,6 @@ bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml
 /** Adds a set to the catalog, and the same set for each other unit that node names ("also"). */
 bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                         struct zeta_loaded_set *loaded);
-
-/** Makes shared definitions, programs and symbols known by name. False without memory. */
-bool zeta_shared_index(struct zeta_catalog *catalog);
 
 /**
  * Makes the metrics of a set: its own, and those of the shared definitions that it uses, in the
@@ -344,34 +335,15 @@ bool zeta_metric_copy(struct zeta_arena *arena, const struct zeta_metric *from,
 void zeta_report_use(const struct zeta_loaded_set *loaded, uint32_t index,
                      struct zeta_diagnostics *sink);
 
-/* Event layouts and sets over them (set_events.c). */
-
-/** Reads what only layouts of kind event have, and refuses what they cannot have. */
-bool zeta_read_layout_events(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                             struct zeta_layout *layout);
-
-/** Reads the event types of a metric. Missing is allowed: the layout of its set decides. */
-bool zeta_read_metric_events(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                             struct zeta_metric *metric);
-
-/**
- * Looks up the event types of a set's metrics. False, with findings, if one is unknown, or if
- * sampling, program and events do not go with the kind of the layout.
- */
-bool zeta_link_events(struct zeta_linker *linker, const struct zeta_set *set);
-
-/** Reads a list of sampling types, at least one. The key is required. */
-bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                          zet_metric_group_sampling_type_flags_t *out_sampling);
-
-/** Gives a metric type, value type and class by their words; false if there are no such words. */
+/** Words of sampling types; zeta_metric_words() gives a metric type, value type and class. */
+extern const struct zeta_word zeta_sampling_words[];
 bool zeta_metric_words(const char *type, const char *value_type, const char *metric_class,
                        struct zeta_metric *metric);
 
 /* Programmables (set_programmables.c). */
 
-/** Reads the optional slots of a unit. */
-bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+/** Reads the slots of a unit. */
+bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
                      struct zeta_unit *unit);
 
 /** Read one parameter, one programmable, and add it to the catalog if it is in order. */

@@ -206,15 +206,15 @@ static bool resolve_references(struct zeta_linker *linker, struct zeta_loaded_se
 {
     struct zeta_set *set = &loaded->set;
 
-    set->unit = zeta_catalog_find_unit(linker->catalog, loaded->unit_name);
-    set->layout = zeta_catalog_find_layout(linker->catalog, loaded->layout_name);
+    set->unit = zeta_catalog_find_unit(linker->catalog, loaded->unit.name);
+    set->layout = zeta_catalog_find_layout(linker->catalog, loaded->layout.name);
     if (!set->unit)
-        return zeta_link_fail(linker, set->file, loaded->unit_line, loaded->unit_column,
+        return zeta_link_fail(linker, set->file, loaded->unit.line, loaded->unit.column,
                               "unknown unit '%.100s'; units are declared under 'units'",
-                              loaded->unit_name);
+                              loaded->unit.name);
     if (!set->layout)
-        return zeta_link_fail(linker, set->file, loaded->layout_line, loaded->layout_column,
-                              "unknown or faulty layout '%.100s'", loaded->layout_name);
+        return zeta_link_fail(linker, set->file, loaded->layout.line, loaded->layout.column,
+                              "unknown or faulty layout '%.100s'", loaded->layout.name);
     return true;
 }
 
@@ -423,6 +423,69 @@ static bool link_program(struct zeta_linker *linker, const struct zeta_set *set)
     return good;
 }
 
+/** Gives the events of a metric their numbers. */
+static bool link_metric_events(struct zeta_linker *linker, const struct zeta_layout *layout,
+                               const struct zeta_metric *metric)
+{
+    bool good = true;
+
+    if (metric->event_count == 0)
+        return zeta_link_fail(linker, metric->file, metric->line, 1,
+                              "metric %s needs 'events', the types of records that are its entries",
+                              metric->name);
+    for (uint32_t i = 0; i < metric->event_count; i++) {
+        struct zeta_metric_event *event = &metric->events[i];
+        const struct zeta_event_type *type = zeta_layout_find_event(layout, event->name);
+
+        if (!type)
+            good =
+                zeta_link_fail(linker, metric->file, event->line, event->column,
+                               "layout %s has no event type '%.100s'", layout->name, event->name);
+        else if (zeta_event_is_about_tracer(type))
+            good = zeta_link_fail(
+                linker, metric->file, event->line, event->column,
+                "records of type %s are about the tracer itself and no entries of metrics",
+                event->name);
+        else
+            event->type = type->number;
+    }
+    return good;
+}
+
+/**
+ * Looks up the event types of a set's metrics. False, with findings, if one is unknown, or if
+ * sampling, program and events do not go with the kind of the layout.
+ */
+static bool link_events(struct zeta_linker *linker, const struct zeta_set *set)
+{
+    const bool of_events = set->layout->kind == ZETA_LAYOUT_EVENT;
+    const zet_metric_group_sampling_type_flags_t tracer =
+        ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED;
+    bool good = true;
+
+    if (of_events ? set->sampling != tracer : (set->sampling & tracer) != 0)
+        return zeta_link_fail(
+            linker, set->file, set->line, 1,
+            "set %s: sampling [tracer], alone, goes with layouts of kind event and with no "
+            "others",
+            set->name);
+    if (of_events && set->program_count > 0)
+        return zeta_link_fail(
+            linker, set->file, set->line, 1,
+            "set %s: a tracer runs no program; its unit says which events it gives", set->name);
+    for (uint32_t i = 0; i < set->metric_count; i++) {
+        const struct zeta_metric *metric = &set->metrics[i];
+
+        if (of_events)
+            good = link_metric_events(linker, set->layout, metric) && good;
+        else if (metric->event_count > 0)
+            good = zeta_link_fail(linker, metric->file, metric->line, 1,
+                                  "metric %s names events, but layout %s is not of kind event",
+                                  metric->name, set->layout->name);
+    }
+    return good;
+}
+
 /** A set that cannot be queried keeps its other forms, if it has any. */
 static bool check_event_sampling(struct zeta_linker *linker, struct zeta_set *set)
 {
@@ -504,7 +567,7 @@ static bool link_contents(struct zeta_linker *linker, struct zeta_loaded_set *lo
     struct zeta_set *set = &loaded->set;
 
     return gather_metrics(linker, loaded) && check_metric_names(linker, loaded) &&
-           link_metrics(linker, set, loaded) && zeta_link_events(linker, set) &&
+           link_metrics(linker, set, loaded) && link_events(linker, set) &&
            link_program(linker, set);
 }
 
@@ -585,8 +648,8 @@ static void link_for_programmables(struct zeta_linker *linker)
         for (uint32_t k = 0; k < catalog->sets.count; k++) {
             struct zeta_loaded_set *loaded = catalog->sets.items[k];
 
-            if (strcmp(loaded->unit_name, programmable->unit_name) != 0 ||
-                strcmp(loaded->layout_name, programmable->layout_name) != 0)
+            if (strcmp(loaded->unit.name, programmable->unit_name) != 0 ||
+                strcmp(loaded->layout.name, programmable->layout_name) != 0)
                 continue;
             if (loaded->set.deferred &&
                 zeta_set_link_deferred(catalog, &loaded->set, linker->arena, linker->sink,
@@ -606,8 +669,25 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
                                  .result = ZE_RESULT_SUCCESS};
     const struct zeta_vector layouts = catalog->layouts;
     struct set_names names = {0};
+    bool good = true;
 
-    if (!zeta_shared_index(catalog))
+    for (uint32_t i = 0; good && i < catalog->shared.count; i++) {
+        struct zeta_shared_metric *shared = catalog->shared.items[i];
+
+        good = zeta_names_add(&catalog->arena, &catalog->shared_by_key, shared->key, shared);
+    }
+    for (uint32_t i = 0; good && i < catalog->programs.count; i++) {
+        struct zeta_uuid_program *program = catalog->programs.items[i];
+
+        good = zeta_names_add(&catalog->arena, &catalog->programs_by_uuid, program->uuid, program);
+    }
+    for (uint32_t i = 0; good && i < catalog->symbols.count; i++) {
+        struct zeta_symbol *symbol = catalog->symbols.items[i];
+
+        symbol->index = i;
+        good = zeta_names_add(&catalog->arena, &catalog->symbols_by_name, symbol->name, symbol);
+    }
+    if (!good)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     /* Faulty layouts are left out, so that sets which name them are refused. */
     catalog->layouts.count = 0;

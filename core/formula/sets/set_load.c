@@ -270,29 +270,27 @@ static bool read_registers(struct zeta_set_reader *reader, const struct zeta_yam
 
 static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"description", "registers", "markers", "slots", NULL};
-    struct zeta_catalog *catalog = reader->catalog;
-    const struct zeta_yaml_node *registers;
-    struct zeta_unit *unit;
+    static const struct zeta_key keys[] = {
+        {"description", ZETA_KEY_TEXT, .offset = offsetof(struct zeta_unit, description),
+         .optional = true},
+        {"markers", ZETA_KEY_U32, .offset = offsetof(struct zeta_unit, marker_bits),
+         .optional = true, .min = 1, .max = 64},
+        {"registers", .optional = true},
+        {"slots", .optional = true},
+        {.key = NULL},
+    };
+    const struct zeta_yaml_node *registers = zeta_yaml_member(node, "registers");
+    const struct zeta_yaml_node *slots = zeta_yaml_member(node, "slots");
+    struct zeta_unit *unit = zeta_reader_alloc(reader, sizeof(*unit));
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a unit"))
-        return;
-    zeta_reader_check_keys(reader, node, keys);
-    unit = zeta_reader_alloc(reader, sizeof(*unit));
     if (!unit)
         return;
-    unit->file = reader->file;
-    unit->line = node->key_line;
-    if (!zeta_reader_name(reader, node, node->key, true, &unit->name) ||
-        !zeta_reader_text(reader, node, "description", "", &unit->description) ||
-        !zeta_reader_u32(reader, node, "markers", true, 1, 64, &unit->marker_bits))
-        return;
-    registers = zeta_yaml_member(node, "registers");
-    if (registers && !read_registers(reader, registers, unit))
-        return;
-    if (!zeta_read_slots(reader, node, unit))
-        return;
-    (void)zeta_reader_add(reader, &catalog->units, unit);
+    *unit = (struct zeta_unit){.description = "", .file = reader->file, .line = node->key_line};
+    if (zeta_reader_name(reader, node, node->key, true, &unit->name) &&
+        zeta_reader_mapping(reader, node, "a unit", keys, unit) &&
+        (!registers || read_registers(reader, registers, unit)) &&
+        (!slots || zeta_read_slots(reader, slots, unit)))
+        (void)zeta_reader_add(reader, &reader->catalog->units, unit);
 }
 
 /* Sets -----------------------------------------------------------------------------------------
@@ -324,7 +322,7 @@ static const struct zeta_word metric_classes[] = {
     {NULL, 0},
 };
 
-static const struct zeta_word sampling_types[] = {
+const struct zeta_word zeta_sampling_words[] = {
     {"time", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED},
     {"event", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED},
     {"tracer", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED},
@@ -345,7 +343,7 @@ static const char *find_word(const struct zeta_word *words, uint32_t value)
 
 const char *zeta_set_sampling_word(zet_metric_group_sampling_type_flag_t sampling)
 {
-    return find_word(sampling_types, (uint32_t)sampling);
+    return find_word(zeta_sampling_words, (uint32_t)sampling);
 }
 
 const char *zeta_set_metric_type_word(zet_metric_type_t type)
@@ -381,109 +379,99 @@ bool zeta_metric_words(const char *type, const char *value_type, const char *met
     return true;
 }
 
-const char *const zeta_metric_text_keys[ZETA_METRIC_TEXTS] = {
-    "name", "description", "component", "unit", "when", "value", "max"};
+#define AT(member) offsetof(struct zeta_metric, member)
+const struct zeta_key zeta_metric_keys[] = {
+    [ZETA_METRIC_NAME] = {"name", ZETA_KEY_NAME, .offset = AT(name)},
+    [ZETA_METRIC_DESCRIPTION] = {"description", ZETA_KEY_TEXT, .offset = AT(description)},
+    [ZETA_METRIC_COMPONENT] = {"component", ZETA_KEY_TEXT, .offset = AT(component),
+                               .optional = true},
+    [ZETA_METRIC_UNIT] = {"unit", ZETA_KEY_TEXT, .offset = AT(unit), .optional = true},
+    [ZETA_METRIC_WHEN] = {"when", ZETA_KEY_EXPR, .offset = AT(available), .optional = true},
+    [ZETA_METRIC_VALUE] = {"value", ZETA_KEY_EXPR, .offset = AT(value)},
+    [ZETA_METRIC_MAX] = {"max", ZETA_KEY_EXPR, .offset = AT(maximum), .optional = true},
+    {"type", ZETA_KEY_WORD, .offset = AT(type), .words = metric_types},
+    {"value_type", ZETA_KEY_WORD, .offset = AT(value_type), .words = value_types},
+    {"class", ZETA_KEY_WORD, .offset = AT(metric_class), .words = metric_classes},
+    {"tier", ZETA_KEY_U32, .offset = AT(tier), .optional = true, .min = 1, .max = 4},
+    {"events", .optional = true},
+    {"index", .optional = true}, /* of templates; the last */
+    {.key = NULL},
+};
+#undef AT
 
-bool zeta_read_metric_texts(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                            const char *name, struct zeta_metric *metric)
+static bool read_metric_events(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
+                               struct zeta_metric *metric)
 {
-    const struct zeta_yaml_node *written =
-        name ? zeta_yaml_member(node, "name") : zeta_reader_need(reader, node, "name");
-    bool good;
+    metric->events = zeta_reader_array(reader, list, ZETA_YAML_SEQUENCE, "events", 1,
+                                       ZETA_EVENT_MAX_COUNT, sizeof(*metric->events));
+    if (!metric->events)
+        return false;
+    for (const struct zeta_yaml_node *item = list->first_child; item; item = item->next) {
+        static const struct zeta_key key = {"an event type", .kind = ZETA_KEY_NAME};
+        struct zeta_metric_event *event = &metric->events[metric->event_count++];
 
-    if (written)
-        good = zeta_reader_kind(reader, written, ZETA_YAML_SCALAR, "name") &&
-               zeta_reader_name(reader, written, written->text, false, &metric->name);
-    else
-        good = name && zeta_reader_name(reader, node, name, false, &metric->name);
-    good = zeta_reader_text(reader, node, "description", NULL, &metric->description) && good;
-    good = zeta_reader_text(reader, node, "component", "", &metric->component) && good;
-    good = zeta_reader_text(reader, node, "unit", "", &metric->unit) && good;
-    good = zeta_reader_expr(reader, node, "when", true, &metric->available) && good;
-    good = zeta_reader_expr(reader, node, "value", false, &metric->value) && good;
-    return zeta_reader_expr(reader, node, "max", true, &metric->maximum) && good;
-}
-
-bool zeta_read_metric_words(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                            struct zeta_metric *metric)
-{
-    uint32_t type = 0;
-    uint32_t value_type = 0;
-    uint32_t metric_class = 0;
-    bool good;
-
-    metric->file = reader->file;
-    metric->line = node->line;
-    metric->tier = 1;
-    good = zeta_reader_word(reader, node, "type", metric_types, &type);
-    good = zeta_reader_word(reader, node, "value_type", value_types, &value_type) && good;
-    good = zeta_reader_word(reader, node, "class", metric_classes, &metric_class) && good;
-    good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &metric->tier) && good;
-    metric->type = (zet_metric_type_t)type;
-    metric->value_type = (zet_value_type_t)value_type;
-    metric->metric_class = (enum zeta_value_class)metric_class;
-    return zeta_read_metric_events(reader, node, metric) && good;
+        event->line = item->line;
+        event->column = item->column;
+        if (!zeta_reader_value(reader, item, &key, &event->name))
+            return false;
+    }
+    return true;
 }
 
 bool zeta_read_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                      const char *name, struct zeta_metric *metric)
+                      enum zeta_metric_part part, const char *name, struct zeta_metric *metric)
 {
-    static const char *const keys[] = {"name", "description", "component", "type", "value_type",
-                                       "unit", "tier",        "class",     "when", "value",
-                                       "max",  "events",      NULL};
+    enum { KEYS = sizeof(zeta_metric_keys) / sizeof(zeta_metric_keys[0]) };
+    struct zeta_key keys[KEYS];
+    const struct zeta_yaml_node *events;
     bool good;
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a metric"))
-        return false;
-    node = zeta_reader_with_kind(reader, node);
+    node = zeta_reader_with_kind(reader, node, "a metric");
     if (!node)
         return false;
-    zeta_reader_check_keys(reader, node, keys);
-    good = zeta_read_metric_texts(reader, node, name, metric);
-    return zeta_read_metric_words(reader, node, metric) && good;
+    memcpy(keys, zeta_metric_keys, sizeof(keys));
+    if (part == ZETA_METRIC_ONLY_TEXTS)
+        keys[ZETA_METRIC_TEXTS].key = NULL;
+    if (part == ZETA_METRIC_WHOLE)
+        keys[KEYS - 2].key = NULL;
+    for (uint32_t i = 0; part == ZETA_METRIC_WITHOUT_TEXTS && i < ZETA_METRIC_TEXTS; i++)
+        keys[i] = (struct zeta_key){keys[i].key, .optional = true};
+    if (name)
+        keys[ZETA_METRIC_NAME].optional = true;
+    if (part == ZETA_METRIC_ONLY_TEXTS || part == ZETA_METRIC_WHOLE)
+        metric->component = metric->unit = "";
+    if (part != ZETA_METRIC_ONLY_TEXTS) {
+        metric->file = reader->file;
+        metric->line = node->line;
+        metric->tier = 1;
+    }
+    good = zeta_reader_mapping(reader, node, "a metric", keys, metric);
+    if (name && !zeta_yaml_member(node, "name"))
+        good = zeta_reader_name(reader, node, name, false, &metric->name) && good;
+    events = part == ZETA_METRIC_ONLY_TEXTS ? NULL : zeta_yaml_member(node, "events");
+    return (!events || read_metric_events(reader, events, metric)) && good;
 }
 
 bool zeta_read_metrics(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
                        struct zeta_loaded_set *loaded, struct zeta_metric **out_metrics,
                        uint32_t *out_count)
 {
-    struct zeta_metric *metrics;
+    struct zeta_metric *metrics = zeta_reader_array(reader, list, ZETA_YAML_SEQUENCE, "metrics", 0,
+                                                    ZETA_SET_MAX_METRICS, sizeof(*metrics));
     uint32_t count = 0;
     bool good = true;
 
-    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "a list of metrics"))
-        return false;
-    if (list->child_count > ZETA_SET_MAX_METRICS) {
-        zeta_reader_error(reader, list, "more than %u metrics in one set", ZETA_SET_MAX_METRICS);
-        return false;
-    }
-    metrics = zeta_arena_array(reader->arena, list->child_count, sizeof(*metrics));
     if (!metrics)
-        return zeta_reader_no_memory(reader);
-    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
+        return false;
+    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next, count++) {
         if (loaded && node->kind == ZETA_YAML_SCALAR)
             good = zeta_read_metric_use(reader, node, loaded, count) && good;
         else
-            good = zeta_read_metric(reader, node, NULL, &metrics[count]) && good;
-        count++;
+            good = zeta_read_metric(reader, node, ZETA_METRIC_WHOLE, NULL, &metrics[count]) && good;
     }
     *out_metrics = metrics;
     *out_count = count;
     return good;
-}
-
-static bool read_select(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                        struct zeta_program_entry *entry)
-{
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, "a selection"))
-        return false;
-    if (node->length == 0 || node->length >= ZETA_SET_TEXT_BYTES) {
-        zeta_reader_error(reader, node, "a selection has 1 to %u characters",
-                          ZETA_SET_TEXT_BYTES - 1);
-        return false;
-    }
-    entry->select = zeta_arena_copy(reader->arena, node->text, node->length);
-    return entry->select || zeta_reader_no_memory(reader);
 }
 
 static bool read_register(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
@@ -507,39 +495,37 @@ static bool read_register(struct zeta_set_reader *reader, const struct zeta_yaml
 static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                               struct zeta_program_part *part)
 {
-    static const char *const keys[] = {"select", "registers", "when", "description", NULL};
-    const struct zeta_yaml_node *select;
-    const struct zeta_yaml_node *registers;
-    const struct zeta_yaml_node *list;
+    static const struct zeta_key keys[] = {
+        {"when", ZETA_KEY_EXPR, .offset = offsetof(struct zeta_program_part, condition),
+         .optional = true},
+        {"select", .optional = true},
+        {"registers", .optional = true},
+        {"description", .optional = true},
+        {.key = NULL},
+    };
+    static const struct zeta_key selection = {"a selection", ZETA_KEY_TEXT, .min = 1};
+    const struct zeta_yaml_node *select = zeta_yaml_member(node, "select");
+    const struct zeta_yaml_node *registers = zeta_yaml_member(node, "registers");
+    const struct zeta_yaml_node *list = select ? select : registers;
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a part of a program"))
+    if (!zeta_reader_mapping(reader, node, "a part of a program", keys, part))
         return false;
-    zeta_reader_check_keys(reader, node, keys);
-    select = zeta_yaml_member(node, "select");
-    registers = zeta_yaml_member(node, "registers");
     if (!select == !registers) {
         zeta_reader_error(reader, node, "a part of a program has either select or registers");
         return false;
     }
-    list = select ? select : registers;
-    if (!zeta_reader_expr(reader, node, "when", true, &part->condition))
-        return false;
     if (registers && registers->kind == ZETA_YAML_SCALAR && reader->format > 1)
         return read_register_text(reader, registers, &part->entries, &part->entry_count);
-    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, list->key))
-        return false;
-    if (list->child_count > ZETA_PROGRAM_MAX_ENTRIES) {
-        zeta_reader_error(reader, list, "more than %u entries", ZETA_PROGRAM_MAX_ENTRIES);
-        return false;
-    }
-    part->entries = zeta_arena_array(reader->arena, list->child_count, sizeof(*part->entries));
+    part->entries = zeta_reader_array(reader, list, ZETA_YAML_SEQUENCE, list->key, 0,
+                                      ZETA_PROGRAM_MAX_ENTRIES, sizeof(*part->entries));
     if (!part->entries)
-        return zeta_reader_no_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *item = list->first_child; item; item = item->next) {
         struct zeta_program_entry *entry = &part->entries[part->entry_count++];
 
         entry->line = item->line;
-        if (!(select ? read_select : read_register)(reader, item, entry))
+        if (!(select ? zeta_reader_value(reader, item, &selection, &entry->select)
+                     : read_register(reader, item, entry)))
             return false;
     }
     return true;
@@ -548,58 +534,24 @@ static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_
 static bool read_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                          struct zeta_program_part **out_parts, uint32_t *out_count)
 {
-    const bool is_text = node->kind == ZETA_YAML_SCALAR && reader->format > 1;
-    const uint32_t count = is_text ? 1 : node->child_count;
     struct zeta_program_part *parts;
     bool good = true;
 
-    if (!is_text && !zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, "program"))
-        return false;
-    if (count > ZETA_PROGRAM_MAX_PARTS) {
-        zeta_reader_error(reader, node, "more than %u parts", ZETA_PROGRAM_MAX_PARTS);
-        return false;
+    if (node->kind == ZETA_YAML_SCALAR && reader->format > 1) {
+        parts = zeta_reader_alloc(reader, sizeof(*parts));
+        *out_parts = parts;
+        *out_count = 1;
+        return parts && read_register_text(reader, node, &parts->entries, &parts->entry_count);
     }
-    parts = zeta_arena_array(reader->arena, count, sizeof(*parts));
+    parts = zeta_reader_array(reader, node, ZETA_YAML_SEQUENCE, "program", 0,
+                              ZETA_PROGRAM_MAX_PARTS, sizeof(*parts));
     if (!parts)
-        return zeta_reader_no_memory(reader);
+        return false;
     *out_parts = parts;
-    *out_count = count;
-    if (is_text)
-        return read_register_text(reader, node, &parts->entries, &parts->entry_count);
+    *out_count = node->child_count;
     for (const struct zeta_yaml_node *part = node->first_child; part; part = part->next)
         good = read_program_part(reader, part, parts++) && good;
     return good;
-}
-
-bool zeta_reader_sampling(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                          zet_metric_group_sampling_type_flags_t *out_sampling)
-{
-    const struct zeta_yaml_node *node = zeta_reader_need(reader, mapping, "sampling");
-    uint32_t flag;
-
-    if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, "sampling"))
-        return false;
-    for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
-        if (!zeta_reader_find_word(reader, item, sampling_types, &flag))
-            return false;
-        *out_sampling |= flag;
-    }
-    if (*out_sampling == 0)
-        zeta_reader_error(reader, node, "sampling needs at least one type");
-    return *out_sampling != 0;
-}
-
-bool zeta_reader_reference(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                           const char *key, const char **out_name, uint32_t *out_line,
-                           uint32_t *out_column)
-{
-    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
-
-    if (!zeta_reader_text(reader, mapping, key, NULL, out_name))
-        return false;
-    *out_line = node->line;
-    *out_column = node->column;
-    return true;
 }
 
 static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
@@ -677,80 +629,73 @@ ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
     return good ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-static bool read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+bool zeta_read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"name", "uuid",    "description", "domain",
-                                       "unit", "also",    "layout",      "sampling",
-                                       "when", "program", "metrics",     NULL};
-    struct zeta_loaded_set *loaded = zeta_arena_alloc(reader->arena, sizeof(*loaded));
-    const struct zeta_yaml_node *name = zeta_reader_need(reader, node, "name");
+#define AT(member) offsetof(struct zeta_loaded_set, member)
+    static const struct zeta_key keys[] = {
+        {"name", ZETA_KEY_DASHED_NAME, .offset = AT(set.name)},
+        {"description", ZETA_KEY_TEXT, .offset = AT(set.description)},
+        {"domain", ZETA_KEY_U32, .offset = AT(set.domain), .max = 1023},
+        {"unit", ZETA_KEY_REFERENCE, .offset = AT(unit)},
+        {"layout", ZETA_KEY_REFERENCE, .offset = AT(layout)},
+        {"sampling", ZETA_KEY_FLAGS, .offset = AT(set.sampling), .words = zeta_sampling_words},
+        {"when", ZETA_KEY_EXPR, .offset = AT(set.available), .optional = true},
+        {"uuid", .optional = true},
+        {"also", .optional = true},
+        {"program", .optional = true},
+        {.key = "metrics"},
+        {.key = NULL},
+    };
+#undef AT
+    struct zeta_loaded_set *loaded = zeta_reader_alloc(reader, sizeof(*loaded));
     const struct zeta_yaml_node *uuid = zeta_yaml_member(node, "uuid");
     const struct zeta_yaml_node *program = zeta_yaml_member(node, "program");
-    const struct zeta_yaml_node *metrics = zeta_reader_need(reader, node, "metrics");
+    const struct zeta_yaml_node *metrics = zeta_yaml_member(node, "metrics");
     struct zeta_set *set;
     bool good;
 
     if (!loaded)
-        return zeta_reader_no_memory(reader);
+        return false;
     set = &loaded->set;
-    zeta_reader_check_keys(reader, node, keys);
     set->file = reader->file;
     set->line = node->line;
     loaded->wants_program = uuid && !program && reader->format > 1;
     loaded->deferred = reader->catalog->defers;
-    good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
-           zeta_reader_name(reader, name, name->text, true, &set->name);
-    good = zeta_reader_text(reader, node, "description", NULL, &set->description) && good;
+    good = zeta_reader_mapping(reader, node, "a set", keys, loaded);
     good = (!uuid || read_uuid(reader, uuid, uuid->text, &set->uuid)) && good;
-    good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &set->domain) && good;
-    good = zeta_reader_reference(reader, node, "unit", &loaded->unit_name, &loaded->unit_line,
-                                 &loaded->unit_column) &&
-           good;
-    good = zeta_reader_reference(reader, node, "layout", &loaded->layout_name, &loaded->layout_line,
-                                 &loaded->layout_column) &&
-           good;
-    good = zeta_reader_sampling(reader, node, &set->sampling) && good;
-    good = zeta_reader_expr(reader, node, "when", true, &set->available) && good;
     good = (!program || read_program(reader, program, &set->program, &set->program_count)) && good;
     good = metrics &&
            zeta_read_metrics(reader, metrics, loaded, &set->metrics, &set->metric_count) && good;
     return good && zeta_read_set_also(reader, zeta_yaml_member(node, "also"), loaded);
 }
 
-static void read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
-{
-    if (reader->out_of_memory || !zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a set"))
-        return;
-    node = zeta_reader_with_kind(reader, node);
-    if (node)
-        zeta_read_each_set(reader, node, read_set);
-    zeta_arena_rewind(&reader->scratch);
-}
-
 /** Name: {from: provider, type: u64|f64} or Name: {value: number}; description is optional. */
 static void read_symbol(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"from", "type", "value", "description", NULL};
     static const struct zeta_word sources[] = {{"provider", ZETA_SYMBOL_PROVIDER}, {NULL, 0}};
     static const struct zeta_word types[] = {
         {"u64", ZETA_EXPR_U64}, {"f64", ZETA_EXPR_F64}, {NULL, 0}};
-    struct zeta_catalog *catalog = reader->catalog;
-    const struct zeta_yaml_node *value;
-    struct zeta_symbol *symbol;
-    uint32_t word = 0;
+    const struct zeta_yaml_node *value = zeta_yaml_member(node, "value");
+    const struct zeta_key keys[] = {
+        {"description", ZETA_KEY_TEXT, .offset = offsetof(struct zeta_symbol, description),
+         .optional = true},
+        {"value", .optional = true},
+        {"from", value ? ZETA_KEY_OTHER : ZETA_KEY_WORD,
+         .offset = offsetof(struct zeta_symbol, source), .optional = value != NULL,
+         .words = sources},
+        {"type", value ? ZETA_KEY_OTHER : ZETA_KEY_WORD,
+         .offset = offsetof(struct zeta_symbol, value.type), .optional = value != NULL,
+         .words = types},
+        {.key = NULL},
+    };
+    struct zeta_symbol *symbol = zeta_reader_alloc(reader, sizeof(*symbol));
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a symbol"))
-        return;
-    zeta_reader_check_keys(reader, node, keys);
-    symbol = zeta_reader_alloc(reader, sizeof(*symbol));
     if (!symbol)
         return;
-    symbol->file = reader->file;
-    symbol->line = node->key_line;
+    *symbol = (struct zeta_symbol){.description = "", .file = reader->file, .line = node->key_line};
     if (!zeta_reader_name(reader, node, node->key, false, &symbol->name) ||
-        !zeta_reader_text(reader, node, "description", "", &symbol->description))
+        !zeta_reader_mapping(reader, node, "a symbol", keys, symbol))
         return;
-    value = zeta_yaml_member(node, "value");
     if (value) {
         symbol->source = ZETA_SYMBOL_CONSTANT;
         if (!zeta_yaml_u64(value, &symbol->value.u.u64)) {
@@ -760,14 +705,8 @@ static void read_symbol(struct zeta_set_reader *reader, const struct zeta_yaml_n
                 return;
             }
         }
-    } else {
-        symbol->source = ZETA_SYMBOL_PROVIDER;
-        if (!zeta_reader_word(reader, node, "from", sources, &word) ||
-            !zeta_reader_word(reader, node, "type", types, &word))
-            return;
-        symbol->value.type = (enum zeta_expr_type)word;
     }
-    (void)zeta_reader_add(reader, &catalog->symbols, symbol);
+    (void)zeta_reader_add(reader, &reader->catalog->symbols, symbol);
 }
 
 /** Calls read for each member of an optional part of the file. */
@@ -779,16 +718,23 @@ static void read_each(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
     if (!part || zeta_yaml_is_null(part) || !zeta_reader_kind(reader, part, kind, key))
         return;
-    for (const struct zeta_yaml_node *node = part->first_child; node; node = node->next)
+    for (const struct zeta_yaml_node *node = part->first_child; node && !reader->out_of_memory;
+         node = node->next) {
         read(reader, node);
+        zeta_arena_rewind(&reader->scratch);
+    }
 }
 
 static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_node *root)
 {
     /* What only newer formats have comes first. */
-    static const char *const keys[] = {"kinds",      "blocks",        "programs", "format",
-                                       "symbols",    "units",         "layouts",  "metrics",
-                                       "parameters", "programmables", "sets",     NULL};
+    static const struct zeta_key keys[] = {
+        {"kinds", .optional = true},      {"blocks", .optional = true},
+        {"programs", .optional = true},   {"format", .optional = true},
+        {"symbols", .optional = true},    {"units", .optional = true},
+        {"layouts", .optional = true},    {"metrics", .optional = true},
+        {"parameters", .optional = true}, {"programmables", .optional = true},
+        {"sets", .optional = true},       {.key = NULL}};
     uint64_t format = 0;
 
     if (!zeta_reader_kind(reader, root, ZETA_YAML_MAPPING, "a set file"))
@@ -804,7 +750,7 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
         return;
     }
     reader->format = (uint32_t)format;
-    zeta_reader_check_keys(reader, root, format > 1 ? keys : keys + 3);
+    (void)zeta_reader_mapping(reader, root, "a set file", format > 1 ? keys : keys + 3, NULL);
     if (format > 1) {
         zeta_read_kinds(reader, zeta_yaml_member(root, "kinds"));
         read_each(reader, root, "blocks", ZETA_YAML_MAPPING, read_block);
@@ -816,7 +762,7 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     read_each(reader, root, "metrics", ZETA_YAML_MAPPING, zeta_read_shared_metric);
     read_each(reader, root, "parameters", ZETA_YAML_MAPPING, zeta_read_parameter);
     read_each(reader, root, "programmables", ZETA_YAML_SEQUENCE, zeta_read_programmable);
-    read_each(reader, root, "sets", ZETA_YAML_SEQUENCE, read_sets);
+    read_each(reader, root, "sets", ZETA_YAML_SEQUENCE, zeta_read_sets);
 }
 
 static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_document *document,

@@ -106,68 +106,34 @@ static const struct zeta_word info_types[] = {
     {NULL, 0},
 };
 
-/* Slots ----------------------------------------------------------------------------------------
+/* Reading --------------------------------------------------------------------------------------
  */
 
-bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+bool zeta_read_slots(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
                      struct zeta_unit *unit)
 {
-    static const char *const keys[] = {"bank", "first", "count", NULL};
-    const struct zeta_yaml_node *list = zeta_yaml_member(mapping, "slots");
+    static const struct zeta_key keys[] = {
+        {"bank", ZETA_KEY_TEXT, .offset = offsetof(struct zeta_slot_run, bank)},
+        {"first", ZETA_KEY_U32, .offset = offsetof(struct zeta_slot_run, first), .optional = true,
+         .max = MAX_SLOTS},
+        {"count", ZETA_KEY_U32, .offset = offsetof(struct zeta_slot_run, count), .min = 1,
+         .max = MAX_SLOTS},
+        {.key = NULL},
+    };
 
-    if (!list)
-        return true;
-    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "slots"))
-        return false;
-    if (list->child_count > ZETA_UNIT_MAX_SLOT_RUNS) {
-        zeta_reader_error(reader, list, "more than %u runs of slots", ZETA_UNIT_MAX_SLOT_RUNS);
-        return false;
-    }
-    unit->slots = zeta_arena_array(reader->arena, list->child_count, sizeof(*unit->slots));
+    unit->slots = zeta_reader_array(reader, list, ZETA_YAML_SEQUENCE, "slots", 0,
+                                    ZETA_UNIT_MAX_SLOT_RUNS, sizeof(*unit->slots));
     if (!unit->slots)
-        return zeta_reader_no_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
-        struct zeta_slot_run *run = &unit->slots[unit->slot_run_count++];
-
-        if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a run of slots"))
-            return false;
-        zeta_reader_check_keys(reader, node, keys);
-        if (!zeta_reader_text(reader, node, "bank", NULL, &run->bank) ||
-            !zeta_reader_u32(reader, node, "first", true, 0, MAX_SLOTS, &run->first) ||
-            !zeta_reader_u32(reader, node, "count", false, 1, MAX_SLOTS, &run->count))
+        if (!zeta_reader_mapping(reader, node, "a run of slots", keys,
+                                 &unit->slots[unit->slot_run_count++]))
             return false;
     }
     return true;
 }
 
-/* Texts ----------------------------------------------------------------------------------------
- */
-
-/** Reads a text that the API shows, so a shorter one. */
-static bool read_shown(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                       const char *key, const char *fallback, const char **out_text)
-{
-    if (!zeta_reader_text(reader, mapping, key, fallback, out_text))
-        return false;
-    if (strlen(*out_text) <= MAX_TEXT)
-        return true;
-    zeta_reader_error(reader, zeta_yaml_member(mapping, key), "%s is longer than %u bytes", key,
-                      MAX_TEXT);
-    return false;
-}
-
-static bool read_shown_name(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                            const char *text, const char **out_name)
-{
-    if (!zeta_reader_name(reader, node, text, false, out_name))
-        return false;
-    if (strlen(*out_name) <= MAX_TEXT)
-        return true;
-    zeta_reader_error(reader, node, "name '%.40s...' is longer than %u bytes", text, MAX_TEXT);
-    return false;
-}
-
-/** Reads {name: text, ...}. */
+/** Reads the member "let" of a mapping, {name: text, ...}, if there is one. */
 static bool read_lets(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
                       struct zeta_let **out_lets, uint32_t *out_count)
 {
@@ -176,28 +142,20 @@ static bool read_lets(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
     if (!node)
         return true;
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "let"))
-        return false;
-    if (node->child_count > MAX_LETS) {
-        zeta_reader_error(reader, node, "more than %u names", MAX_LETS);
-        return false;
-    }
-    lets = zeta_arena_array(reader->arena, node->child_count, sizeof(*lets));
+    lets = zeta_reader_array(reader, node, ZETA_YAML_MAPPING, "let", 0, MAX_LETS, sizeof(*lets));
     if (!lets)
-        return zeta_reader_no_memory(reader);
+        return false;
     *out_lets = lets;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
+        const struct zeta_key key = {item->key, .kind = ZETA_KEY_TEXT};
         struct zeta_let *let = &lets[(*out_count)++];
 
         if (!zeta_reader_name(reader, item, item->key, false, &let->name) ||
-            !zeta_reader_text(reader, node, item->key, NULL, &let->text))
+            !zeta_reader_value(reader, item, &key, &let->text))
             return false;
     }
     return true;
 }
-
-/* Parameters -----------------------------------------------------------------------------------
- */
 
 /** Reads a number of the parameter's type into the member of a union that belongs to it. */
 static bool read_number(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
@@ -246,17 +204,13 @@ static bool is_range(zet_value_info_type_exp_t type)
 }
 
 /** Reads value: 5, or range: [1, 5] where the type is one of ranges. */
-static bool read_info(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+static bool read_info(struct zeta_set_reader *reader, const struct zeta_yaml_node *given,
                       zet_value_info_type_exp_t type, zet_value_info_exp_t *out_info)
 {
-    const struct zeta_yaml_node *given =
-        zeta_reader_need(reader, node, is_range(type) ? "range" : "value");
     zet_value_t low = {.ui64 = 0};
     zet_value_t high = {.ui64 = 0};
     bool ordered;
 
-    if (!given)
-        return false;
     if (!is_range(type)) {
         if (!read_number(reader, given, type, &low))
             return false;
@@ -282,177 +236,146 @@ static bool read_info(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 static bool read_value(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                        const struct zeta_parameter *parameter, struct zeta_parameter_value *value)
 {
-    static const char *const keys[] = {"value", "range", "description", "instances", "let", NULL};
-    const struct zeta_yaml_node *instances;
+    const struct zeta_yaml_node *instances = zeta_yaml_member(node, "instances");
+    const bool each_tile =
+        instances && instances->kind == ZETA_YAML_SCALAR && strcmp(instances->text, "tiles") == 0;
+    const struct zeta_key keys[] = {
+        {"description", ZETA_KEY_TEXT, .offset = offsetof(struct zeta_parameter_value, description),
+         .max = MAX_TEXT},
+        {"instances", each_tile ? ZETA_KEY_OTHER : ZETA_KEY_EXPR,
+         .offset = offsetof(struct zeta_parameter_value, instances), .optional = true},
+        {is_range(parameter->value_type) ? "range" : "value", .optional = false},
+        {is_range(parameter->value_type) ? "value" : "range", .optional = true},
+        {"let", .optional = true},
+        {.key = NULL},
+    };
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a value of a parameter"))
-        return false;
-    zeta_reader_check_keys(reader, node, keys);
-    if (!read_info(reader, node, parameter->value_type, &value->info) ||
-        !read_shown(reader, node, "description", NULL, &value->description) ||
+    value->each_tile = each_tile;
+    if (!zeta_reader_mapping(reader, node, "a value of a parameter", keys, value) ||
+        !read_info(reader, zeta_yaml_member(node, keys[2].key), parameter->value_type,
+                   &value->info) ||
         !read_lets(reader, node, &value->lets, &value->let_count))
         return false;
-    instances = zeta_yaml_member(node, "instances");
     if (instances && parameter->type != ZET_METRIC_PROGRAMMABLE_PARAM_TYPE_EXP_DISAGGREGATION) {
         zeta_reader_error(reader, instances, "only a disaggregation gives several instances");
         return false;
     }
-    if (instances && instances->kind == ZETA_YAML_SCALAR && strcmp(instances->text, "tiles") == 0)
-        value->each_tile = true;
-    else if (!zeta_reader_expr(reader, node, "instances", true, &value->instances))
-        return false;
     return true;
 }
 
-static bool read_values(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                        struct zeta_parameter *parameter)
-{
-    const struct zeta_yaml_node *list = zeta_reader_need(reader, mapping, "values");
-
-    if (!list || !zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "values"))
-        return false;
-    if (list->child_count == 0 || list->child_count > ZETA_PROGRAMMABLE_MAX_VALUES) {
-        zeta_reader_error(reader, list, "a parameter has 1 to %u values",
-                          ZETA_PROGRAMMABLE_MAX_VALUES);
-        return false;
-    }
-    parameter->values =
-        zeta_arena_array(reader->arena, list->child_count, sizeof(*parameter->values));
-    if (!parameter->values)
-        return zeta_reader_no_memory(reader);
-    for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
-        if (!read_value(reader, node, parameter, &parameter->values[parameter->value_count++]))
-            return false;
-    }
-    return true;
-}
-
-/** Reads one member of "parameters" and adds it to the catalog if it is in order. */
 void zeta_read_parameter(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"type", "value_type", "default", "values", NULL};
-    struct zeta_catalog *catalog = reader->catalog;
-    const struct zeta_yaml_node *fallback;
-    struct zeta_parameter *parameter;
-    uint32_t type = 0;
-    uint32_t value_type = 0;
+    static const struct zeta_key keys[] = {
+        {"type", ZETA_KEY_WORD, .offset = offsetof(struct zeta_parameter, type),
+         .words = parameter_types},
+        {"value_type", ZETA_KEY_WORD, .offset = offsetof(struct zeta_parameter, value_type),
+         .words = info_types},
+        {"default", .optional = false},
+        {"values", .optional = false},
+        {.key = NULL},
+    };
+    struct zeta_parameter *parameter = zeta_reader_alloc(reader, sizeof(*parameter));
+    const struct zeta_yaml_node *fallback = zeta_yaml_member(node, "default");
+    const struct zeta_yaml_node *values = zeta_yaml_member(node, "values");
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a parameter"))
-        return;
-    zeta_reader_check_keys(reader, node, keys);
-    parameter = zeta_reader_alloc(reader, sizeof(*parameter));
     if (!parameter)
         return;
     parameter->file = reader->file;
     parameter->line = node->key_line;
-    if (!read_shown_name(reader, node, node->key, &parameter->name) ||
-        !zeta_reader_word(reader, node, "type", parameter_types, &type) ||
-        !zeta_reader_word(reader, node, "value_type", info_types, &value_type))
+    if (!zeta_reader_name(reader, node, node->key, false, &parameter->name) ||
+        !zeta_reader_mapping(reader, node, "a parameter", keys, parameter))
         return;
-    parameter->type = (zet_metric_programmable_param_type_exp_t)type;
-    parameter->value_type = (zet_value_info_type_exp_t)value_type;
-    fallback = zeta_reader_need(reader, node, "default");
-    if (!read_values(reader, node, parameter) || !fallback ||
-        !read_number(reader, fallback, parameter->value_type, &parameter->fallback))
+    if (strlen(parameter->name) > MAX_TEXT) {
+        zeta_reader_error(reader, node, "the name of a parameter is longer than %u bytes",
+                          MAX_TEXT);
+        return;
+    }
+    parameter->values = zeta_reader_array(reader, values, ZETA_YAML_SEQUENCE, "values", 1,
+                                          ZETA_PROGRAMMABLE_MAX_VALUES, sizeof(*parameter->values));
+    if (!parameter->values)
+        return;
+    for (const struct zeta_yaml_node *item = values->first_child; item; item = item->next) {
+        if (!read_value(reader, item, parameter, &parameter->values[parameter->value_count++]))
+            return;
+    }
+    if (!read_number(reader, fallback, parameter->value_type, &parameter->fallback))
         return;
     if (zeta_parameter_find(parameter, &parameter->fallback) == UINT32_MAX) {
         zeta_reader_error(reader, fallback, "the default of parameter %s is not one of its values",
                           parameter->name);
         return;
     }
-    (void)zeta_reader_add(reader, &catalog->parameters, parameter);
+    (void)zeta_reader_add(reader, &reader->catalog->parameters, parameter);
 }
 
-/* Programmables --------------------------------------------------------------------------------
- */
-
-static bool read_parameter_names(struct zeta_set_reader *reader,
-                                 const struct zeta_yaml_node *mapping,
+static bool read_parameter_names(struct zeta_set_reader *reader, const struct zeta_yaml_node *list,
                                  struct zeta_programmable *programmable)
 {
-    const struct zeta_yaml_node *list = zeta_reader_need(reader, mapping, "parameters");
-    const char **names;
+    static const struct zeta_key key = {"the name of a parameter", .kind = ZETA_KEY_NAME};
+    const char **names = zeta_reader_array(reader, list, ZETA_YAML_SEQUENCE, "parameters", 1,
+                                           ZETA_PROGRAMMABLE_MAX_PARAMETERS, sizeof(*names));
 
-    if (!list || !zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, "parameters"))
+    if (!names)
         return false;
-    if (list->child_count == 0 || list->child_count > ZETA_PROGRAMMABLE_MAX_PARAMETERS) {
-        zeta_reader_error(reader, list, "a programmable has 1 to %u parameters",
-                          ZETA_PROGRAMMABLE_MAX_PARAMETERS);
-        return false;
-    }
-    names = zeta_arena_array(reader->arena, list->child_count, sizeof(*names));
     programmable->parameters =
         zeta_arena_array(reader->arena, list->child_count, sizeof(struct zeta_parameter *));
-    if (!names || !programmable->parameters)
+    if (!programmable->parameters)
         return zeta_reader_no_memory(reader);
     programmable->parameter_names = names;
     for (const struct zeta_yaml_node *node = list->first_child; node; node = node->next) {
-        if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, "the name of a parameter") ||
-            !zeta_reader_name(reader, node, node->text, false,
-                              &names[programmable->parameter_count++]))
+        if (!zeta_reader_value(reader, node, &key, &names[programmable->parameter_count++]))
             return false;
     }
     return true;
 }
 
-/** Copies a template, which may be a selection or one of the two numbers of a register. */
-static bool read_template(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                          const char **out_text)
-{
-    if (node->kind != ZETA_YAML_SCALAR || node->length == 0 ||
-        node->length >= ZETA_SET_TEXT_BYTES) {
-        zeta_reader_error(reader, node, "a text of 1 to %u characters is expected",
-                          ZETA_SET_TEXT_BYTES - 1);
-        return false;
-    }
-    *out_text = zeta_arena_copy(reader->arena, node->text, node->length);
-    return *out_text || zeta_reader_no_memory(reader);
-}
-
+/** A selection, or a register with two or three expressions. */
 static bool read_counter_entry(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                                bool select, struct zeta_counter_entry *entry)
 {
+    static const struct zeta_key text = {"a text of a counter", ZETA_KEY_TEXT, .min = 1};
+    const char **const parts[] = {&entry->address, &entry->value, &entry->mask};
+    const struct zeta_yaml_node *part = node->first_child;
+
     if (select)
-        return read_template(reader, node, &entry->select);
+        return zeta_reader_value(reader, node, &text, &entry->select);
     if (node->kind != ZETA_YAML_SEQUENCE || node->child_count < 2 || node->child_count > 3) {
         zeta_reader_error(reader, node,
                           "a register is written as [address, value], or [address, value, mask] "
                           "where counters share it");
         return false;
     }
-    return read_template(reader, node->first_child, &entry->address) &&
-           read_template(reader, node->first_child->next, &entry->value) &&
-           (node->child_count == 2 ||
-            read_template(reader, node->first_child->next->next, &entry->mask));
+    for (uint32_t i = 0; i < node->child_count; i++, part = part->next) {
+        if (!zeta_reader_value(reader, part, &text, parts[i]))
+            return false;
+    }
+    return true;
 }
 
 static bool read_counter(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                          struct zeta_counter *counter)
 {
-    static const char *const keys[] = {"bank", "select", "registers", NULL};
-    const struct zeta_yaml_node *select;
-    const struct zeta_yaml_node *list;
+    static const struct zeta_key keys[] = {
+        {"bank", ZETA_KEY_TEXT, .offset = offsetof(struct zeta_counter, bank), .optional = true},
+        {"select", .optional = true},
+        {"registers", .optional = true},
+        {.key = NULL},
+    };
+    const struct zeta_yaml_node *select = zeta_yaml_member(node, "select");
+    const struct zeta_yaml_node *registers = zeta_yaml_member(node, "registers");
+    const struct zeta_yaml_node *list = select ? select : registers;
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a counter") ||
-        !zeta_reader_name(reader, node, node->key, false, &counter->name))
+    if (!zeta_reader_name(reader, node, node->key, false, &counter->name) ||
+        !zeta_reader_mapping(reader, node, "a counter", keys, counter))
         return false;
-    zeta_reader_check_keys(reader, node, keys);
-    if (zeta_yaml_member(node, "bank") &&
-        !zeta_reader_text(reader, node, "bank", NULL, &counter->bank))
-        return false;
-    select = zeta_yaml_member(node, "select");
-    list = zeta_yaml_member(node, "registers");
-    if (!select == !list) {
+    if (!select == !registers) {
         zeta_reader_error(reader, node, "a counter has either select or registers");
         return false;
     }
-    list = select ? select : list;
-    if (!zeta_reader_kind(reader, list, ZETA_YAML_SEQUENCE, list->key))
-        return false;
-    counter->entries =
-        zeta_arena_array(reader->arena, list->child_count, sizeof(*counter->entries));
+    counter->entries = zeta_reader_array(reader, list, ZETA_YAML_SEQUENCE, list->key, 0, UINT32_MAX,
+                                         sizeof(*counter->entries));
     if (!counter->entries)
-        return zeta_reader_no_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *item = list->first_child; item; item = item->next) {
         if (!read_counter_entry(reader, item, select != NULL,
                                 &counter->entries[counter->entry_count++]))
@@ -461,23 +384,14 @@ static bool read_counter(struct zeta_set_reader *reader, const struct zeta_yaml_
     return true;
 }
 
-static bool read_counters(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+static bool read_counters(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           struct zeta_programmable *programmable)
 {
-    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, "counters");
-
-    if (!node)
-        return true;
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "counters"))
-        return false;
-    if (node->child_count > ZETA_PROGRAMMABLE_MAX_COUNTERS) {
-        zeta_reader_error(reader, node, "more than %u counters", ZETA_PROGRAMMABLE_MAX_COUNTERS);
-        return false;
-    }
     programmable->counters =
-        zeta_arena_array(reader->arena, node->child_count, sizeof(struct zeta_counter));
+        zeta_reader_array(reader, node, ZETA_YAML_MAPPING, "counters", 0,
+                          ZETA_PROGRAMMABLE_MAX_COUNTERS, sizeof(*programmable->counters));
     if (!programmable->counters)
-        return zeta_reader_no_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
         if (!read_counter(reader, item, &programmable->counters[programmable->counter_count++]))
             return false;
@@ -485,75 +399,63 @@ static bool read_counters(struct zeta_set_reader *reader, const struct zeta_yaml
     return true;
 }
 
-static bool read_result(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                        struct zeta_programmable *programmable)
+void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char *const keys[] = {"type", "value_type", "class", "unit", "value", "max", NULL};
-    const struct zeta_yaml_node *node = zeta_reader_need(reader, mapping, "metric");
-
-    if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "metric"))
-        return false;
-    zeta_reader_check_keys(reader, node, keys);
-    return zeta_reader_text(reader, node, "type", NULL, &programmable->type) &&
-           zeta_reader_text(reader, node, "value_type", NULL, &programmable->value_type) &&
-           zeta_reader_text(reader, node, "class", NULL, &programmable->metric_class) &&
-           zeta_reader_text(reader, node, "unit", "", &programmable->result_unit) &&
-           zeta_reader_text(reader, node, "value", NULL, &programmable->value) &&
-           (!zeta_yaml_member(node, "max") ||
-            zeta_reader_text(reader, node, "max", NULL, &programmable->maximum));
-}
-
-static bool read_head(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                      struct zeta_programmable *programmable)
-{
-    const struct zeta_yaml_node *name = zeta_reader_need(reader, node, "name");
+#define AT(member) offsetof(struct zeta_programmable, member)
+    static const struct zeta_key keys[] = {
+        {"name", ZETA_KEY_NAME, .offset = AT(name), .max = MAX_TEXT},
+        {"description", ZETA_KEY_TEXT, .offset = AT(description), .max = MAX_TEXT},
+        {"component", ZETA_KEY_TEXT, .offset = AT(component), .optional = true, .max = MAX_TEXT},
+        {"tier", ZETA_KEY_U32, .offset = AT(tier), .optional = true, .min = 1, .max = 4},
+        {"domain", ZETA_KEY_U32, .offset = AT(domain), .max = 1023},
+        {"unit", ZETA_KEY_TEXT, .offset = AT(unit_name)},
+        {"layout", ZETA_KEY_TEXT, .offset = AT(layout_name)},
+        {"sampling", ZETA_KEY_FLAGS, .offset = AT(sampling), .words = zeta_sampling_words},
+        {"when", ZETA_KEY_EXPR, .offset = AT(available), .optional = true},
+        {"parameters", .optional = false},
+        {"counters", .optional = true},
+        {"metric", .optional = false},
+        {"let", .optional = true},
+        {.key = NULL},
+    };
+    static const struct zeta_key metric_keys[] = {
+        {"type", ZETA_KEY_TEXT, .offset = AT(type)},
+        {"value_type", ZETA_KEY_TEXT, .offset = AT(value_type)},
+        {"class", ZETA_KEY_TEXT, .offset = AT(metric_class)},
+        {"unit", ZETA_KEY_TEXT, .offset = AT(result_unit), .optional = true},
+        {"value", ZETA_KEY_TEXT, .offset = AT(value)},
+        {"max", ZETA_KEY_TEXT, .offset = AT(maximum), .optional = true},
+        {.key = NULL},
+    };
+#undef AT
+    const struct zeta_yaml_node *parameters, *counters, *metric;
+    struct zeta_programmable *programmable;
     bool good;
 
-    good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
-           read_shown_name(reader, name, name->text, &programmable->name);
-    good = read_shown(reader, node, "description", NULL, &programmable->description) && good;
-    good = read_shown(reader, node, "component", "", &programmable->component) && good;
-    programmable->tier = 1;
-    good = zeta_reader_u32(reader, node, "tier", true, 1, 4, &programmable->tier) && good;
-    good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &programmable->domain) && good;
-    good = zeta_reader_text(reader, node, "unit", NULL, &programmable->unit_name) && good;
-    good = zeta_reader_text(reader, node, "layout", NULL, &programmable->layout_name) && good;
-    good = zeta_reader_sampling(reader, node, &programmable->sampling) && good;
+    node = zeta_reader_with_kind(reader, node, "a programmable");
+    programmable = node ? zeta_reader_alloc(reader, sizeof(*programmable)) : NULL;
+    if (!programmable)
+        return;
+    *programmable = (struct zeta_programmable){.file = reader->file,
+                                               .line = node->line,
+                                               .component = "",
+                                               .result_unit = "",
+                                               .tier = 1,
+                                               .deferred = reader->catalog->defers};
+    good = zeta_reader_mapping(reader, node, "a programmable", keys, programmable);
     if (programmable->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) {
         zeta_reader_error(reader, zeta_yaml_member(node, "sampling"),
                           "programmables are sampled by time or by event");
         good = false;
     }
-    return zeta_reader_expr(reader, node, "when", true, &programmable->available) && good;
-}
-
-void zeta_read_programmable(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
-{
-    static const char *const keys[] = {
-        "name", "description", "component", "tier",       "domain", "unit", "layout",
-        "when", "sampling",    "counters",  "parameters", "metric", "let",  NULL};
-    struct zeta_catalog *catalog = reader->catalog;
-    struct zeta_programmable *programmable;
-    bool good;
-
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a programmable"))
-        return;
-    node = zeta_reader_with_kind(reader, node);
-    if (!node)
-        return;
-    zeta_reader_check_keys(reader, node, keys);
-    programmable = zeta_reader_alloc(reader, sizeof(*programmable));
-    if (!programmable)
-        return;
-    programmable->file = reader->file;
-    programmable->line = node->line;
-    programmable->deferred = catalog->defers;
-    good = read_head(reader, node, programmable);
-    good = read_parameter_names(reader, node, programmable) && good;
+    parameters = zeta_yaml_member(node, "parameters");
+    counters = zeta_yaml_member(node, "counters");
+    metric = zeta_yaml_member(node, "metric");
+    good = parameters && read_parameter_names(reader, parameters, programmable) && good;
     good = read_lets(reader, node, &programmable->lets, &programmable->let_count) && good;
-    good = read_counters(reader, node, programmable) && good;
-    good = read_result(reader, node, programmable) && good;
+    good = (!counters || read_counters(reader, counters, programmable)) && good;
+    good =
+        metric && zeta_reader_mapping(reader, metric, "metric", metric_keys, programmable) && good;
     if (good)
-        (void)zeta_reader_add(reader, &catalog->programmables, programmable);
-    zeta_arena_rewind(&reader->scratch);
+        (void)zeta_reader_add(reader, &reader->catalog->programmables, programmable);
 }

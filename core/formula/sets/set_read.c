@@ -121,54 +121,22 @@ bool zeta_reader_kind(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     return false;
 }
 
-void zeta_reader_check_keys(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                            const char *const *keys)
+void *zeta_reader_array(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                        enum zeta_yaml_kind kind, const char *what, uint32_t min, uint32_t max,
+                        size_t item_bytes)
 {
-    for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
-        const char *const *key = keys;
+    void *items;
 
-        while (*key && strcmp(*key, node->key) != 0)
-            key++;
-        if (!*key)
-            zeta_diagnose(reader->sink, ZETA_SEVERITY_WARNING, reader->file, node->key_line,
-                          node->key_column, "unknown key '%.100s' is ignored", node->key);
+    if (!zeta_reader_kind(reader, node, kind, what))
+        return NULL;
+    if (node->child_count < min || node->child_count > max) {
+        zeta_reader_error(reader, node, "%s must have %u to %u members, not %u", what, min, max,
+                          node->child_count);
+        return NULL;
     }
-}
-
-const struct zeta_yaml_node *zeta_reader_need(struct zeta_set_reader *reader,
-                                              const struct zeta_yaml_node *mapping, const char *key)
-{
-    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
-
-    if (!node)
-        zeta_reader_error(reader, mapping, "key '%s' is missing", key);
-    return node;
-}
-
-bool zeta_reader_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                      const char *key, const char *fallback, const char **out_text)
-{
-    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
-
-    if (!node && fallback) {
-        *out_text = fallback;
-        return true;
-    }
-    node = node ? node : zeta_reader_need(reader, mapping, key);
-    if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, key))
-        return false;
-    if (node->length >= ZETA_SET_TEXT_BYTES) {
-        zeta_reader_error(reader, node, "%s is longer than %u bytes", key, ZETA_SET_TEXT_BYTES - 1);
-        return false;
-    }
-    for (size_t i = 0; i < node->length; i++) {
-        if ((unsigned char)node->text[i] < ' ' || node->text[i] == 0x7f) {
-            zeta_reader_error(reader, node, "%s holds a control character", key);
-            return false;
-        }
-    }
-    *out_text = zeta_arena_copy(reader->arena, node->text, node->length);
-    return *out_text || zeta_reader_no_memory(reader);
+    items = zeta_arena_array(reader->arena, node->child_count, item_bytes);
+    reader->out_of_memory |= !items;
+    return items;
 }
 
 bool zeta_reader_name(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
@@ -180,7 +148,8 @@ bool zeta_reader_name(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     size_t good = strspn(text, later);
 
     if (length == 0 || length >= ZETA_SET_NAME_BYTES) {
-        zeta_reader_error(reader, node, "a name has 1 to %u characters", ZETA_SET_NAME_BYTES - 1);
+        zeta_reader_error(reader, node, "a name has 1 to %u bytes, not %zu",
+                          ZETA_SET_NAME_BYTES - 1, length);
         return false;
     }
     if (good < length || !strchr(first, text[0]) || (!dash && strchr(text, '-'))) {
@@ -194,28 +163,52 @@ bool zeta_reader_name(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     return *out_name || zeta_reader_no_memory(reader);
 }
 
-bool zeta_reader_u32(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                     const char *key, bool optional, uint32_t min, uint32_t max,
-                     uint32_t *out_value)
+/** True if a scalar has as many bytes as the key allows. */
+static bool check_length(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                         const struct zeta_key *key)
 {
-    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
+    const uint32_t most = key->max ? key->max : ZETA_SET_TEXT_BYTES - 1;
+
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, key->key))
+        return false;
+    if (node->length >= key->min && node->length <= most)
+        return true;
+    zeta_reader_error(reader, node, "%s has %u to %u bytes, not %zu", key->key, key->min, most,
+                      node->length);
+    return false;
+}
+
+static bool read_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const struct zeta_key *key, const char **out_text)
+{
+    if (!check_length(reader, node, key))
+        return false;
+    for (size_t i = 0; i < node->length; i++) {
+        if ((unsigned char)node->text[i] < ' ' || node->text[i] == 0x7f) {
+            zeta_reader_error(reader, node, "%s holds a control character", key->key);
+            return false;
+        }
+    }
+    *out_text = zeta_arena_copy(reader->arena, node->text, node->length);
+    return *out_text || zeta_reader_no_memory(reader);
+}
+
+static bool read_u32(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                     const struct zeta_key *key, uint32_t *out_value)
+{
     uint64_t value;
 
-    if (!node && optional)
-        return true;
-    node = node ? node : zeta_reader_need(reader, mapping, key);
-    if (!node)
-        return false;
-    if (!zeta_yaml_u64(node, &value) || value < min || value > max) {
-        zeta_reader_error(reader, node, "%s must be an integer from %u to %u", key, min, max);
+    if (!zeta_yaml_u64(node, &value) || value < key->min || value > key->max) {
+        zeta_reader_error(reader, node, "%s must be an integer from %u to %u", key->key, key->min,
+                          key->max);
         return false;
     }
     *out_value = (uint32_t)value;
     return true;
 }
 
-bool zeta_reader_find_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                           const struct zeta_word *words, uint32_t *out_value)
+static bool read_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const struct zeta_word *words, uint32_t *out_value)
 {
     char list[200] = "";
     size_t used = 0;
@@ -242,29 +235,32 @@ bool zeta_reader_find_word(struct zeta_set_reader *reader, const struct zeta_yam
     return false;
 }
 
-bool zeta_reader_word(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                      const char *key, const struct zeta_word *words, uint32_t *out_value)
+static bool read_flags(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       const struct zeta_key *key, uint32_t *out_flags)
 {
-    const struct zeta_yaml_node *node = zeta_reader_need(reader, mapping, key);
+    uint32_t flag;
 
-    return node && zeta_reader_find_word(reader, node, words, out_value);
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_SEQUENCE, key->key))
+        return false;
+    for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
+        if (!read_word(reader, item, key->words, &flag))
+            return false;
+        *out_flags |= flag;
+    }
+    if (!node->first_child)
+        zeta_reader_error(reader, node, "%s needs at least one type", key->key);
+    return node->first_child != NULL;
 }
 
-bool zeta_reader_expr(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
-                      const char *key, bool optional, struct zeta_expr **out_expr)
+static bool read_expr(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                      const struct zeta_key *key, struct zeta_expr **out_expr)
 {
-    const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key);
-    struct zeta_expr_source source;
+    /* A quoted scalar starts behind its quote; blocks and folded lines only have their line. */
+    const struct zeta_expr_source source = {reader->file, node->line, node->column + !node->plain};
     ze_result_t result;
 
-    *out_expr = NULL;
-    if (!node && optional)
-        return true;
-    node = node ? node : zeta_reader_need(reader, mapping, key);
-    if (!node || !zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, key))
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, key->key))
         return false;
-    /* A quoted scalar starts behind its quote; blocks and folded lines only have their line. */
-    source = (struct zeta_expr_source){reader->file, node->line, node->column + !node->plain};
     result =
         zeta_expr_parse(node->text, node->length, &source, reader->arena, reader->sink, out_expr);
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
@@ -272,4 +268,61 @@ bool zeta_reader_expr(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     if (result != ZE_RESULT_SUCCESS)
         reader->errors++;
     return result == ZE_RESULT_SUCCESS;
+}
+
+bool zeta_reader_value(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                       const struct zeta_key *key, void *place)
+{
+    struct zeta_reference *reference = place;
+
+    switch (key->kind) {
+    case ZETA_KEY_REFERENCE:
+        reference->line = node->line;
+        reference->column = node->column;
+        return read_text(reader, node, key, &reference->name);
+    case ZETA_KEY_TEXT:
+        return read_text(reader, node, key, place);
+    case ZETA_KEY_NAME:
+    case ZETA_KEY_DASHED_NAME:
+        return check_length(reader, node, key) &&
+               zeta_reader_name(reader, node, node->text, key->kind == ZETA_KEY_DASHED_NAME, place);
+    case ZETA_KEY_U32:
+        return read_u32(reader, node, key, place);
+    case ZETA_KEY_WORD:
+        return read_word(reader, node, key->words, place);
+    case ZETA_KEY_FLAGS:
+        return read_flags(reader, node, key, place);
+    case ZETA_KEY_EXPR:
+        return read_expr(reader, node, key, place);
+    default:
+        return true;
+    }
+}
+
+bool zeta_reader_mapping(struct zeta_set_reader *reader, const struct zeta_yaml_node *mapping,
+                         const char *what, const struct zeta_key *keys, void *object)
+{
+    bool good = true;
+
+    if (!zeta_reader_kind(reader, mapping, ZETA_YAML_MAPPING, what))
+        return false;
+    for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
+        const struct zeta_key *key = keys;
+
+        while (key->key && strcmp(key->key, node->key) != 0)
+            key++;
+        if (!key->key)
+            zeta_diagnose(reader->sink, ZETA_SEVERITY_WARNING, reader->file, node->key_line,
+                          node->key_column, "unknown key '%.100s' is ignored", node->key);
+    }
+    for (const struct zeta_key *key = keys; key->key; key++) {
+        const struct zeta_yaml_node *node = zeta_yaml_member(mapping, key->key);
+
+        if (!node && !key->optional)
+            zeta_reader_error(reader, mapping, "key '%s' is missing", key->key);
+        good = (node ? zeta_reader_value(reader, node, key, (char *)object + key->offset)
+                     : key->optional) &&
+               good;
+    }
+    return good;
 }

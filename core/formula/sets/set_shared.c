@@ -56,13 +56,16 @@ static struct zeta_yaml_node *add_child(struct zeta_set_reader *reader,
 }
 
 const struct zeta_yaml_node *zeta_reader_with_kind(struct zeta_set_reader *reader,
-                                                   const struct zeta_yaml_node *node)
+                                                   const struct zeta_yaml_node *node,
+                                                   const char *what)
 {
     const struct zeta_yaml_node *name = zeta_yaml_member(node, "kind");
     const struct zeta_yaml_node *kind;
     struct zeta_yaml_node *whole;
     struct zeta_yaml_node *last = NULL;
 
+    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, what))
+        return NULL;
     if (!name || reader->format < 2)
         return node;
     if (!zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "kind"))
@@ -142,15 +145,13 @@ bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml
 static bool read_list(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                       struct zeta_shared_metric *shared)
 {
-    bool good = node->child_count > 0 && node->child_count <= ZETA_SET_MAX_METRICS;
+    bool good = true;
 
     shared->metric.file = reader->file;
-    if (!good)
-        zeta_reader_error(reader, node, "a list of metrics has 1 to %u entries",
-                          ZETA_SET_MAX_METRICS);
-    shared->uses = zeta_arena_array(reader->arena, node->child_count, sizeof(*shared->uses));
+    shared->uses = zeta_reader_array(reader, node, ZETA_YAML_SEQUENCE, "a list of metrics", 1,
+                                     ZETA_SET_MAX_METRICS, sizeof(*shared->uses));
     if (!shared->uses)
-        return zeta_reader_no_memory(reader);
+        return false;
     for (const struct zeta_yaml_node *item = node->first_child; good && item; item = item->next)
         good = zeta_reader_kind(reader, item, ZETA_YAML_SCALAR, "a member of a shared list") &&
                read_use(reader, item, &shared->uses[shared->use_count++]);
@@ -161,38 +162,34 @@ static bool read_list(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 static bool read_template(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           struct zeta_shared_metric *shared)
 {
-    static const char *const keys[] = {"name", "description", "component", "type", "value_type",
-                                       "unit", "tier",        "class",     "when", "value",
-                                       "max",  "events",      "index",     NULL};
+    static const struct zeta_key index_key = {"index", .kind = ZETA_KEY_NAME};
     const struct zeta_yaml_node *index = zeta_yaml_member(node, "index");
     bool good = true;
 
-    zeta_reader_check_keys(reader, node, keys);
-    if (index && (!zeta_reader_kind(reader, index, ZETA_YAML_SCALAR, "index") ||
-                  !zeta_reader_name(reader, index, index->text, false, &shared->index)))
+    if (index && !zeta_reader_value(reader, index, &index_key, &shared->index))
         return false;
     shared->texts = zeta_arena_array(reader->arena, ZETA_METRIC_TEXTS, sizeof(*shared->texts));
     if (!shared->texts)
         return zeta_reader_no_memory(reader);
     for (uint32_t i = 0; i < ZETA_METRIC_TEXTS; i++) {
-        const struct zeta_yaml_node *text = zeta_yaml_member(node, zeta_metric_text_keys[i]);
+        const struct zeta_yaml_node *text = zeta_yaml_member(node, zeta_metric_keys[i].key);
 
         if (!text)
             continue;
         good = zeta_reader_kind(reader, text, ZETA_YAML_SCALAR, text->key) &&
                zeta_pattern_read(reader, text, shared->index, true, &shared->texts[i]) && good;
-        shared->texts[i].key = zeta_metric_text_keys[i];
+        shared->texts[i].key = zeta_metric_keys[i].key;
         if (shared->texts[i].counters > shared->counters)
             shared->counters = shared->texts[i].counters;
     }
-    return zeta_read_metric_words(reader, node, &shared->metric) && good;
+    return zeta_read_metric(reader, node, ZETA_METRIC_WITHOUT_TEXTS, NULL, &shared->metric) && good;
 }
 
 /** True if a text of a definition has braces. */
 static bool has_braces(const struct zeta_yaml_node *node)
 {
     for (uint32_t i = 0; i < ZETA_METRIC_TEXTS; i++) {
-        const struct zeta_yaml_node *text = zeta_yaml_member(node, zeta_metric_text_keys[i]);
+        const struct zeta_yaml_node *text = zeta_yaml_member(node, zeta_metric_keys[i].key);
 
         if (text && text->text && strpbrk(text->text, "{}"))
             return true;
@@ -205,14 +202,12 @@ static bool read_definition(struct zeta_set_reader *reader, const struct zeta_ya
 {
     if (reader->format > 1 && node->kind == ZETA_YAML_SEQUENCE)
         return read_list(reader, node, shared);
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a metric"))
-        return false;
-    node = zeta_reader_with_kind(reader, node);
+    node = zeta_reader_with_kind(reader, node, "a metric");
     if (!node)
         return false;
     if (reader->format > 1 && (zeta_yaml_member(node, "index") || has_braces(node)))
         return read_template(reader, node, shared);
-    return zeta_read_metric(reader, node, shared->key, &shared->metric);
+    return zeta_read_metric(reader, node, ZETA_METRIC_WHOLE, shared->key, &shared->metric);
 }
 
 void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
@@ -226,7 +221,6 @@ void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_y
     if (zeta_reader_name(reader, node, node->key, true, &shared->key) &&
         read_definition(reader, node, shared))
         (void)zeta_reader_add(reader, &catalog->shared, shared);
-    zeta_arena_rewind(&reader->scratch);
 }
 
 /* Sets over an index ----------------------------------------------------------------------------
@@ -380,19 +374,22 @@ static uint32_t count_nodes(const struct zeta_yaml_node *node)
     return count;
 }
 
-void zeta_read_each_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                        bool (*read)(struct zeta_set_reader *, const struct zeta_yaml_node *))
+void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    const struct zeta_yaml_node *over = reader->format > 1 ? zeta_yaml_member(node, "for") : NULL;
-    const struct zeta_yaml_node *uuid = zeta_yaml_member(node, "uuid");
-    const struct zeta_yaml_node *item;
-    const uint32_t node_count = count_nodes(node);
+    const struct zeta_yaml_node *over, *uuid, *item;
     struct index_values values;
+    uint32_t node_count;
 
+    node = zeta_reader_with_kind(reader, node, "a set");
+    if (!node)
+        return;
+    over = reader->format > 1 ? zeta_yaml_member(node, "for") : NULL;
+    uuid = zeta_yaml_member(node, "uuid");
     if (!over) {
-        (void)read(reader, node);
+        (void)zeta_read_set(reader, node);
         return;
     }
+    node_count = count_nodes(node);
     if (!read_index_values(reader, over, &values))
         return;
     if (uuid && (uuid->kind != ZETA_YAML_SEQUENCE || uuid->child_count != values.count)) {
@@ -412,7 +409,7 @@ void zeta_read_each_set(struct zeta_set_reader *reader, const struct zeta_yaml_n
         }
         if (!zeta_reader_may_make(reader, over, node_count) ||
             !make_indexed_set(reader, node, values.name, (uint32_t)value, i, &set) ||
-            !read(reader, &set))
+            !zeta_read_set(reader, &set))
             return;
     }
 }
@@ -452,28 +449,25 @@ static bool both(struct zeta_set_reader *reader, const struct zeta_yaml_node *no
 static bool read_also(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                       struct zeta_loaded_set *loaded)
 {
-    static const char *const keys[] = {"name", "description", "unit", "domain", "when", NULL};
+    static const struct zeta_key keys[] = {
+        {"name", ZETA_KEY_DASHED_NAME, .offset = offsetof(struct zeta_loaded_set, set.name)},
+        {"description", ZETA_KEY_TEXT, .offset = offsetof(struct zeta_loaded_set, set.description),
+         .optional = true},
+        {"unit", ZETA_KEY_REFERENCE, .offset = offsetof(struct zeta_loaded_set, unit)},
+        {"domain", ZETA_KEY_U32, .offset = offsetof(struct zeta_loaded_set, set.domain),
+         .max = 1023},
+        {"when", ZETA_KEY_EXPR, .offset = offsetof(struct zeta_loaded_set, set.available),
+         .optional = true},
+        {.key = NULL},
+    };
     struct zeta_set *set = &loaded->set;
-    const struct zeta_yaml_node *name;
-    struct zeta_expr *when = NULL;
+    struct zeta_expr *of_set = set->available;
     bool good;
 
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_MAPPING, "a further unit of a set"))
-        return false;
-    zeta_reader_check_keys(reader, node, keys);
     set->line = node->line;
-    name = zeta_reader_need(reader, node, "name");
-    good = name && zeta_reader_kind(reader, name, ZETA_YAML_SCALAR, "name") &&
-           zeta_reader_name(reader, name, name->text, true, &set->name);
-    good =
-        zeta_reader_text(reader, node, "description", set->description, &set->description) && good;
-    good = zeta_reader_reference(reader, node, "unit", &loaded->unit_name, &loaded->unit_line,
-                                 &loaded->unit_column) &&
-           good;
-    good = zeta_reader_u32(reader, node, "domain", false, 0, 1023, &set->domain) && good;
-    good = zeta_reader_expr(reader, node, "when", true, &when) &&
-           both(reader, node, set->available, when, &set->available) && good;
-    return good;
+    set->available = NULL;
+    good = zeta_reader_mapping(reader, node, "a further unit of a set", keys, loaded);
+    return both(reader, node, of_set, set->available, &set->available) && good;
 }
 
 bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
@@ -550,33 +544,6 @@ static bool may_make(const struct zeta_linker *linker, const struct zeta_loaded_
                   "parts of expressions",
                   loaded->set.name, ZETA_CATALOG_MAX_MADE);
     return false;
-}
-
-bool zeta_shared_index(struct zeta_catalog *catalog)
-{
-    bool good = true;
-
-    for (uint32_t i = 0; i < catalog->shared.count; i++) {
-        struct zeta_shared_metric *shared = catalog->shared.items[i];
-
-        good =
-            zeta_names_add(&catalog->arena, &catalog->shared_by_key, shared->key, shared) && good;
-    }
-    for (uint32_t i = 0; i < catalog->programs.count; i++) {
-        struct zeta_uuid_program *program = catalog->programs.items[i];
-
-        good =
-            zeta_names_add(&catalog->arena, &catalog->programs_by_uuid, program->uuid, program) &&
-            good;
-    }
-    for (uint32_t i = 0; i < catalog->symbols.count; i++) {
-        struct zeta_symbol *symbol = catalog->symbols.items[i];
-
-        symbol->index = i;
-        good = zeta_names_add(&catalog->arena, &catalog->symbols_by_name, symbol->name, symbol) &&
-               good;
-    }
-    return good;
 }
 
 /* Making the metrics of a set -------------------------------------------------------------------
@@ -730,7 +697,7 @@ static ze_result_t instantiate(struct gathered *gathered, const struct zeta_shar
     *metric = shared->metric;
     if (!copy_events(reader.arena, metric))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (zeta_read_metric_texts(&reader, &mapping, shared->key, metric))
+    if (zeta_read_metric(&reader, &mapping, ZETA_METRIC_ONLY_TEXTS, shared->key, metric))
         return ZE_RESULT_SUCCESS;
     if (reader.out_of_memory)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;

@@ -17,7 +17,6 @@
 #include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/output/message.h"
 
-#define COMPILER_PATH "/libexec/zeta/zeta-vgpu-cc"
 #define COMPILER_SETTING "vgpu.compiler"
 
 /* LLVM is large, and a machine may be busy. */
@@ -38,105 +37,73 @@ static const uint32_t empty_kernel[] = {
     1u << 16 | 56,                         /* function end */
 };
 
-static bool copy_path(struct zeta_doctor *doctor)
+/* What setting vgpu.compiler names, whatever is in front of it; else what was installed. */
+static char *compiler_path(const struct zeta_doctor *doctor)
 {
     for (uint32_t i = 0; i < doctor->setting_count; i++) {
-        const char *name = doctor->settings[i].name;
-        const size_t length = strlen(name);
+        const struct zeta_setting *setting = &doctor->settings[i];
+        const size_t length = strlen(setting->name);
         const size_t wanted = strlen(COMPILER_SETTING);
 
-        if (length >= wanted && strcmp(name + length - wanted, COMPILER_SETTING) == 0 &&
-            doctor->settings[i].value[0]) {
-            doctor->compiler.path = strdup(doctor->settings[i].value);
-            return doctor->compiler.path != NULL;
-        }
+        if (length >= wanted && strcmp(setting->name + length - wanted, COMPILER_SETTING) == 0 &&
+            setting->value[0])
+            return zeta_format("%s", setting->value);
     }
-    if (asprintf(&doctor->compiler.path, "%s" COMPILER_PATH, doctor->root) >= 0)
-        return true;
-    doctor->compiler.path = NULL;
-    return false;
+    return zeta_format("%s/libexec/zeta/zeta-vgpu-cc", doctor->root);
 }
 
-/* The input as a file without a name. */
-static int make_input(void)
+/* Why the compiler did not do it; null: it did. */
+static char *explain_failure(const char *path, struct zeta_doctor_answer *answer)
 {
-    const int fd = memfd_create("zeta-doctor", MFD_CLOEXEC);
-
-    if (fd >= 0 &&
-        pwrite(fd, empty_kernel, sizeof(empty_kernel), 0) != (ssize_t)sizeof(empty_kernel)) {
-        (void)close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-/* The compiler's message about a failure, as one line. */
-static void join_lines(char *text)
-{
-    const size_t length = strlen(text);
-
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\n')
-            text[i] = i + 1 < length ? ' ' : '\0';
-    }
-}
-
-static bool explain_failure(struct zeta_doctor_compiler *compiler,
-                            struct zeta_doctor_answer *answer)
-{
-    int length = 0;
+    char *text = answer->output;
 
     if (answer->start_error == ENOENT)
-        length = asprintf(&compiler->error, "cannot find program %s", compiler->path);
-    else if (answer->start_error)
-        length = asprintf(&compiler->error, "cannot run %s: %s", compiler->path,
-                          strerror(answer->start_error));
-    else if (answer->hung)
-        length =
-            asprintf(&compiler->error, "it does not compile an empty kernel within two minutes");
-    else if (WIFSIGNALED(answer->wait_status))
-        length =
-            asprintf(&compiler->error, "it crashes (%s)", strsignal(WTERMSIG(answer->wait_status)));
-    else if (WEXITSTATUS(answer->wait_status) == 0)
-        compiler->works = true;
-    else {
-        join_lines(answer->output);
-        length = asprintf(&compiler->error, "it does not compile an empty kernel: %s",
-                          answer->output[0] ? answer->output : "without a reason");
+        return zeta_format("cannot find program %s", path);
+    if (answer->start_error)
+        return zeta_format("cannot run %s: %s", path, strerror(answer->start_error));
+    if (answer->hung)
+        return zeta_format("it does not compile an empty kernel within two minutes");
+    if (WIFSIGNALED(answer->wait_status))
+        return zeta_format("it crashes (%s)", strsignal(WTERMSIG(answer->wait_status)));
+    if (WEXITSTATUS(answer->wait_status) == 0)
+        return NULL;
+    /* Its message as one line. */
+    for (; *text; text++) {
+        if (*text == '\n')
+            *text = text[1] ? ' ' : '\0';
     }
-    if (length >= 0)
-        return true;
-    compiler->error = NULL;
-    return false;
+    return zeta_format("it does not compile an empty kernel: %s",
+                       answer->output[0] ? answer->output : "without a reason");
 }
 
-bool zeta_doctor_try_compiler(struct zeta_doctor *doctor)
+void zeta_doctor_try_compiler(struct zeta_doctor *doctor)
 {
     struct zeta_doctor_compiler *compiler = &doctor->compiler;
-    struct zeta_doctor_answer answer = {0};
+    struct zeta_doctor_answer answer;
     char language[] = "-x", spirv[] = "spirv", output[] = "-o", standard[] = "-";
     int fd;
-    bool is_well;
 
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
         if (strcmp(doctor->plugins.plugins[i].id, "vgpu") == 0 &&
             doctor->plugins.plugins[i].state == ZETA_PLUGIN_STATE_ACTIVE)
-            compiler->is_wanted = true;
+            compiler->path = compiler_path(doctor);
     }
-    if (!compiler->is_wanted)
-        return true;
-    fd = make_input();
-    is_well = fd >= 0 && copy_path(doctor);
-    if (is_well) {
+    if (!compiler->path)
+        return;
+    /* The input is a file without a name. */
+    fd = memfd_create("zeta-doctor", MFD_CLOEXEC);
+    if (fd < 0 ||
+        pwrite(fd, empty_kernel, sizeof(empty_kernel), 0) != (ssize_t)sizeof(empty_kernel)) {
+        compiler->error = zeta_format("there is no room for an empty kernel: %s", strerror(errno));
+    } else {
         char *arguments[] = {compiler->path, language, spirv, standard, output, standard, NULL};
 
-        is_well = zeta_doctor_run(arguments, fd, STDERR_FILENO, PATIENCE_NS, &answer) &&
-                  explain_failure(compiler, &answer);
+        zeta_doctor_run(arguments, fd, STDERR_FILENO, PATIENCE_NS, &answer);
+        compiler->error = explain_failure(compiler->path, &answer);
+        free(answer.output);
     }
     if (fd >= 0)
         (void)close(fd);
-    free(answer.output);
-    return is_well;
 }
 
 /* ---- the place ------------------------------------------------------------------------------- */
@@ -179,17 +146,15 @@ static const char *choose(struct zeta_doctor_place *place)
     return home;
 }
 
-bool zeta_doctor_check_place(struct zeta_doctor_place *place)
+void zeta_doctor_check_place(struct zeta_doctor_place *place)
 {
     const char *there = choose(place);
     struct statvfs space;
 
-    if (access(there, W_OK | X_OK) != 0 || statvfs(there, &space) != 0) {
-        place->error = strdup(strerror(errno));
-        return place->error != NULL;
-    }
-    place->free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
-    return true;
+    if (access(there, W_OK | X_OK) != 0 || statvfs(there, &space) != 0)
+        place->error = zeta_format("%s", strerror(errno));
+    else
+        place->free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
 }
 
 /* ---- sampling --------------------------------------------------------------------------- */
@@ -197,56 +162,40 @@ bool zeta_doctor_check_place(struct zeta_doctor_place *place)
 /* Rarely: a stream that is closed at once is about permission, not about reports. */
 enum { PERIOD_NS = 100000000 };
 
-static ze_result_t open_stream(const struct zeta_device_entry *device, ze_context_handle_t context,
-                               zet_metric_group_handle_t group)
+static void try_group(const struct zeta_device_entry *device, zet_metric_group_handle_t group,
+                      struct zeta_doctor_sampling *sampling)
 {
+    const ze_context_desc_t context_description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     zet_metric_streamer_desc_t description = {
         .stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
         .samplingPeriod = PERIOD_NS,
     };
+    ze_context_handle_t context = NULL;
     zet_metric_streamer_handle_t streamer = NULL;
-    ze_result_t result = zetContextActivateMetricGroups(context, device->device, 1, &group);
+    ze_result_t result = zeContextCreate(device->driver, &context_description, &context);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetContextActivateMetricGroups(context, device->device, 1, &group);
     if (result == ZE_RESULT_SUCCESS)
         result =
             zetMetricStreamerOpen(context, device->device, group, &description, NULL, &streamer);
-    return result == ZE_RESULT_SUCCESS ? zetMetricStreamerClose(streamer) : result;
-}
-
-/* False without memory. */
-static bool try_group(const struct zeta_device_entry *device, zet_metric_group_handle_t group,
-                      struct zeta_doctor_sampling *sampling)
-{
-    const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    ze_context_handle_t context = NULL;
-    ze_result_t result = zeContextCreate(device->driver, &description, &context);
-    bool has_memory = true;
-
     if (result == ZE_RESULT_SUCCESS)
-        result = open_stream(device, context, group);
+        result = zetMetricStreamerClose(streamer);
     sampling->was_tried = true;
     if (result != ZE_RESULT_SUCCESS) {
         sampling->is_busy = result == ZE_RESULT_ERROR_NOT_AVAILABLE;
-        sampling->error = strdup(zetaGetLastError());
-        has_memory = sampling->error != NULL;
+        sampling->error = zeta_format("%s", zetaGetLastError());
     }
     if (context) {
         (void)zetContextActivateMetricGroups(context, device->device, 0, NULL);
         (void)zeContextDestroy(context);
     }
-    return has_memory;
 }
 
-bool zeta_doctor_try_sampling(struct zeta_doctor *doctor)
+void zeta_doctor_try_sampling(struct zeta_doctor *doctor)
 {
-    bool has_memory = true;
-
-    if (!doctor->is_initialised || doctor->devices.count == 0)
-        return true;
-    doctor->samplings = calloc(doctor->devices.count, sizeof(*doctor->samplings));
-    if (!doctor->samplings)
-        return false;
-    for (uint32_t i = 0; i < doctor->devices.count && has_memory; i++) {
+    doctor->samplings = zeta_allocate(doctor->devices.count, sizeof(*doctor->samplings));
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
         const struct zeta_device_entry *device = &doctor->devices.entries[i];
         struct zeta_group_list groups = {0};
 
@@ -254,10 +203,9 @@ bool zeta_doctor_try_sampling(struct zeta_doctor *doctor)
             continue;
         /* The first group of a device is one that can be streamed. */
         if (zeta_group_list_init(device->device, &groups) == ZETA_EXIT_OK && groups.count > 0)
-            has_memory = try_group(device, groups.entries[0].group, &doctor->samplings[i]);
+            try_group(device, groups.entries[0].group, &doctor->samplings[i]);
         zeta_group_list_finish(&groups);
     }
-    return has_memory;
 }
 
 /* ---- variables -------------------------------------------------------------------------- */
@@ -350,15 +298,13 @@ static int compare(const void *left, const void *right)
                   ((const struct zeta_doctor_variable *)right)->text);
 }
 
-bool zeta_doctor_list_variables(struct zeta_doctor *doctor)
+void zeta_doctor_list_variables(struct zeta_doctor *doctor)
 {
     size_t count = 0;
 
     while (environ[count])
         count++;
-    doctor->variables = calloc(count + 1, sizeof(*doctor->variables));
-    if (!doctor->variables)
-        return false;
+    doctor->variables = zeta_allocate(count, sizeof(*doctor->variables));
     for (size_t i = 0; i < count; i++) {
         if (matters(environ[i]))
             doctor->variables[doctor->variable_count++] =
@@ -366,13 +312,9 @@ bool zeta_doctor_list_variables(struct zeta_doctor *doctor)
                                               doctor->is_privileged && is_guarded(environ[i])};
     }
     qsort(doctor->variables, doctor->variable_count, sizeof(*doctor->variables), compare);
-    return true;
 }
 
 /* ---- the program ------------------------------------------------------------------------ */
-
-#define LOADER_NAME "libze_loader.so"
-#define ZETA_NAME "libzeta.so"
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -398,33 +340,17 @@ static bool read_at(const struct file *file, uint64_t offset, void *out, size_t 
     return true;
 }
 
-/* Segments that are loaded give where an address of the program is in the file. */
-static bool offset_of(const struct file *file, const Elf64_Ehdr *header, uint64_t address,
-                      uint64_t *out_offset)
-{
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr segment;
-
-        if (!read_at(file, header->e_phoff + i * (uint64_t)sizeof(segment), &segment,
-                     sizeof(segment)))
-            return false;
-        if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
-            address - segment.p_vaddr < segment.p_filesz) {
-            *out_offset = segment.p_offset + (address - segment.p_vaddr);
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Finds a segment of a type; one that is loaded only if the address is in it. */
 static bool find_segment(const struct file *file, const Elf64_Ehdr *header, uint32_t type,
-                         Elf64_Phdr *out_segment)
+                         uint64_t address, Elf64_Phdr *out_segment)
 {
     for (unsigned i = 0; i < header->e_phnum; i++) {
         if (!read_at(file, header->e_phoff + i * (uint64_t)sizeof(*out_segment), out_segment,
                      sizeof(*out_segment)))
             return false;
-        if (out_segment->p_type == type)
+        if (out_segment->p_type == type &&
+            (type != PT_LOAD || (address >= out_segment->p_vaddr &&
+                                 address - out_segment->p_vaddr < out_segment->p_filesz)))
             return true;
     }
     return false;
@@ -436,79 +362,66 @@ static bool begins_at(const struct file *file, uint64_t offset, const char *name
            memcmp(file->bytes + offset, name, strlen(name)) == 0;
 }
 
-/* The strings that the entries of one kind name, in two passes: the place of the strings is an
- * entry too. */
-static enum zeta_doctor_link read_needed(const struct file *file, const Elf64_Ehdr *header,
-                                         const Elf64_Phdr *dynamic)
+/* Reads the entry at @at; false behind the last one. */
+static bool read_entry(const struct file *file, const Elf64_Phdr *dynamic, uint64_t at,
+                       Elf64_Dyn *out_entry)
 {
-    uint64_t address = 0;
-    uint64_t strings = 0;
-    Elf64_Dyn entry;
-
-    for (uint64_t at = 0; at + sizeof(entry) <= dynamic->p_filesz; at += sizeof(entry)) {
-        if (!read_at(file, dynamic->p_offset + at, &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
-            break;
-        if (entry.d_tag == DT_STRTAB)
-            address = entry.d_un.d_ptr;
-    }
-    if (!offset_of(file, header, address, &strings))
-        return ZETA_DOCTOR_LINK_UNKNOWN;
-    for (uint64_t at = 0; at + sizeof(entry) <= dynamic->p_filesz; at += sizeof(entry)) {
-        if (!read_at(file, dynamic->p_offset + at, &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
-            break;
-        if (entry.d_tag != DT_NEEDED || entry.d_un.d_val > file->size)
-            continue;
-        /* Which of two comes first is what the program gets. */
-        if (begins_at(file, strings + entry.d_un.d_val, LOADER_NAME))
-            return ZETA_DOCTOR_LINK_LOADER;
-        if (begins_at(file, strings + entry.d_un.d_val, ZETA_NAME))
-            return ZETA_DOCTOR_LINK_ZETA;
-    }
-    return ZETA_DOCTOR_LINK_UNKNOWN;
+    return at + sizeof(*out_entry) <= dynamic->p_filesz &&
+           read_at(file, dynamic->p_offset + at, out_entry, sizeof(*out_entry)) &&
+           out_entry->d_tag != DT_NULL;
 }
 
 enum zeta_doctor_link zeta_doctor_read_link(const unsigned char *bytes, size_t size)
 {
     const struct file file = {bytes, size};
     Elf64_Ehdr header;
-    Elf64_Phdr segment;
+    Elf64_Phdr dynamic, loaded;
+    Elf64_Dyn entry;
+    uint64_t address = 0;
+    uint64_t strings;
 
     if (size >= 2 && memcmp(bytes, "#!", 2) == 0)
         return ZETA_DOCTOR_LINK_SCRIPT;
     if (!read_at(&file, 0, &header, sizeof(header)) ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(segment) ||
+        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_phentsize != sizeof(dynamic) ||
         header.e_machine != MACHINE)
         return ZETA_DOCTOR_LINK_FOREIGN;
-    if (!find_segment(&file, &header, PT_DYNAMIC, &segment))
+    if (!find_segment(&file, &header, PT_DYNAMIC, 0, &dynamic))
         return ZETA_DOCTOR_LINK_STATIC;
-    return read_needed(&file, &header, &segment);
-}
-
-const char *zeta_doctor_link_name(enum zeta_doctor_link link)
-{
-    switch (link) {
-    case ZETA_DOCTOR_LINK_LOADER:
-        return "linked to the loader";
-    case ZETA_DOCTOR_LINK_ZETA:
-        return "linked to libzeta, needs no loader";
-    case ZETA_DOCTOR_LINK_STATIC:
-        return "static: it can load no driver, unless it starts other programs";
-    case ZETA_DOCTOR_LINK_SCRIPT:
-        return "a script: what it starts decides";
-    case ZETA_DOCTOR_LINK_FOREIGN:
-        return "no 64-bit program of this machine";
-    default:
-        return "linked to neither loader nor libzeta: a library of it may be, or it opens one";
+    /* Two passes: the place of the names is an entry too. */
+    for (uint64_t at = 0; read_entry(&file, &dynamic, at, &entry); at += sizeof(entry)) {
+        if (entry.d_tag == DT_STRTAB)
+            address = entry.d_un.d_ptr;
     }
+    if (!find_segment(&file, &header, PT_LOAD, address, &loaded))
+        return ZETA_DOCTOR_LINK_UNKNOWN;
+    strings = loaded.p_offset + (address - loaded.p_vaddr);
+    for (uint64_t at = 0; read_entry(&file, &dynamic, at, &entry); at += sizeof(entry)) {
+        if (entry.d_tag != DT_NEEDED || entry.d_un.d_val > size)
+            continue;
+        /* Which of two comes first is what the program gets. */
+        if (begins_at(&file, strings + entry.d_un.d_val, "libze_loader.so"))
+            return ZETA_DOCTOR_LINK_LOADER;
+        if (begins_at(&file, strings + entry.d_un.d_val, "libzeta.so"))
+            return ZETA_DOCTOR_LINK_ZETA;
+    }
+    return ZETA_DOCTOR_LINK_UNKNOWN;
 }
 
-static bool list_contents(struct zeta_doctor_program *program)
+/* Takes the path if there is a program, else frees it. */
+static bool take_program(struct zeta_doctor_program *program, char *path)
 {
-    const int fd = open(program->path, O_RDONLY | O_CLOEXEC);
-    struct stat status = {0};
+    struct stat status;
     void *bytes = MAP_FAILED;
+    int fd;
 
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, X_OK) != 0) {
+        free(path);
+        return false;
+    }
+    program->path = path;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
         bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes != MAP_FAILED) {
@@ -516,42 +429,28 @@ static bool list_contents(struct zeta_doctor_program *program)
         (void)munmap(bytes, (size_t)status.st_size);
     }
     /* No program has more rights than root; file capabilities count for other users. */
-    program->is_privileged =
-        geteuid() != 0 && ((status.st_mode & (S_ISUID | S_ISGID)) != 0 ||
-                           getxattr(program->path, "security.capability", NULL, 0) > 0);
+    program->is_privileged = geteuid() != 0 && ((status.st_mode & (S_ISUID | S_ISGID)) != 0 ||
+                                                getxattr(path, "security.capability", NULL, 0) > 0);
     if (fd >= 0)
         (void)close(fd);
     return true;
 }
 
-static bool is_program(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-bool zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name)
+void zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name)
 {
     const char *place = getenv("PATH");
 
     program->name = name;
     if (strchr(name, '/')) {
-        program->path = is_program(name) ? strdup(name) : NULL;
-        return program->path ? list_contents(program) : !is_program(name);
+        (void)take_program(program, zeta_format("%s", name));
+        return;
     }
     while (place && *place) {
-        const size_t length = strcspn(place, ":");
-        char *path = NULL;
+        const int length = (int)strcspn(place, ":");
 
-        if (asprintf(&path, "%.*s/%s", length ? (int)length : 1, length ? place : ".", name) < 0)
-            return false;
-        if (is_program(path)) {
-            program->path = path;
-            return list_contents(program);
-        }
-        free(path);
+        if (take_program(program,
+                         zeta_format("%.*s/%s", length ? length : 1, length ? place : ".", name)))
+            return;
         place += length + (place[length] == ':');
     }
-    return true;
 }

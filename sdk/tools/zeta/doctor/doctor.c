@@ -27,102 +27,78 @@ static bool find_own_library(struct zeta_doctor *doctor)
 
     if (dladdr((const void *)(uintptr_t)&zetaGetVersion, &info) != 0 && info.dli_fname)
         doctor->own_library = realpath(info.dli_fname, NULL);
-    doctor->root = doctor->own_library ? strdup(doctor->own_library) : NULL;
+    if (!doctor->own_library)
+        return false;
+    doctor->root = zeta_format("%s", doctor->own_library);
     /* Without the name of the library and that of its folder, lib. */
-    for (int i = 0; doctor->root && i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         char *slash = strrchr(doctor->root, '/');
 
         if (slash)
             *slash = '\0';
     }
-    return doctor->root != NULL;
+    return true;
 }
 
-static bool add_driver(struct zeta_doctor *doctor, const char *name, size_t length)
-{
-    struct zeta_doctor_driver *drivers =
-        realloc(doctor->drivers, (doctor->driver_count + 1) * sizeof(*drivers));
-    struct zeta_doctor_driver *driver;
-
-    if (!drivers)
-        return false;
-    doctor->drivers = drivers;
-    driver = &drivers[doctor->driver_count];
-    *driver = (struct zeta_doctor_driver){.name = strndup(name, length)};
-    if (!driver->name)
-        return false;
-    doctor->driver_count++;
-    return zeta_doctor_probe_library(doctor, driver->name, &driver->probe);
-}
-
-static bool probe_drivers(struct zeta_doctor *doctor)
+static void probe_drivers(struct zeta_doctor *doctor)
 {
     const char *list = getenv(DRIVERS_VARIABLE);
 
     doctor->has_chosen_drivers = list && *list;
     if (!doctor->has_chosen_drivers)
         list = loader_list;
-    while (*list) {
-        const size_t length = strcspn(list, ",");
+    for (; *list; list += *list == ',') {
+        const int length = (int)strcspn(list, ",");
+        struct zeta_doctor_driver *driver;
 
-        if (length > 0 && !add_driver(doctor, list, length))
-            return false;
-        list += length + (list[length] == ',');
+        if (length > 0) {
+            doctor->drivers = zeta_reallocate(doctor->drivers, doctor->driver_count + 1,
+                                              sizeof(*doctor->drivers));
+            driver = &doctor->drivers[doctor->driver_count++];
+            driver->name = zeta_format("%.*s", length, list);
+            zeta_doctor_probe_library(doctor, driver->name, &driver->probe);
+        }
+        list += length;
     }
-    return true;
 }
 
-static bool list_settings(struct zeta_doctor *doctor)
+static void list_settings(struct zeta_doctor *doctor)
 {
     uint32_t count = 0;
 
     if (zetaSettingGet(&count, NULL) != ZE_RESULT_SUCCESS)
-        return true;
-    doctor->settings = calloc(count ? count : 1, sizeof(*doctor->settings));
-    if (!doctor->settings)
-        return false;
+        return;
+    doctor->settings = zeta_allocate(count, sizeof(*doctor->settings));
     for (uint32_t i = 0; i < count; i++)
         doctor->settings[i].struct_size = sizeof(doctor->settings[i]);
     if (zetaSettingGet(&count, doctor->settings) == ZE_RESULT_SUCCESS)
         doctor->setting_count = count;
-    return true;
 }
 
-/* Only after another process did the same and came back. */
-static int list_contents(struct zeta_doctor *doctor)
+static int examine(struct zeta_doctor *doctor, const char *program)
 {
-    int status;
-
-    if (doctor->own.outcome != ZETA_DOCTOR_WORKED || doctor->own.init != ZE_RESULT_SUCCESS)
-        return ZETA_EXIT_OK;
-    (void)unsetenv("ZETA_TRACE");
-    status = zeta_device_list_init(&doctor->devices);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_plugin_list_init(&doctor->plugins);
-    if (status == ZETA_EXIT_OK && !list_settings(doctor))
-        status = zeta_print_failure("no memory for a list of settings");
-    doctor->is_initialised = status == ZETA_EXIT_OK;
-    return status;
-}
-
-static int look(struct zeta_doctor *doctor, const char *program)
-{
-    int status;
-
     doctor->is_privileged = getauxval(AT_SECURE) != 0;
     if (!find_own_library(doctor))
         return zeta_print_failure("cannot find the path of the loaded libzeta");
-    if ((program && !zeta_doctor_check_program(&doctor->program, program)) ||
-        !zeta_doctor_list_variables(doctor) ||
-        !zeta_doctor_probe_library(doctor, doctor->own_library, &doctor->own) ||
-        !zeta_doctor_probe_library(doctor, NULL, &doctor->loader) || !probe_drivers(doctor))
-        return zeta_print_failure("no memory or no pipe to probe loaders and drivers");
-    status = list_contents(doctor);
-    if (status != ZETA_EXIT_OK)
-        return status;
-    if (!zeta_doctor_try_sampling(doctor) || !zeta_doctor_try_compiler(doctor) ||
-        !zeta_doctor_check_place(&doctor->place) || !zeta_doctor_judge(doctor))
-        return zeta_print_failure("no memory for the report");
+    if (program)
+        zeta_doctor_check_program(&doctor->program, program);
+    zeta_doctor_list_variables(doctor);
+    zeta_doctor_probe_library(doctor, doctor->own_library, &doctor->own);
+    zeta_doctor_probe_library(doctor, NULL, &doctor->loader);
+    probe_drivers(doctor);
+    /* Only after another process did the same and came back. */
+    if (doctor->own.outcome == ZETA_DOCTOR_WORKED && doctor->own.init == ZE_RESULT_SUCCESS) {
+        (void)unsetenv("ZETA_TRACE");
+        if (zeta_device_list_init(&doctor->devices) != ZETA_EXIT_OK ||
+            zeta_plugin_list_init(&doctor->plugins) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        list_settings(doctor);
+        doctor->is_initialised = true;
+    }
+    zeta_doctor_try_sampling(doctor);
+    zeta_doctor_try_compiler(doctor);
+    zeta_doctor_check_place(&doctor->place);
+    zeta_doctor_judge(doctor);
     return ZETA_EXIT_OK;
 }
 
@@ -155,39 +131,27 @@ static void finish(struct zeta_doctor *doctor)
     free(doctor->findings);
 }
 
-struct options {
-    bool is_verbose;
-    struct zeta_json_option json;
-    const char *program;
-};
-
-static int read_options(struct options *options, uint64_t *patience_ns, int count, char **arguments)
-{
-    const struct zeta_option table[] = {
-        {"verbose", 'v', ZETA_OPTION_FLAG, &options->is_verbose, NULL},
-        {"wait", 'w', ZETA_OPTION_DURATION, patience_ns, NULL},
-        {"json", 0, ZETA_OPTION_JSON, &options->json, NULL},
-    };
-    int first = 0;
-    const int status =
-        zeta_options_read(table, sizeof(table) / sizeof(table[0]), true, count, arguments, &first);
-
-    options->program = status == ZETA_EXIT_OK ? arguments[first] : NULL;
-    return status;
-}
-
 int zeta_command_doctor(int count, char **arguments)
 {
     struct zeta_doctor doctor = {.patience_ns = DEFAULT_PATIENCE_NS};
-    struct options options = {0};
-    int status = read_options(&options, &doctor.patience_ns, count, arguments);
+    struct zeta_json_option json = {0};
+    bool is_verbose = false;
+    const struct zeta_option table[] = {
+        {"verbose", 'v', ZETA_OPTION_FLAG, &is_verbose, NULL},
+        {"wait", 'w', ZETA_OPTION_DURATION, &doctor.patience_ns, NULL},
+        {"json", 0, ZETA_OPTION_JSON, &json, NULL},
+    };
+    int first = 0;
+    int status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), true, count, arguments, &first);
 
-    if (status == ZETA_EXIT_OK)
-        status = look(&doctor, options.program);
-    if (status == ZETA_EXIT_OK && options.json.is_given)
-        status = zeta_doctor_put(&doctor, options.json.path);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    status = examine(&doctor, arguments[first]);
+    if (status == ZETA_EXIT_OK && json.is_given)
+        status = zeta_doctor_put(&doctor, json.path);
     else if (status == ZETA_EXIT_OK)
-        zeta_doctor_print(&doctor, options.is_verbose);
+        zeta_doctor_print(&doctor, is_verbose);
     if (status == ZETA_EXIT_OK && doctor.problem_count > 0)
         status = ZETA_EXIT_FAILED;
     finish(&doctor);

@@ -67,10 +67,8 @@ struct zeta_doctor_variable {
 
 /** The compiler of kernels for the virtual GPU. */
 struct zeta_doctor_compiler {
-    bool is_wanted; /**< the virtual GPU is in use */
-    bool works;
-    char *path;
-    char *error; /**< why it does not */
+    char *path;  /**< null: the virtual GPU is not in use */
+    char *error; /**< why it does not work; null: it does */
 };
 
 /** Where processes share a virtual GPU. */
@@ -110,7 +108,7 @@ struct zeta_doctor {
     bool is_initialised; /**< plugins, settings and devices are known */
     struct zeta_plugin_list plugins;
     struct zeta_device_list devices;
-    struct zeta_doctor_sampling *samplings; /**< one for each device; null: not checked */
+    struct zeta_doctor_sampling *samplings; /**< one for each device */
     struct zeta_setting *settings;
     uint32_t setting_count;
     struct zeta_doctor_compiler compiler;
@@ -120,49 +118,32 @@ struct zeta_doctor {
     size_t problem_count; /**< of the findings */
 };
 
-/* ---- looking; each returns false when there is no memory ------------------------------------- */
+/* ---- checks.c and probe.c: what there is ---- */
 
 /** Finds the program along PATH and reads how it is linked. */
-bool zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name);
+void zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name);
 
 /** How a file is linked, from its bytes; any bytes will do. */
 enum zeta_doctor_link zeta_doctor_read_link(const unsigned char *bytes, size_t size);
 
 /** Opens a loader (null path) or a driver in a process of its own. */
-bool zeta_doctor_probe_library(const struct zeta_doctor *doctor, const char *driver_path,
+void zeta_doctor_probe_library(const struct zeta_doctor *doctor, const char *driver_path,
                                struct zeta_doctor_probe *out_probe);
 
 /** Frees what was found. */
 void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
 
-/** Samples each device of hardware shortly; devices are known. False without memory. */
-bool zeta_doctor_try_sampling(struct zeta_doctor *doctor);
+/** Samples each device of hardware shortly; devices are known. */
+void zeta_doctor_try_sampling(struct zeta_doctor *doctor);
 
 /** Lists the variables that loaders, drivers and Zeta know. */
-bool zeta_doctor_list_variables(struct zeta_doctor *doctor);
+void zeta_doctor_list_variables(struct zeta_doctor *doctor);
 
-/** Compiles a kernel from SPIR-V; the settings must be known. */
-bool zeta_doctor_try_compiler(struct zeta_doctor *doctor);
+/** Compiles a kernel from SPIR-V, if the virtual GPU is in use; plugins and settings are known. */
+void zeta_doctor_try_compiler(struct zeta_doctor *doctor);
 
-/** Finds out where processes share a virtual GPU, and whether they can. False without memory. */
-bool zeta_doctor_check_place(struct zeta_doctor_place *place);
-
-/* ---- judging and telling --------------------------------------------------------------------- */
-
-/** From everything that was seen to what is wrong and what repairs it. */
-bool zeta_doctor_judge(struct zeta_doctor *doctor);
-
-/** Prints the report for people; verbose: all settings, not only those that are set. */
-void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose);
-
-/** As JSON to a path, or the standard output for null or "-". On failure prints why. */
-int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path);
-
-/** True for a setting that is not at its default. */
-bool zeta_doctor_is_set(const struct zeta_setting *setting);
-
-/** "linked to the loader" ...; static. */
-const char *zeta_doctor_link_name(enum zeta_doctor_link link);
+/** Finds out where processes share a virtual GPU, and whether they can. */
+void zeta_doctor_check_place(struct zeta_doctor_place *place);
 
 struct zeta_doctor_answer {
     int start_error; /**< number of the error when it could not be started, else 0 */
@@ -179,10 +160,19 @@ struct zeta_doctor_answer {
  * @input        what it reads as standard input, -1: nothing
  * @stream       the stream that is collected, 1 or 2; the other goes nowhere
  * @patience_ns  it is killed after that
- *
- * False when there is no memory or no pipe.
  */
-bool zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_ns,
+void zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_ns,
                      struct zeta_doctor_answer *out_answer);
+
+/* ---- judge.c and report.c ---- */
+
+/** From everything that was seen to what is wrong and what repairs it. */
+void zeta_doctor_judge(struct zeta_doctor *doctor);
+
+/** Prints the report for people; verbose: all settings, not only those that are set. */
+void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose);
+
+/** As JSON to a path, or the standard output for null or "-". On failure prints why. */
+int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path);
 
 #endif

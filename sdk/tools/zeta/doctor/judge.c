@@ -7,6 +7,7 @@
 #include <zeta/c_locale.h>
 
 #include "sdk/tools/zeta/doctor/doctor.h"
+#include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/program/program.h"
 
 /* A virtual GPU with its counters and rings of reports fits into this. */
@@ -14,199 +15,148 @@
 
 #define ZETA_COMPUTES "zeta run -- PROGRAM (or: export $(zeta run -n))"
 
-static bool find(struct zeta_doctor *doctor, bool is_problem, const char *repair,
-                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+enum kind { NOTE, PROBLEM };
 
-static bool find(struct zeta_doctor *doctor, bool is_problem, const char *repair,
-                 const char *format, ...)
+static void __attribute__((format(printf, 4, 5)))
+find(struct zeta_doctor *doctor, enum kind kind, const char *repair, const char *format, ...)
 {
-    struct zeta_doctor_finding *findings =
-        realloc(doctor->findings, (doctor->finding_count + 1) * sizeof(*findings));
     struct zeta_doctor_finding *finding;
     va_list arguments;
-    int length;
 
-    if (!findings)
-        return false;
-    doctor->findings = findings;
-    finding = &findings[doctor->finding_count];
-    *finding = (struct zeta_doctor_finding){.is_problem = is_problem};
-    va_start(arguments, format);
-    length = zeta_c_vasprintf(&finding->what, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        return false;
-    doctor->finding_count++;
-    doctor->problem_count += is_problem ? 1 : 0;
+    doctor->findings =
+        zeta_reallocate(doctor->findings, doctor->finding_count + 1, sizeof(*doctor->findings));
+    finding = &doctor->findings[doctor->finding_count++];
+    *finding = (struct zeta_doctor_finding){.is_problem = kind == PROBLEM};
+    doctor->problem_count += kind == PROBLEM;
     if (repair)
-        finding->repair = strdup(repair);
-    return !repair || finding->repair;
+        finding->repair = zeta_format("%s", repair);
+    va_start(arguments, format);
+    if (zeta_c_vasprintf(&finding->what, format, arguments) < 0)
+        exit(zeta_print_failure("no memory"));
+    va_end(arguments);
 }
 
-static bool judge_program(struct zeta_doctor *doctor)
+static void judge_program(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_program *program = &doctor->program;
 
     if (!program->name)
-        return true;
+        return;
     if (!program->path)
-        return find(doctor, true, "give its path, or add its directory to PATH",
-                    "cannot find program %s", program->name);
-    if (program->link == ZETA_DOCTOR_LINK_FOREIGN)
-        return find(doctor, true, "build it for this machine",
-                    "%s is no 64-bit program for this machine", program->path);
-    if (program->is_privileged)
-        return find(
-            doctor, true,
-            "put the settings into zeta.yaml, and the driver where the loader searches for it",
-            "%s runs with more rights than its user, so it ignores variables", program->path);
-    return true;
-}
-
-/* What differs between this command and programs that were not given more rights. */
-static bool judge_rights(struct zeta_doctor *doctor)
-{
-    return !doctor->is_privileged ||
-           find(doctor, false, "put its settings into zeta.yaml of the system",
-                "this command has more rights than its user (file capabilities or setuid): it "
-                "loads only files of root, and ignores the user's settings and variables, except "
-                "ZETA_LOG");
+        find(doctor, PROBLEM, "give its path, or add its directory to PATH",
+             "cannot find program %s", program->name);
+    else if (program->link == ZETA_DOCTOR_LINK_FOREIGN)
+        find(doctor, PROBLEM, "build it for this machine",
+             "%s is no 64-bit program for this machine", program->path);
+    else if (program->is_privileged)
+        find(doctor, PROBLEM,
+             "put the settings into zeta.yaml, and the driver where the loader searches for it",
+             "%s runs with more rights than its user, so it ignores variables", program->path);
 }
 
 /* The library by itself, in a process of its own. */
-static bool judge_own(struct zeta_doctor *doctor)
+static void judge_own(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_probe *own = &doctor->own;
 
+    /* What differs between this command and programs that were not given more rights. */
+    if (doctor->is_privileged)
+        find(doctor, NOTE, "put its settings into zeta.yaml of the system",
+             "this command has more rights than its user (file capabilities or setuid): it "
+             "loads only files of root, and ignores the user's settings and variables, except "
+             "ZETA_LOG");
     if (own->outcome == ZETA_DOCTOR_UNTRIED)
-        return find(doctor, true, "install Zeta again: cmake --install BUILD", "%s", own->error);
-    if (own->outcome != ZETA_DOCTOR_WORKED)
-        return find(doctor, true, "zeta plugin check MANIFEST, for those in: zeta plugin path",
-                    "cannot use libzeta: %s", own->error);
-    if (own->has_init && own->init != ZE_RESULT_SUCCESS)
-        return find(doctor, true, "ZETA_LOG=debug zeta devices",
-                    "libzeta does not start: zeInit returns 0x%08x", own->init);
-    if (strcmp(ZETA_TOOL_VERSION, zetaGetVersion()) != 0)
-        return find(doctor, true, "install both from one build, or correct LD_LIBRARY_PATH",
-                    "this command has version %s, but %s has version %s", ZETA_TOOL_VERSION,
-                    doctor->own_library, zetaGetVersion());
-    return true;
+        find(doctor, PROBLEM, "install Zeta again: cmake --install BUILD", "%s", own->error);
+    else if (own->outcome != ZETA_DOCTOR_WORKED)
+        find(doctor, PROBLEM, "zeta plugin check MANIFEST, for those in: zeta plugin path",
+             "cannot use libzeta: %s", own->error);
+    else if (own->has_init && own->init != ZE_RESULT_SUCCESS)
+        find(doctor, PROBLEM, "ZETA_LOG=debug zeta devices",
+             "libzeta does not start: zeInit returns 0x%08x", own->init);
+    else if (strcmp(ZETA_TOOL_VERSION, zetaGetVersion()) != 0)
+        find(doctor, PROBLEM, "install both from one build, or correct LD_LIBRARY_PATH",
+             "this command has version %s, but %s has version %s", ZETA_TOOL_VERSION,
+             doctor->own_library, zetaGetVersion());
 }
 
-/* A plugin that works is asked nothing more; the reason of one that runs and fails has what to do.
- */
-static bool judge_plugin(struct zeta_doctor *doctor, const struct zeta_plugin_info *plugin)
+static void judge_plugins(struct zeta_doctor *doctor)
 {
-    char *repair = NULL;
-    bool is_well;
-
-    if (plugin->state == ZETA_PLUGIN_STATE_FAILED)
-        return find(doctor, true, NULL, "plugin %s does not work: %s", zeta_plugin_name(plugin),
-                    plugin->reason);
-    if (plugin->state != ZETA_PLUGIN_STATE_NOT_LOADABLE &&
-        plugin->state != ZETA_PLUGIN_STATE_REFUSED)
-        return true;
-    if (asprintf(&repair, "zeta plugin check '%s'", plugin->manifest) < 0)
-        return false;
-    is_well = find(doctor, true, repair, "plugin %s is %s: %s", zeta_plugin_name(plugin),
-                   zeta_plugin_state_name(plugin->state), plugin->reason);
-    free(repair);
-    return is_well;
-}
-
-static bool judge_plugins(struct zeta_doctor *doctor)
-{
-    if (!doctor->is_initialised)
-        return true;
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
-        if (!judge_plugin(doctor, &doctor->plugins.plugins[i]))
-            return false;
+        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
+        const char *name = zeta_plugin_name(plugin);
+
+        /* The reason of a plugin that runs and fails has what to do. */
+        if (plugin->state == ZETA_PLUGIN_STATE_FAILED) {
+            find(doctor, PROBLEM, NULL, "plugin %s does not work: %s", name, plugin->reason);
+        } else if (zeta_plugin_is_in_trouble(plugin)) {
+            char *repair = zeta_format("zeta plugin check '%s'", plugin->manifest);
+
+            find(doctor, PROBLEM, repair, "plugin %s is %s: %s", name,
+                 zeta_plugin_state_name(plugin->state), plugin->reason);
+            free(repair);
+        }
     }
-    return true;
 }
 
-static bool judge_devices(struct zeta_doctor *doctor)
+static void judge_devices(struct zeta_doctor *doctor)
 {
     bool any = false;
 
     if (!doctor->is_initialised || doctor->devices.count > 0)
-        return true;
-    if (doctor->plugins.count == 0)
-        return find(doctor, true, "zeta plugin path",
-                    "Zeta found no plugin, so there is no device");
+        return;
+    if (doctor->plugins.count == 0) {
+        find(doctor, PROBLEM, "zeta plugin path", "Zeta found no plugin, so there is no device");
+        return;
+    }
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
         const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
 
         if (plugin->state != ZETA_PLUGIN_STATE_DISABLED)
             continue;
         any = true;
-        if (!find(doctor, true,
-                  "do what the reason proposes, or remove the setting that disables the plugin",
-                  "Zeta found no device; plugin %s is disabled: %s", plugin->id, plugin->reason))
-            return false;
+        find(doctor, PROBLEM,
+             "do what the reason proposes, or remove the setting that disables the plugin",
+             "Zeta found no device; plugin %s is disabled: %s", plugin->id, plugin->reason);
     }
-    return any || find(doctor, true, "zeta plugin list", "Zeta found no device");
+    if (!any)
+        find(doctor, PROBLEM, "zeta plugin list", "Zeta found no device");
 }
 
-static bool judge_sampling(struct zeta_doctor *doctor)
+static void judge_sampling(struct zeta_doctor *doctor)
 {
-    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++) {
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
         const struct zeta_doctor_sampling *sampling = &doctor->samplings[i];
 
-        if (sampling->error && !find(doctor, !sampling->is_busy, NULL, "%s cannot be sampled%s: %s",
-                                     doctor->devices.entries[i].properties.name,
-                                     sampling->is_busy ? " now" : "", sampling->error))
-            return false;
+        if (sampling->error)
+            find(doctor, sampling->is_busy ? NOTE : PROBLEM, NULL, "%s cannot be sampled%s: %s",
+                 doctor->devices.entries[i].properties.name, sampling->is_busy ? " now" : "",
+                 sampling->error);
     }
-    return true;
 }
 
-/* Whether programs need a loader; one that is linked to libzeta does not. */
-static bool wants_loader(const struct zeta_doctor *doctor)
-{
-    return doctor->program.link != ZETA_DOCTOR_LINK_ZETA;
-}
-
-static bool judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_driver *driver)
+static void judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_driver *driver)
 {
     const struct zeta_doctor_probe *probe = &driver->probe;
     const char *repair = doctor->has_chosen_drivers ? "unset ZE_ENABLE_ALT_DRIVERS, or correct it"
                                                     : "install its package again";
 
     if (!doctor->has_chosen_drivers && probe->outcome == ZETA_DOCTOR_ABSENT)
-        return true;
+        return;
     if (strpbrk(driver->name, " \t"))
-        return find(doctor, true, "remove the blanks; only commas separate entries",
-                    "ZE_ENABLE_ALT_DRIVERS has the entry '%s' with a blank, which the loader takes "
-                    "as part of the name",
-                    driver->name);
-    if (probe->outcome != ZETA_DOCTOR_WORKED)
-        return find(doctor, true, repair, "cannot use driver %s: %s", driver->name, probe->error);
+        find(doctor, PROBLEM, "remove the blanks; only commas separate entries",
+             "ZE_ENABLE_ALT_DRIVERS has the entry '%s' with a blank, which the loader takes as "
+             "part of the name",
+             driver->name);
+    else if (probe->outcome != ZETA_DOCTOR_WORKED)
+        find(doctor, PROBLEM, repair, "cannot use driver %s: %s", driver->name, probe->error);
     /* One of the loader's own list finds no device of its kind; a chosen one is meant to. */
-    if (doctor->has_chosen_drivers && probe->init != ZE_RESULT_SUCCESS)
-        return find(doctor, true, repair, "driver %s does not start: zeInit returns 0x%08x",
-                    driver->name, probe->init);
-    if (probe->zeta && strcmp(probe->zeta, zetaGetVersion()) != 0)
-        return find(doctor, true, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
-                    "driver %s is libzeta %s, but this command needs %s", driver->name, probe->zeta,
-                    zetaGetVersion());
-    return true;
-}
-
-static bool judge_drivers(struct zeta_doctor *doctor)
-{
-    bool has_zeta = false;
-
-    for (size_t i = 0; i < doctor->driver_count; i++) {
-        if (!judge_driver(doctor, &doctor->drivers[i]))
-            return false;
-        has_zeta = has_zeta || doctor->drivers[i].probe.zeta;
-    }
-    if (has_zeta || !doctor->has_chosen_drivers)
-        return true;
-    return find(doctor, false, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
-                "ZE_ENABLE_ALT_DRIVERS does not name libzeta, so programs that use the loader do "
-                "not get Zeta");
+    else if (doctor->has_chosen_drivers && probe->init != ZE_RESULT_SUCCESS)
+        find(doctor, PROBLEM, repair, "driver %s does not start: zeInit returns 0x%08x",
+             driver->name, probe->init);
+    else if (probe->zeta && strcmp(probe->zeta, zetaGetVersion()) != 0)
+        find(doctor, PROBLEM, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
+             "driver %s is libzeta %s, but this command needs %s", driver->name, probe->zeta,
+             zetaGetVersion());
 }
 
 /* Whether programs can compute on a device of Zeta; true where there is none, which is judged. */
@@ -219,80 +169,86 @@ static bool has_compute(const struct zeta_doctor *doctor)
     return doctor->devices.count == 0;
 }
 
-static bool judge_loader(struct zeta_doctor *doctor)
+static void judge_loader(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_probe *loader = &doctor->loader;
     const size_t before = doctor->problem_count;
+    bool has_zeta = false;
 
-    if (!wants_loader(doctor) || loader->outcome == ZETA_DOCTOR_UNTRIED)
-        return true;
-    if (loader->outcome == ZETA_DOCTOR_ABSENT)
-        return find(
-            doctor, doctor->program.link == ZETA_DOCTOR_LINK_LOADER, "apt-get install libze1",
-            "cannot find the loader (libze_loader.so.1): only programs linked to libzeta work");
-    if (!judge_drivers(doctor))
-        return false;
+    /* A program that is linked to libzeta needs no loader. */
+    if (doctor->program.link == ZETA_DOCTOR_LINK_ZETA || loader->outcome == ZETA_DOCTOR_UNTRIED)
+        return;
+    if (loader->outcome == ZETA_DOCTOR_ABSENT) {
+        find(doctor, doctor->program.link == ZETA_DOCTOR_LINK_LOADER ? PROBLEM : NOTE,
+             "apt-get install libze1",
+             "cannot find the loader (libze_loader.so.1): only programs linked to libzeta work");
+        return;
+    }
+    for (size_t i = 0; i < doctor->driver_count; i++) {
+        judge_driver(doctor, &doctor->drivers[i]);
+        has_zeta = has_zeta || doctor->drivers[i].probe.zeta;
+    }
+    if (!has_zeta && doctor->has_chosen_drivers)
+        find(doctor, NOTE, "unset ZE_ENABLE_ALT_DRIVERS; " ZETA_COMPUTES,
+             "ZE_ENABLE_ALT_DRIVERS does not name libzeta, so programs that use the loader do not "
+             "get Zeta");
+    /* Where none of Zeta's devices computes, programs need another driver, which is not judged.
+     * What the loader does follows from its drivers, and Zeta's devices from what was judged. */
     if (!zeta_environment_can_name(doctor->own_library) && !doctor->has_chosen_drivers)
-        return find(doctor, true, "install Zeta in a path without commas and blanks",
-                    "the loader cannot open '%s', because the path has a comma or a blank",
-                    doctor->own_library);
-    /* Nothing of Zeta's is a driver for programs: whether another is there is not its business. */
-    if (!has_compute(doctor))
-        return find(doctor, false,
-                    "use the driver of the GPU's vendor, or set ZETA_PLUGINS_SELECT=vgpu",
-                    "Zeta measures the devices of this machine, but runs no kernels on them");
-    /* What the loader does follows from its drivers, and Zeta's devices from what was judged. */
-    if (doctor->problem_count > before || doctor->own.device_count == 0)
-        return true;
-    if (loader->outcome != ZETA_DOCTOR_WORKED)
-        return find(doctor, true, "apt-get install --reinstall libze1", "cannot use the loader: %s",
-                    loader->error);
-    if (loader->init != ZE_RESULT_SUCCESS)
-        return find(doctor, true, ZETA_COMPUTES,
-                    "programs that use the loader get no driver: zeInit returns 0x%08x%s",
-                    loader->init,
-                    doctor->has_chosen_drivers ? "" : ", because no variable names Zeta");
-    if (loader->device_count == 0)
-        return find(doctor, true, ZETA_COMPUTES, "programs that use the loader get no device");
-    if (!doctor->has_chosen_drivers)
-        return find(doctor, false, ZETA_COMPUTES,
-                    "programs that use the loader get a driver other than Zeta");
-    return true;
+        find(doctor, PROBLEM, "install Zeta in a path without commas and blanks",
+             "the loader cannot open '%s', because the path has a comma or a blank",
+             doctor->own_library);
+    else if (!has_compute(doctor))
+        find(doctor, NOTE, "use the driver of the GPU's vendor, or set ZETA_PLUGINS_SELECT=vgpu",
+             "Zeta measures the devices of this machine, but runs no kernels on them");
+    else if (doctor->problem_count > before || doctor->own.device_count == 0)
+        return;
+    else if (loader->outcome != ZETA_DOCTOR_WORKED)
+        find(doctor, PROBLEM, "apt-get install --reinstall libze1", "cannot use the loader: %s",
+             loader->error);
+    else if (loader->init != ZE_RESULT_SUCCESS)
+        find(doctor, PROBLEM, ZETA_COMPUTES,
+             "programs that use the loader get no driver: zeInit returns 0x%08x%s", loader->init,
+             doctor->has_chosen_drivers ? "" : ", because no variable names Zeta");
+    else if (loader->device_count == 0)
+        find(doctor, PROBLEM, ZETA_COMPUTES, "programs that use the loader get no device");
+    else if (!doctor->has_chosen_drivers)
+        find(doctor, NOTE, ZETA_COMPUTES,
+             "programs that use the loader get a driver other than Zeta");
 }
 
-static bool judge_rest(struct zeta_doctor *doctor)
+static void judge_rest(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_place *place = &doctor->place;
 
-    if (doctor->compiler.is_wanted && !doctor->compiler.works &&
-        !find(doctor, true,
-              "install the package zeta-vgpu-cc; to build it: apt-get install llvm-15-dev clang-15 "
-              "lld-15 llvm-spirv-15, then configure again",
-              "cannot compile modules from SPIR-V: %s", doctor->compiler.error))
-        return false;
-    if (place->error &&
-        !find(doctor, true, "set XDG_RUNTIME_DIR to a directory that only this user can write",
-              "cannot share a virtual GPU in %s: %s", place->path, place->error))
-        return false;
-    if (!place->error && place->free_bytes < LEAST_FREE_BYTES &&
-        !find(doctor, true, "free space there, or set XDG_RUNTIME_DIR to another directory",
-              "%s, where processes share a virtual GPU, has only %llu KiB left", place->path,
-              (unsigned long long)(place->free_bytes / 1024)))
-        return false;
+    if (doctor->compiler.error)
+        find(doctor, PROBLEM,
+             "install the package zeta-vgpu-cc; to build it: apt-get install llvm-15-dev clang-15 "
+             "lld-15 llvm-spirv-15, then configure again",
+             "cannot compile modules from SPIR-V: %s", doctor->compiler.error);
+    if (place->error)
+        find(doctor, PROBLEM, "set XDG_RUNTIME_DIR to a directory that only this user can write",
+             "cannot share a virtual GPU in %s: %s", place->path, place->error);
+    else if (place->free_bytes < LEAST_FREE_BYTES)
+        find(doctor, PROBLEM, "free space there, or set XDG_RUNTIME_DIR to another directory",
+             "%s, where processes share a virtual GPU, has only %llu KiB left", place->path,
+             (unsigned long long)(place->free_bytes / 1024));
     for (size_t i = 0; i < doctor->variable_count; i++) {
         const struct zeta_doctor_variable *variable = &doctor->variables[i];
 
-        if (!variable->meaning && strncmp(variable->text, "ZETA_", strlen("ZETA_")) == 0 &&
-            !find(doctor, false, "see 'zeta doctor -v' for the names of settings",
-                  "%.*s is no variable of Zeta", (int)strcspn(variable->text, "="), variable->text))
-            return false;
+        if (!variable->meaning && strncmp(variable->text, "ZETA_", strlen("ZETA_")) == 0)
+            find(doctor, NOTE, "see 'zeta doctor -v' for the names of settings",
+                 "%.*s is no variable of Zeta", (int)strcspn(variable->text, "="), variable->text);
     }
-    return true;
 }
 
-bool zeta_doctor_judge(struct zeta_doctor *doctor)
+void zeta_doctor_judge(struct zeta_doctor *doctor)
 {
-    return judge_program(doctor) && judge_rights(doctor) && judge_own(doctor) &&
-           judge_plugins(doctor) && judge_devices(doctor) && judge_sampling(doctor) &&
-           judge_loader(doctor) && judge_rest(doctor);
+    judge_program(doctor);
+    judge_own(doctor);
+    judge_plugins(doctor);
+    judge_devices(doctor);
+    judge_sampling(doctor);
+    judge_loader(doctor);
+    judge_rest(doctor);
 }

@@ -15,6 +15,7 @@
 #include <zeta/clock.h>
 
 #include "sdk/tools/zeta/doctor/doctor.h"
+#include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/program/program.h"
 
@@ -68,83 +69,54 @@ static bool collect(int fd, int64_t end_ms, struct zeta_doctor_answer *answer)
         if (poll(&poll_fd, 1, (int)left) <= 0)
             continue;
         got = read(fd, answer->output + answer->output_size, room);
-        if (got == 0)
+        if (got == 0 || (got < 0 && errno != EINTR))
             return true;
         if (got > 0)
             answer->output_size += (size_t)got;
-        else if (errno != EINTR)
-            return true;
     }
 }
 
-/* What closed its output may still not end. */
-static void end(pid_t pid, bool is_done, int64_t end_ms, struct zeta_doctor_answer *answer)
-{
-    while (is_done && waitpid(pid, &answer->wait_status, WNOHANG) == 0) {
-        const struct timespec pause = {.tv_nsec = 2000000};
-
-        is_done = now_ms() < end_ms;
-        (void)nanosleep(&pause, NULL);
-    }
-    if (is_done)
-        return;
-    answer->hung = true;
-    (void)kill(-pid, SIGKILL);
-    (void)waitpid(pid, &answer->wait_status, 0);
-}
-
-bool zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_ns,
+void zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_ns,
                      struct zeta_doctor_answer *out_answer)
 {
     const int64_t end_ms = now_ms() + (int64_t)(patience_ns / 1000000);
+    const struct timespec pause = {.tv_nsec = 2000000};
     /* A recorder that the environment asks for is meant for the program of the user. */
     static const char *const dropped[] = {"ZETA_TRACE", NULL};
-    char **variables = zeta_environment_copy(environ, dropped, NULL, 0);
-    int ends[2] = {-1, -1};
+    char **variables;
+    int ends[2];
     pid_t pid = 0;
-    bool is_ready;
+    bool is_in_time;
 
-    *out_answer = (struct zeta_doctor_answer){0};
+    *out_answer = (struct zeta_doctor_answer){.output = zeta_allocate(1, MOST_OUTPUT_BYTES + 1)};
     (void)signal(SIGCHLD, SIG_DFL); /* ignored it would take the exit status away */
-    out_answer->output = calloc(1, MOST_OUTPUT_BYTES + 1);
-    is_ready = variables && out_answer->output && pipe2(ends, O_CLOEXEC) == 0;
-    if (is_ready) {
-        out_answer->start_error = start(arguments, variables, input, stream, ends[1], &pid);
-        (void)close(ends[1]);
-        if (!out_answer->start_error)
-            end(pid, collect(ends[0], end_ms, out_answer), end_ms, out_answer);
-        (void)close(ends[0]);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        out_answer->start_error = errno;
+        return;
     }
+    variables = zeta_environment_copy(environ, dropped, NULL, 0);
+    out_answer->start_error =
+        variables ? start(arguments, variables, input, stream, ends[1], &pid) : ENOMEM;
+    (void)close(ends[1]);
+    if (!out_answer->start_error) {
+        is_in_time = collect(ends[0], end_ms, out_answer);
+        /* What closed its output may still not end. */
+        while (is_in_time && waitpid(pid, &out_answer->wait_status, WNOHANG) == 0) {
+            is_in_time = now_ms() < end_ms;
+            (void)nanosleep(&pause, NULL);
+        }
+        if (!is_in_time) {
+            out_answer->hung = true;
+            (void)kill(-pid, SIGKILL);
+            (void)waitpid(pid, &out_answer->wait_status, 0);
+        }
+    }
+    (void)close(ends[0]);
     free(variables);
-    return is_ready;
-}
-
-#define PROBE_PATH "/libexec/zeta/zeta-probe"
-
-static bool replace(char **text, const char *value)
-{
-    free(*text);
-    *text = strdup(value);
-    return *text != NULL;
-}
-
-static bool add_device(struct zeta_doctor_probe *probe, const char *value)
-{
-    char **devices = realloc(probe->devices, (probe->device_count + 1) * sizeof(*devices));
-    const char *name = strchr(value, ' ');
-
-    if (!devices)
-        return false;
-    probe->devices = devices;
-    devices[probe->device_count] = strdup(name ? name + 1 : value);
-    if (!devices[probe->device_count])
-        return false;
-    probe->device_count++;
-    return true;
 }
 
 /* One line; unknown words are passed over. */
-static bool take(struct zeta_doctor_probe *probe, char *line, bool *out_is_end)
+static void take(struct zeta_doctor_probe *probe, char *line, bool *out_is_end)
 {
     const struct {
         const char *word;
@@ -154,124 +126,95 @@ static bool take(struct zeta_doctor_probe *probe, char *line, bool *out_is_end)
                  {"version", &probe->version},
                  {"zeta", &probe->zeta},
                  {"error", &probe->error}};
-    char *value = strchr(line, ' ');
+    char *value = line + strcspn(line, " ");
 
-    if (value)
+    if (*value)
         *value++ = '\0';
-    else
-        value = line + strlen(line);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (strcmp(line, texts[i].word) == 0)
-            return replace(texts[i].text, value);
+        if (strcmp(line, texts[i].word) == 0) {
+            free(*texts[i].text);
+            *texts[i].text = zeta_format("%s", value);
+        }
     }
-    if (strcmp(line, "device") == 0)
-        return add_device(probe, value);
-    if (strcmp(line, "init") == 0) {
+    if (strcmp(line, "device") == 0) {
+        const char *name = strchr(value, ' ');
+
+        probe->devices =
+            zeta_reallocate(probe->devices, probe->device_count + 1, sizeof(*probe->devices));
+        probe->devices[probe->device_count++] = zeta_format("%s", name ? name + 1 : value);
+    } else if (strcmp(line, "init") == 0) {
         probe->has_init = true;
         probe->init = (uint32_t)strtoul(value, NULL, 16);
-    }
-    if (strcmp(line, "end") == 0)
+    } else if (strcmp(line, "end") == 0) {
         *out_is_end = true;
-    return true;
+    }
 }
 
-/* "libze_loader.so.1.8.0" -> "1.8.0": a loader that knows no driver does not report it. */
-static bool guess_version(struct zeta_doctor_probe *probe)
-{
-    const char *suffix = probe->library ? strstr(probe->library, ".so.") : NULL;
-
-    if (probe->version || !suffix)
-        return true;
-    return replace(&probe->version, suffix + strlen(".so."));
-}
-
-static void judge(struct zeta_doctor_probe *probe, const struct zeta_doctor_answer *answer,
-                  bool is_end)
-{
-    if (answer->hung)
-        probe->outcome = ZETA_DOCTOR_HUNG;
-    else if (WIFSIGNALED(answer->wait_status))
-        probe->outcome = ZETA_DOCTOR_CRASHED;
-    else if (is_end)
-        probe->outcome = ZETA_DOCTOR_WORKED;
-    else if (probe->error && !probe->library && strstr(probe->error, "No such file"))
-        probe->outcome = ZETA_DOCTOR_ABSENT;
-    else
-        probe->outcome = ZETA_DOCTOR_REFUSED;
-}
-
-static bool explain(struct zeta_doctor_probe *probe, const struct zeta_doctor_answer *answer,
-                    uint64_t patience_ns)
-{
-    const char *step = probe->step ? probe->step : "starting";
-    char patience[ZETA_DURATION_TEXT_BYTES];
-    char *sentence = NULL;
-    int length = 0;
-
-    zeta_duration_format(patience_ns, patience);
-    if (probe->outcome == ZETA_DOCTOR_HUNG)
-        length =
-            asprintf(&sentence, "it does not return within %s from this step: %s", patience, step);
-    else if (probe->outcome == ZETA_DOCTOR_CRASHED)
-        length = asprintf(&sentence, "it crashes (%s) at this step: %s",
-                          strsignal(WTERMSIG(answer->wait_status)), step);
-    else if (probe->outcome == ZETA_DOCTOR_REFUSED && !probe->error)
-        length = asprintf(&sentence, "the process ends with exit status %d at this step: %s",
-                          WEXITSTATUS(answer->wait_status), step);
-    else
-        return true;
-    if (length < 0)
-        return false;
-    free(probe->error);
-    probe->error = sentence;
-    return true;
-}
-
-static bool read_answer(struct zeta_doctor_probe *probe, struct zeta_doctor_answer *answer,
+static void read_answer(struct zeta_doctor_probe *probe, struct zeta_doctor_answer *answer,
                         const char *program, uint64_t patience_ns)
 {
+    const char *step = "starting";
+    char *error = NULL;
     bool is_end = false;
     char *rest = NULL;
 
     if (answer->start_error) {
         probe->outcome = ZETA_DOCTOR_UNTRIED;
-        if (asprintf(&probe->error, "cannot run %s: %s", program, strerror(answer->start_error)) >=
-            0)
-            return true;
-        probe->error = NULL;
-        return false;
+        probe->error = zeta_format("cannot run %s: %s", program, strerror(answer->start_error));
+        return;
     }
     for (char *line = strtok_r(answer->output, "\n", &rest); line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        if (!take(probe, line, &is_end))
-            return false;
+         line = strtok_r(NULL, "\n", &rest))
+        take(probe, line, &is_end);
+    if (probe->step)
+        step = probe->step;
+    if (answer->hung) {
+        char patience[ZETA_DURATION_TEXT_BYTES];
+
+        zeta_duration_format(patience_ns, patience);
+        probe->outcome = ZETA_DOCTOR_HUNG;
+        error = zeta_format("it does not return within %s from this step: %s", patience, step);
+    } else if (WIFSIGNALED(answer->wait_status)) {
+        probe->outcome = ZETA_DOCTOR_CRASHED;
+        error = zeta_format("it crashes (%s) at this step: %s",
+                            strsignal(WTERMSIG(answer->wait_status)), step);
+    } else if (is_end) {
+        probe->outcome = ZETA_DOCTOR_WORKED;
+    } else if (probe->error && !probe->library && strstr(probe->error, "No such file")) {
+        probe->outcome = ZETA_DOCTOR_ABSENT;
+    } else {
+        probe->outcome = ZETA_DOCTOR_REFUSED;
+        if (!probe->error)
+            error = zeta_format("the process ends with exit status %d at this step: %s",
+                                WEXITSTATUS(answer->wait_status), step);
     }
-    judge(probe, answer, is_end);
-    return explain(probe, answer, patience_ns);
+    if (error) {
+        free(probe->error);
+        probe->error = error;
+    }
 }
 
-bool zeta_doctor_probe_library(const struct zeta_doctor *doctor, const char *driver_path,
+void zeta_doctor_probe_library(const struct zeta_doctor *doctor, const char *driver_path,
                                struct zeta_doctor_probe *out_probe)
 {
     char loader[] = "loader";
     char driver[] = "driver";
-    struct zeta_doctor_answer answer = {0};
-    char *path = NULL;
-    char *copy = driver_path ? strdup(driver_path) : NULL;
-    bool is_well = false;
+    char *path = zeta_format("%s/libexec/zeta/zeta-probe", doctor->root);
+    char *copy = driver_path ? zeta_format("%s", driver_path) : NULL;
+    char *arguments[] = {path, copy ? driver : loader, copy, NULL};
+    struct zeta_doctor_answer answer;
+    const char *suffix;
 
     *out_probe = (struct zeta_doctor_probe){0};
-    if ((copy || !driver_path) && asprintf(&path, "%s" PROBE_PATH, doctor->root) >= 0) {
-        char *arguments[] = {path, copy ? driver : loader, copy, NULL};
-
-        is_well = zeta_doctor_run(arguments, -1, STDOUT_FILENO, doctor->patience_ns, &answer) &&
-                  read_answer(out_probe, &answer, path, doctor->patience_ns) &&
-                  (copy || guess_version(out_probe));
-        free(path);
-    }
+    zeta_doctor_run(arguments, -1, STDOUT_FILENO, doctor->patience_ns, &answer);
+    read_answer(out_probe, &answer, path, doctor->patience_ns);
+    /* "libze_loader.so.1.8.0" -> "1.8.0": a loader that knows no driver does not report it. */
+    suffix = !copy && out_probe->library ? strstr(out_probe->library, ".so.") : NULL;
+    if (suffix && !out_probe->version)
+        out_probe->version = zeta_format("%s", suffix + strlen(".so."));
     free(answer.output);
     free(copy);
-    return is_well;
+    free(path);
 }
 
 void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe)

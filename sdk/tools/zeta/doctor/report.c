@@ -5,25 +5,23 @@
 #include "sdk/tools/zeta/doctor/doctor.h"
 #include "sdk/tools/zeta/output/file.h"
 
-bool zeta_doctor_is_set(const struct zeta_setting *setting)
-{
-    return strncmp(setting->origin, "default", strlen("default")) != 0;
-}
+/* "linked to the loader" ... */
+static const char *const link_names[] = {
+    [ZETA_DOCTOR_LINK_UNKNOWN] =
+        "linked to neither loader nor libzeta: a library of it may be, or it opens one",
+    [ZETA_DOCTOR_LINK_LOADER] = "linked to the loader",
+    [ZETA_DOCTOR_LINK_ZETA] = "linked to libzeta, needs no loader",
+    [ZETA_DOCTOR_LINK_STATIC] = "static: it can load no driver, unless it starts other programs",
+    [ZETA_DOCTOR_LINK_SCRIPT] = "a script: what it starts decides",
+    [ZETA_DOCTOR_LINK_FOREIGN] = "no 64-bit program of this machine",
+};
 
 static void print_label(const char *label)
 {
     (void)printf("%-10s ", label);
 }
 
-static void print_devices(const struct zeta_doctor_probe *probe)
-{
-    if (probe->device_count == 0)
-        (void)fputs("no device", stdout);
-    for (size_t i = 0; i < probe->device_count; i++)
-        (void)printf("%s%s", i > 0 ? ", " : "", probe->devices[i]);
-}
-
-/* What a program finds behind it, in the rest of a line. */
+/* What a program finds behind it, and the end of the line. */
 static void print_behind(const struct zeta_doctor_probe *probe)
 {
     if (probe->outcome == ZETA_DOCTOR_ABSENT)
@@ -32,32 +30,34 @@ static void print_behind(const struct zeta_doctor_probe *probe)
         (void)fputs(probe->error, stdout);
     else if (probe->init != ZE_RESULT_SUCCESS)
         (void)printf("no driver, zeInit returns 0x%08x", probe->init);
-    else
-        print_devices(probe);
+    else if (probe->device_count == 0)
+        (void)fputs("no device", stdout);
+    else {
+        for (size_t i = 0; i < probe->device_count; i++)
+            (void)printf("%s%s", i > 0 ? ", " : "", probe->devices[i]);
+    }
+    (void)putchar('\n');
 }
 
-static void print_program(const struct zeta_doctor_program *program)
+/* What a program loads: loader, drivers and libzeta. */
+static void print_loading(const struct zeta_doctor *doctor)
 {
-    if (!program->name)
-        return;
-    print_label("program");
-    if (!program->path)
-        (void)printf("%s: not found\n", program->name);
-    else
-        (void)printf("%s\n           %s\n", program->path, zeta_doctor_link_name(program->link));
-}
-
-static void print_loader(const struct zeta_doctor *doctor)
-{
+    const struct zeta_doctor_program *program = &doctor->program;
     const struct zeta_doctor_probe *loader = &doctor->loader;
-    size_t count = 0;
+    bool any = false;
 
+    if (program->name) {
+        print_label("program");
+        if (!program->path)
+            (void)printf("%s: not found\n", program->name);
+        else
+            (void)printf("%s\n           %s\n", program->path, link_names[program->link]);
+    }
     print_label("loader");
     if (loader->library)
         (void)printf("%s, version %s\n           gives programs: ", loader->library,
                      loader->version ? loader->version : "unknown");
     print_behind(loader);
-    (void)putchar('\n');
     print_label("drivers");
     (void)fputs(doctor->has_chosen_drivers ? "from ZE_ENABLE_ALT_DRIVERS:" : "that loaders know:",
                 stdout);
@@ -66,27 +66,23 @@ static void print_loader(const struct zeta_doctor *doctor)
 
         if (!doctor->has_chosen_drivers && driver->probe.outcome == ZETA_DOCTOR_ABSENT)
             continue;
-        (void)printf("\n           %s: ", driver->name);
+        (void)printf("%s           %s: ", any ? "" : "\n", driver->name);
         print_behind(&driver->probe);
-        count++;
+        any = true;
     }
-    (void)fputs(count > 0 ? "\n" : " none is installed\n", stdout);
-}
-
-static void print_library(const struct zeta_doctor *doctor)
-{
+    if (!any)
+        (void)puts(" none is installed");
     print_label("libzeta");
     (void)printf("%s, version %s\n           gives programs: ", doctor->own_library,
                  zetaGetVersion());
     print_behind(&doctor->own);
-    (void)putchar('\n');
 }
 
 /* Whether a device that a plugin samples cannot be sampled, which is a finding. */
 static bool has_sampling_trouble(const struct zeta_doctor *doctor,
                                  const struct zeta_plugin_info *plugin)
 {
-    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++) {
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
         if (doctor->samplings[i].error &&
             strcmp(doctor->devices.entries[i].info.stream, plugin->id) == 0)
             return true;
@@ -104,63 +100,54 @@ static const char *sentence_of(const struct zeta_doctor *doctor,
     return plugin->reason;
 }
 
-static const char *sampling_of(const struct zeta_doctor *doctor, uint32_t device)
-{
-    const struct zeta_doctor_sampling *sampling =
-        doctor->samplings ? &doctor->samplings[device] : NULL;
-
-    if (!sampling || !sampling->was_tried)
-        return "";
-    return sampling->error ? ", cannot be sampled" : ", can be sampled";
-}
-
 static void print_plugins(const struct zeta_doctor *doctor)
 {
     const char *label = "plugins";
 
     for (uint32_t i = 0; i < doctor->plugins.count; i++) {
         const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
+        const char *sentence = sentence_of(doctor, plugin);
 
         if (plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE)
             continue;
         print_label(label);
         (void)printf("%s: %s%s%s\n", zeta_plugin_name(plugin),
-                     zeta_plugin_state_name(plugin->state),
-                     sentence_of(doctor, plugin)[0] ? ", " : "", sentence_of(doctor, plugin));
+                     zeta_plugin_state_name(plugin->state), sentence[0] ? ", " : "", sentence);
         label = "";
     }
     zeta_plugin_list_print_absent(&doctor->plugins, "           no device of: ", stdout);
     label = "devices";
     for (uint32_t i = 0; i < doctor->devices.count; i++) {
         const struct zeta_device_entry *entry = &doctor->devices.entries[i];
+        const struct zeta_doctor_sampling *sampling = &doctor->samplings[i];
+        const char *can = sampling->error ? ", cannot be sampled" : ", can be sampled";
 
         print_label(label);
         (void)printf("%u  %s (%s), id %s, compute by %s%s\n", entry->index, entry->properties.name,
                      entry->info.device_class, entry->info.id,
-                     entry->info.compute[0] ? entry->info.compute : "none", sampling_of(doctor, i));
+                     entry->info.compute[0] ? entry->info.compute : "none",
+                     sampling->was_tried ? can : "");
         label = "";
     }
 }
 
-static void print_places(const struct zeta_doctor *doctor)
+/* What else programs find: the compiler, the place to share, variables and settings. */
+static void print_surroundings(const struct zeta_doctor *doctor, bool is_verbose)
 {
-    if (doctor->compiler.is_wanted) {
-        print_label("compiler");
-        (void)printf("%s: %s\n", doctor->compiler.path,
-                     doctor->compiler.works ? "works" : "does not work");
-    }
-    print_label("sharing");
-    if (doctor->place.error)
-        (void)printf("%s: %s\n", doctor->place.path, doctor->place.error);
-    else
-        (void)printf("in %s (%s), %llu MiB free\n", doctor->place.path, doctor->place.origin,
-                     (unsigned long long)(doctor->place.free_bytes >> 20));
-}
-
-static void print_variables(const struct zeta_doctor *doctor)
-{
+    const struct zeta_doctor_place *place = &doctor->place;
     const char *label = "variables";
 
+    if (doctor->compiler.path) {
+        print_label("compiler");
+        (void)printf("%s: %s\n", doctor->compiler.path,
+                     doctor->compiler.error ? "does not work" : "works");
+    }
+    print_label("sharing");
+    if (place->error)
+        (void)printf("%s: %s\n", place->path, place->error);
+    else
+        (void)printf("in %s (%s), %llu MiB free\n", place->path, place->origin,
+                     (unsigned long long)(place->free_bytes >> 20));
     for (size_t i = 0; i < doctor->variable_count; i++) {
         const struct zeta_doctor_variable *variable = &doctor->variables[i];
 
@@ -170,16 +157,11 @@ static void print_variables(const struct zeta_doctor *doctor)
                      variable->is_dropped ? "; this command ignores it" : "");
         label = "";
     }
-}
-
-static void print_settings(const struct zeta_doctor *doctor, bool is_verbose)
-{
-    const char *label = "settings";
-
+    label = "settings";
     for (uint32_t i = 0; i < doctor->setting_count; i++) {
         const struct zeta_setting *setting = &doctor->settings[i];
 
-        if (!is_verbose && !zeta_doctor_is_set(setting))
+        if (!is_verbose && strncmp(setting->origin, "default", strlen("default")) == 0)
             continue;
         print_label(label);
         (void)printf("%s = %s (%s)\n", setting->name,
@@ -188,8 +170,11 @@ static void print_settings(const struct zeta_doctor *doctor, bool is_verbose)
     }
 }
 
-static void print_findings(const struct zeta_doctor *doctor)
+void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose)
 {
+    print_loading(doctor);
+    print_plugins(doctor);
+    print_surroundings(doctor, is_verbose);
     if (doctor->finding_count == 0)
         (void)puts("\nNothing is wrong.");
     for (int is_problem = 1; is_problem >= 0; is_problem--) {
@@ -205,26 +190,7 @@ static void print_findings(const struct zeta_doctor *doctor)
     }
 }
 
-void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose)
-{
-    print_program(&doctor->program);
-    print_loader(doctor);
-    print_library(doctor);
-    print_plugins(doctor);
-    print_places(doctor);
-    print_variables(doctor);
-    print_settings(doctor, is_verbose);
-    print_findings(doctor);
-}
-
 /* ---- JSON ------------------------------------------------------------------------------- */
-
-static const char *outcome_name(enum zeta_doctor_outcome outcome)
-{
-    static const char *const names[] = {"works", "absent", "refused", "crashed", "hung", "untried"};
-
-    return names[outcome];
-}
 
 static void put_known(struct json_object *object, const char *key, const char *text)
 {
@@ -234,9 +200,11 @@ static void put_known(struct json_object *object, const char *key, const char *t
 
 static void put_probe(struct json_object *object, const struct zeta_doctor_probe *probe)
 {
+    static const char *const outcomes[] = {"works",   "absent", "refused",
+                                           "crashed", "hung",   "untried"};
     struct json_object *devices = zeta_json_put_array(object, "devices");
 
-    zeta_json_put_text(object, "outcome", outcome_name(probe->outcome));
+    zeta_json_put_text(object, "outcome", outcomes[probe->outcome]);
     put_known(object, "library", probe->library);
     put_known(object, "version", probe->version);
     put_known(object, "zeta_version", probe->zeta);
@@ -244,7 +212,7 @@ static void put_probe(struct json_object *object, const struct zeta_doctor_probe
     if (probe->has_init)
         zeta_json_put_u64(object, "init", probe->init);
     for (size_t i = 0; i < probe->device_count; i++)
-        (void)json_object_array_add(devices, json_object_new_string(probe->devices[i]));
+        zeta_json_append_text(devices, probe->devices[i]);
 }
 
 static void put_loading(struct json_object *document, const struct zeta_doctor *doctor)
@@ -257,7 +225,7 @@ static void put_loading(struct json_object *document, const struct zeta_doctor *
         zeta_json_put_text(object, "name", doctor->program.name);
         put_known(object, "path", doctor->program.path);
         if (doctor->program.path)
-            zeta_json_put_text(object, "link", zeta_doctor_link_name(doctor->program.link));
+            zeta_json_put_text(object, "link", link_names[doctor->program.link]);
     }
     put_probe(zeta_json_put_object(document, "loader"), &doctor->loader);
     array = zeta_json_put_array(document, "drivers");
@@ -296,19 +264,20 @@ static void put_plugins(struct json_object *document, const struct zeta_doctor *
         zeta_json_put_text(object, "id", entry->info.id);
         zeta_json_put_text(object, "class", entry->info.device_class);
         zeta_json_put_text(object, "compute", entry->info.compute);
-        if (doctor->samplings && doctor->samplings[i].was_tried)
+        if (doctor->samplings[i].was_tried)
             zeta_json_put_bool(object, "can_be_sampled", !doctor->samplings[i].error);
     }
 }
 
-static void put_places(struct json_object *document, const struct zeta_doctor *doctor)
+static void put_surroundings(struct json_object *document, const struct zeta_doctor *doctor)
 {
     struct json_object *object;
+    struct json_object *array;
 
-    if (doctor->compiler.is_wanted) {
+    if (doctor->compiler.path) {
         object = zeta_json_put_object(document, "compiler");
         zeta_json_put_text(object, "path", doctor->compiler.path);
-        zeta_json_put_bool(object, "works", doctor->compiler.works);
+        zeta_json_put_bool(object, "works", !doctor->compiler.error);
         put_known(object, "error", doctor->compiler.error);
     }
     object = zeta_json_put_object(document, "sharing");
@@ -316,13 +285,7 @@ static void put_places(struct json_object *document, const struct zeta_doctor *d
     zeta_json_put_text(object, "origin", doctor->place.origin);
     zeta_json_put_u64(object, "free_bytes", doctor->place.free_bytes);
     put_known(object, "error", doctor->place.error);
-}
-
-static void put_values(struct json_object *document, const struct zeta_doctor *doctor)
-{
-    struct json_object *array = zeta_json_put_array(document, "variables");
-    struct json_object *object;
-
+    array = zeta_json_put_array(document, "variables");
     for (size_t i = 0; i < doctor->variable_count; i++) {
         object = zeta_json_append_object(array);
         zeta_json_put_text(object, "variable", doctor->variables[i].text);
@@ -353,8 +316,7 @@ int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path)
         zeta_json_put_bool(document, "ok", doctor->problem_count == 0);
         put_loading(document, doctor);
         put_plugins(document, doctor);
-        put_places(document, doctor);
-        put_values(document, doctor);
+        put_surroundings(document, doctor);
     }
     return zeta_output_put_json(path, document);
 }

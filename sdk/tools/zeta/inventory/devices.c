@@ -11,18 +11,21 @@
 #include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/message.h"
 
-static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device,
+static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device, uint32_t index,
                       struct zeta_device_entry *entry)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
 
-    entry->driver = driver;
-    entry->device = device;
-    entry->properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
-    entry->info.struct_size = sizeof(entry->info);
+    *entry = (struct zeta_device_entry){
+        .index = index,
+        .driver = driver,
+        .device = device,
+        .properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
+        .info.struct_size = sizeof(entry->info),
+    };
     result = zeDeviceGetProperties(device, &entry->properties);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read the properties of device %u", entry->index);
+        return zeta_print_refusal(result, "cannot read the properties of device %u", index);
     result = zetaDeviceGetInfo(device, &entry->info);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot read what drives %s", entry->properties.name);
@@ -34,34 +37,20 @@ static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device,
 
 static int append_devices(struct zeta_device_list *list, ze_driver_handle_t driver)
 {
-    struct zeta_device_entry *entries = NULL;
-    ze_device_handle_t *devices = NULL;
     uint32_t count = 0;
     int status = ZETA_EXIT_OK;
     ze_result_t result = zeDeviceGet(driver, &count, NULL);
+    ze_device_handle_t *devices = zeta_allocate(count, sizeof(ze_device_handle_t));
 
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot list devices");
-    if (count == 0)
-        return ZETA_EXIT_OK;
-    devices = calloc(count, sizeof(ze_device_handle_t));
-    entries = realloc(list->entries, (list->count + count) * sizeof(*entries));
-    if (entries)
-        list->entries = entries;
-    if (!devices || !entries) {
+    if (result == ZE_RESULT_SUCCESS && count > 0)
+        result = zeDeviceGet(driver, &count, devices);
+    if (result != ZE_RESULT_SUCCESS) {
         free(devices);
-        return zeta_print_failure("no memory for a list of %u devices", count);
+        return zeta_print_refusal(result, "cannot list devices");
     }
-
-    result = zeDeviceGet(driver, &count, devices);
-    if (result != ZE_RESULT_SUCCESS)
-        status = zeta_print_refusal(result, "cannot list devices");
+    list->entries = zeta_reallocate(list->entries, list->count + count, sizeof(*list->entries));
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
-        struct zeta_device_entry *entry = &list->entries[list->count];
-
-        memset(entry, 0, sizeof(*entry));
-        entry->index = list->count;
-        status = load_entry(driver, devices[i], entry);
+        status = load_entry(driver, devices[i], list->count, &list->entries[list->count]);
         list->count++;
     }
     free(devices);
@@ -72,7 +61,7 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
 {
     ze_init_driver_type_desc_t types = {.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
                                         .flags = UINT32_MAX};
-    ze_driver_handle_t *drivers = NULL;
+    ze_driver_handle_t *drivers;
     uint32_t count = 0;
     int status = ZETA_EXIT_OK;
     ze_result_t result;
@@ -82,16 +71,11 @@ int zeta_device_list_init(struct zeta_device_list *out_list)
     (void)zetaSettingDefault("log.plugins", "info");
     (void)zetaSettingDefault("metric.tracer_groups", "true");
     result = zeInitDrivers(&count, NULL, &types);
+    drivers = zeta_allocate(count, sizeof(ze_driver_handle_t));
+    if (result == ZE_RESULT_SUCCESS && count > 0)
+        result = zeInitDrivers(&count, drivers, &types);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot start");
-    if (count == 0)
-        return ZETA_EXIT_OK;
-    drivers = calloc(count, sizeof(ze_driver_handle_t));
-    if (!drivers)
-        return zeta_print_failure("no memory for a list of %u drivers", count);
-    result = zeInitDrivers(&count, drivers, &types);
-    if (result != ZE_RESULT_SUCCESS)
-        status = zeta_print_refusal(result, "cannot list drivers");
+        status = zeta_print_refusal(result, "cannot start");
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
         status = append_devices(out_list, drivers[i]);
     free(drivers);
@@ -104,37 +88,32 @@ void zeta_device_list_finish(struct zeta_device_list *list)
     *list = (struct zeta_device_list){0};
 }
 
-static void explain(const struct zeta_plugin_info *plugin)
-{
-    const char *mask = getenv("ZE_AFFINITY_MASK");
-    const bool is_hidden = plugin->state == ZETA_PLUGIN_STATE_ACTIVE && mask && mask[0];
-
-    (void)fprintf(stderr, "  %s: %s: ", zeta_plugin_name(plugin),
-                  zeta_plugin_state_name(plugin->state));
-    if (is_hidden)
-        (void)fprintf(stderr, "ZE_AFFINITY_MASK=%s hides its devices.\n", mask);
-    else
-        (void)fprintf(stderr, "%s\n", plugin->reason);
-}
-
 int zeta_device_list_explain_none(void)
 {
+    const char *mask = getenv("ZE_AFFINITY_MASK");
     struct zeta_plugin_list plugins;
-    int status = zeta_plugin_list_init(&plugins);
 
-    if (status == ZETA_EXIT_OK && plugins.count == 0) {
-        status = zeta_print_failure("Zeta found no device, because it found no plugin; 'zeta "
-                                    "plugin path' shows where it searches");
-    } else if (status == ZETA_EXIT_OK) {
-        status = zeta_print_failure("Zeta found no device; the state of each plugin:");
-        for (uint32_t i = 0; i < plugins.count; i++) {
-            if (plugins.plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
-                explain(&plugins.plugins[i]);
-        }
-        zeta_plugin_list_print_absent(&plugins, "  no device of: ", stderr);
+    if (zeta_plugin_list_init(&plugins) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    (void)zeta_print_failure(plugins.count > 0
+                                 ? "Zeta found no device; the state of each plugin:"
+                                 : "Zeta found no device, because it found no plugin; 'zeta plugin "
+                                   "path' shows where it searches");
+    for (uint32_t i = 0; i < plugins.count; i++) {
+        const struct zeta_plugin_info *plugin = &plugins.plugins[i];
+
+        if (plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE)
+            continue;
+        (void)fprintf(stderr, "  %s: %s: ", zeta_plugin_name(plugin),
+                      zeta_plugin_state_name(plugin->state));
+        if (plugin->state == ZETA_PLUGIN_STATE_ACTIVE && mask && mask[0])
+            (void)fprintf(stderr, "ZE_AFFINITY_MASK=%s hides its devices.\n", mask);
+        else
+            (void)fprintf(stderr, "%s\n", plugin->reason);
     }
+    zeta_plugin_list_print_absent(&plugins, "  no device of: ", stderr);
     zeta_plugin_list_finish(&plugins);
-    return status;
+    return ZETA_EXIT_FAILED;
 }
 
 /* index: of a device, or of a tile such as "0.1" */
@@ -149,21 +128,19 @@ static int find_tile(const struct zeta_device_entry *root, const char *text,
                      struct zeta_device_entry *tile, bool *out_found)
 {
     uint32_t count = root->tile_count;
-    ze_device_handle_t *handles = calloc(count, sizeof(ze_device_handle_t));
+    ze_device_handle_t *handles = zeta_allocate(count, sizeof(ze_device_handle_t));
     int status = ZETA_EXIT_OK;
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (!handles)
-        return zeta_print_failure("no memory for a list of %u tiles", count);
-    result = zeDeviceGetSubDevices(root->device, &count, handles);
+    if (count > 0)
+        result = zeDeviceGetSubDevices(root->device, &count, handles);
     if (result != ZE_RESULT_SUCCESS)
         status = zeta_print_refusal(result, "cannot list the tiles of %s", root->properties.name);
     for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK && !*out_found; i++) {
         char index[32];
 
         (void)snprintf(index, sizeof(index), "%u.%u", root->index, i);
-        *tile = (struct zeta_device_entry){.index = root->index};
-        status = load_entry(root->driver, handles[i], tile);
+        status = load_entry(root->driver, handles[i], root->index, tile);
         *out_found = status == ZETA_EXIT_OK && matches(tile, index, text);
     }
     free(handles);
@@ -190,7 +167,6 @@ int zeta_device_list_find(struct zeta_device_list *list, const char *text,
                           const struct zeta_device_entry **out_entry)
 {
     bool found = false;
-    int status = ZETA_EXIT_OK;
 
     *out_entry = NULL;
     if (list->count == 0)
@@ -204,15 +180,14 @@ int zeta_device_list_find(struct zeta_device_list *list, const char *text,
             return ZETA_EXIT_OK;
         }
     }
-    for (uint32_t i = 0; i < list->count && status == ZETA_EXIT_OK && !found; i++) {
-        if (list->entries[i].tile_count > 0)
-            status = find_tile(&list->entries[i], text, &list->tile, &found);
+    for (uint32_t i = 0; i < list->count && !found; i++) {
+        if (find_tile(&list->entries[i], text, &list->tile, &found) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
     }
-    if (found)
-        *out_entry = &list->tile;
-    else if (status == ZETA_EXIT_OK)
-        status = refuse_device(list, text);
-    return status;
+    if (!found)
+        return refuse_device(list, text);
+    *out_entry = &list->tile;
+    return ZETA_EXIT_OK;
 }
 
 int zeta_device_list_find_compute(const char *text, bool *out_is_ours)
@@ -257,39 +232,12 @@ static void get_providers(const struct zeta_device_info *info, struct provider *
     memcpy(out_providers, providers, sizeof(providers));
 }
 
-/* Seconds until a clock of that many bits starts again; 0: never in practice. */
-static double wrap_seconds(const ze_device_properties_t *properties)
-{
-    if (properties->timestampValidBits >= 64 || properties->timerResolution == 0)
-        return 0.0;
-    return (double)(UINT64_C(1) << properties->timestampValidBits) /
-           (double)properties->timerResolution;
-}
-
-/* Tiles with the numbers that -d takes. */
-static void print_topology(const struct zeta_device_entry *entry)
-{
-    const ze_device_properties_t *properties = &entry->properties;
-
-    if (entry->tile_count > 1)
-        (void)printf("%u tiles (%u.0 to %u.%u)", entry->tile_count, entry->index, entry->index,
-                     entry->tile_count - 1);
-    else
-        (void)printf("1 tile");
-    (void)printf(", %u slice%s x %u subslice%s x %u EUs", properties->numSlices,
-                 properties->numSlices == 1 ? "" : "s", properties->numSubslicesPerSlice,
-                 properties->numSubslicesPerSlice == 1 ? "" : "s", properties->numEUsPerSubslice);
-    if (properties->numThreadsPerEU > 0)
-        (void)printf(" x %u threads", properties->numThreadsPerEU);
-    (void)putchar('\n');
-}
-
 static void print_device(const struct zeta_device_entry *entry)
 {
     const ze_device_properties_t *properties = &entry->properties;
-    const double wrap = wrap_seconds(properties);
     struct provider providers[PROVIDER_COUNT];
     const char *separator = "";
+    double wrap_seconds = 0.0; /* of a clock with so many bits; 0: never in practice */
 
     get_providers(&entry->info, providers);
     (void)printf("%u  %s (%s)\n", entry->index, properties->name, entry->info.device_class);
@@ -301,17 +249,28 @@ static void print_device(const struct zeta_device_entry *entry)
         (void)printf("%s%s: %s", separator, providers[i].part, providers[i].plugin);
         separator = ", ";
     }
-    (void)printf("\n   topology  ");
-    print_topology(entry);
-    (void)printf("   clock     core ");
-    if (properties->coreClockRate > 0)
-        (void)printf("%u MHz", properties->coreClockRate);
+    /* Tiles with the numbers that -d takes. */
+    if (entry->tile_count > 1)
+        (void)printf("\n   topology  %u tiles (%u.0 to %u.%u)", entry->tile_count, entry->index,
+                     entry->index, entry->tile_count - 1);
     else
-        (void)printf("unknown");
+        (void)printf("\n   topology  1 tile");
+    (void)printf(", %u slice%s x %u subslice%s x %u EUs", properties->numSlices,
+                 properties->numSlices == 1 ? "" : "s", properties->numSubslicesPerSlice,
+                 properties->numSubslicesPerSlice == 1 ? "" : "s", properties->numEUsPerSubslice);
+    if (properties->numThreadsPerEU > 0)
+        (void)printf(" x %u threads", properties->numThreadsPerEU);
+    if (properties->coreClockRate > 0)
+        (void)printf("\n   clock     core %u MHz", properties->coreClockRate);
+    else
+        (void)printf("\n   clock     core unknown");
     (void)zeta_c_fprintf(stdout, ", timer %.6g MHz with %u bits",
                          (double)properties->timerResolution / 1e6, properties->timestampValidBits);
-    if (wrap > 0.0 && wrap < YEAR_SECONDS)
-        (void)zeta_c_fprintf(stdout, ", wraps after %.1f s", wrap);
+    if (properties->timestampValidBits < 64 && properties->timerResolution > 0)
+        wrap_seconds = (double)(UINT64_C(1) << properties->timestampValidBits) /
+                       (double)properties->timerResolution;
+    if (wrap_seconds > 0.0 && wrap_seconds < YEAR_SECONDS)
+        (void)zeta_c_fprintf(stdout, ", wraps after %.1f s", wrap_seconds);
     (void)putchar('\n');
 }
 
@@ -342,19 +301,6 @@ static void put_device(struct json_object *array, const struct zeta_device_entry
     zeta_json_put_u64(clock, "timestamp_bits", properties->timestampValidBits);
 }
 
-static int put_devices(const struct zeta_device_list *list, const char *path)
-{
-    struct json_object *document = zeta_json_new_document("zeta.devices/1");
-    struct json_object *array = NULL;
-
-    if (document) {
-        array = zeta_json_put_array(document, "devices");
-        for (uint32_t i = 0; i < list->count; i++)
-            put_device(array, &list->entries[i]);
-    }
-    return zeta_output_put_json(path, document);
-}
-
 int zeta_command_devices(int count, char **arguments)
 {
     struct zeta_list_options options;
@@ -365,11 +311,16 @@ int zeta_command_devices(int count, char **arguments)
         status = zeta_print_usage_error("devices: takes no argument '%s'", options.rest[0]);
     if (status == ZETA_EXIT_OK)
         status = zeta_device_list_init(&list);
-    if (status == ZETA_EXIT_OK && options.json.is_given)
-        status = put_devices(&list, options.json.path);
-    else if (status == ZETA_EXIT_OK && list.count == 0)
+    if (status == ZETA_EXIT_OK && options.json.is_given) {
+        struct json_object *document = zeta_json_new_document("zeta.devices/1");
+        struct json_object *array = document ? zeta_json_put_array(document, "devices") : NULL;
+
+        for (uint32_t i = 0; i < list.count && array; i++)
+            put_device(array, &list.entries[i]);
+        status = zeta_output_put_json(options.json.path, document);
+    } else if (status == ZETA_EXIT_OK && list.count == 0) {
         status = zeta_device_list_explain_none();
-    else if (status == ZETA_EXIT_OK) {
+    } else if (status == ZETA_EXIT_OK) {
         for (uint32_t i = 0; i < list.count; i++)
             print_device(&list.entries[i]);
         zeta_plugin_list_print_failures();

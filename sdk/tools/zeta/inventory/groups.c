@@ -71,48 +71,39 @@ const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling)
 
 int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_list)
 {
-    zet_metric_group_handle_t *groups = NULL;
+    zet_metric_group_handle_t *groups;
     uint32_t count = 0;
-    int status = ZETA_EXIT_OK;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result = zetDeviceEnableMetricsExp(device);
 
     *out_list = (struct zeta_group_list){0};
-    result = zetDeviceEnableMetricsExp(device);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot turn on the metrics of the device");
     result = zetMetricGroupGet(device, &count, NULL);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot list metric groups");
-    if (count == 0)
-        return ZETA_EXIT_OK;
-    groups = calloc(count, sizeof(zet_metric_group_handle_t));
-    out_list->entries = calloc(count, sizeof(*out_list->entries));
-    if (!groups || !out_list->entries) {
+    groups = zeta_allocate(count, sizeof(zet_metric_group_handle_t));
+    if (result == ZE_RESULT_SUCCESS && count > 0)
+        result = zetMetricGroupGet(device, &count, groups);
+    if (result != ZE_RESULT_SUCCESS) {
         free(groups);
-        return zeta_print_failure("no memory for a list of %u metric groups", count);
+        return zeta_print_refusal(result, "cannot list metric groups");
     }
+    out_list->entries = zeta_allocate(count, sizeof(*out_list->entries));
+    for (; out_list->count < count && result == ZE_RESULT_SUCCESS; out_list->count++) {
+        struct zeta_group_entry *entry = &out_list->entries[out_list->count];
 
-    result = zetMetricGroupGet(device, &count, groups);
-    if (result != ZE_RESULT_SUCCESS)
-        status = zeta_print_refusal(result, "cannot list metric groups");
-    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
-        struct zeta_group_entry *entry = &out_list->entries[i];
-
-        out_list->count = i + 1;
-        entry->group = groups[i];
+        entry->group = groups[out_list->count];
         entry->clock.stype = ZET_STRUCTURE_TYPE_METRIC_GLOBAL_TIMESTAMPS_RESOLUTION_EXP;
         entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
         entry->properties.pNext = &entry->clock;
         entry->info.struct_size = sizeof(entry->info);
-        result = zetMetricGroupGetProperties(groups[i], &entry->properties);
+        result = zetMetricGroupGetProperties(entry->group, &entry->properties);
         entry->properties.pNext = NULL;
         if (result == ZE_RESULT_SUCCESS)
-            result = zetaMetricGroupGetInfo(groups[i], &entry->info);
-        if (result != ZE_RESULT_SUCCESS)
-            status = zeta_print_refusal(result, "cannot read the properties of a metric group");
+            result = zetaMetricGroupGetInfo(entry->group, &entry->info);
     }
     free(groups);
-    return status;
+    return result == ZE_RESULT_SUCCESS
+               ? ZETA_EXIT_OK
+               : zeta_print_refusal(result, "cannot read the properties of a metric group");
 }
 
 void zeta_group_list_finish(struct zeta_group_list *list)
@@ -125,21 +116,12 @@ void zeta_group_list_finish(struct zeta_group_list *list)
 
 int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
 {
-    const char *name = entry->properties.name;
     uint32_t count = entry->properties.metricCount;
-    zet_metric_handle_t *metrics = calloc(count, sizeof(zet_metric_handle_t));
-    int status = ZETA_EXIT_OK;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    zet_metric_handle_t *metrics = zeta_allocate(count, sizeof(zet_metric_handle_t));
+    ze_result_t result = zetMetricGet(entry->group, &count, metrics);
 
-    entry->metrics = calloc(count, sizeof(*entry->metrics));
-    if (!metrics || !entry->metrics) {
-        free(metrics);
-        return zeta_print_failure("no memory for the %u metrics of %s", count, name);
-    }
-    result = zetMetricGet(entry->group, &count, metrics);
-    if (result != ZE_RESULT_SUCCESS)
-        status = zeta_print_refusal(result, "cannot list the metrics of %s", name);
-    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
+    entry->metrics = zeta_allocate(count, sizeof(*entry->metrics));
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         struct zeta_metric_entry *metric = &entry->metrics[i];
 
         metric->metric = metrics[i];
@@ -148,11 +130,11 @@ int zeta_group_entry_load_metrics(struct zeta_group_entry *entry)
         result = zetMetricGetProperties(metrics[i], &metric->properties);
         if (result == ZE_RESULT_SUCCESS)
             result = zetaMetricGetInfo(metrics[i], &metric->info);
-        if (result != ZE_RESULT_SUCCESS)
-            status = zeta_print_refusal(result, "cannot read a metric of %s", name);
     }
     free(metrics);
-    return status;
+    return result == ZE_RESULT_SUCCESS ? ZETA_EXIT_OK
+                                       : zeta_print_refusal(result, "cannot read the metrics of %s",
+                                                            entry->properties.name);
 }
 
 struct zeta_group_entry *zeta_group_list_find(const struct zeta_group_list *list, const char *name,
@@ -201,22 +183,6 @@ static int refuse_unknown(const struct zeta_group_list *list,
     return ZETA_EXIT_FAILED;
 }
 
-/* Groups of one domain need the same counters of the device, so only one of them can be counted. */
-static int check_domains(struct zeta_group_entry *const *groups, uint32_t count,
-                         const struct zeta_group_entry *group)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zeta_group_entry *other = groups[i];
-
-        if (other->properties.domain == group->properties.domain)
-            return zeta_print_failure(
-                "cannot sample %s and %s together: both use the counters of domain %u; sample them "
-                "in two runs, or choose groups of different domains ('zeta groups' lists them)",
-                other->properties.name, group->properties.name, group->properties.domain);
-    }
-    return ZETA_EXIT_OK;
-}
-
 int zeta_group_choose_any(const struct zeta_group_list *list,
                           const struct zeta_device_entry *device, const char *const *names,
                           uint32_t count, zet_metric_group_sampling_type_flags_t sampling,
@@ -236,12 +202,25 @@ int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_devi
                       const char *const *names, uint32_t count,
                       struct zeta_group_entry **out_groups)
 {
-    int status = zeta_group_choose_any(list, device, names, count,
-                                       ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, out_groups);
+    if (zeta_group_choose_any(list, device, names, count,
+                              ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+                              out_groups) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    /* Groups of one domain need the same counters of the device: only one can be counted. */
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            const zet_metric_group_properties_t *first = &out_groups[k]->properties;
+            const zet_metric_group_properties_t *second = &out_groups[i]->properties;
 
-    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++)
-        status = check_domains(out_groups, i, out_groups[i]);
-    return status;
+            if (first->domain == second->domain)
+                return zeta_print_failure(
+                    "cannot sample %s and %s together: both use the counters of domain %u; sample "
+                    "them in two runs, or choose groups of different domains ('zeta groups' lists "
+                    "them)",
+                    first->name, second->name, first->domain);
+        }
+    }
+    return ZETA_EXIT_OK;
 }
 
 enum { VALUE_TEXT_BYTES = 64 };
@@ -259,66 +238,47 @@ struct programmable_list {
     uint32_t count;
 };
 
-static int load_programmable(struct programmable_entry *entry)
+static ze_result_t load_programmable(struct programmable_entry *entry)
 {
-    const char *name = entry->properties.name;
     uint32_t count;
     ze_result_t result;
 
     entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES;
     result = zetMetricProgrammableGetPropertiesExp(entry->programmable, &entry->properties);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read the properties of a programmable");
+        return result;
     count = entry->properties.parameterCount;
-    entry->parameters = calloc(count, sizeof(*entry->parameters));
-    entry->values = calloc(count, sizeof(*entry->values));
-    if (!entry->parameters || !entry->values)
-        return zeta_print_failure("no memory for the parameters of %s", name);
+    entry->parameters = zeta_allocate(count, sizeof(*entry->parameters));
+    entry->values = zeta_allocate(count, sizeof(*entry->values));
     result = zetMetricProgrammableGetParamInfoExp(entry->programmable, &count, entry->parameters);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read the parameters of %s", name);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         uint32_t values = entry->parameters[i].valueInfoCount;
 
-        entry->values[i] = calloc(values, sizeof(**entry->values));
-        if (!entry->values[i])
-            return zeta_print_failure("no memory for the values of %s", name);
+        entry->values[i] = zeta_allocate(values, sizeof(**entry->values));
         result = zetMetricProgrammableGetParamValueInfoExp(entry->programmable, i, &values,
                                                            entry->values[i]);
-        if (result != ZE_RESULT_SUCCESS)
-            return zeta_print_refusal(result, "cannot read the values of %s", name);
     }
-    return ZETA_EXIT_OK;
+    return result;
 }
 
 static int programmables_init(ze_device_handle_t device, struct programmable_list *out_list)
 {
-    zet_metric_programmable_exp_handle_t *handles = NULL;
     uint32_t count = 0;
-    int status = ZETA_EXIT_OK;
     ze_result_t result = zetMetricProgrammableGetExp(device, &count, NULL);
+    zet_metric_programmable_exp_handle_t *handles =
+        zeta_allocate(count, sizeof(zet_metric_programmable_exp_handle_t));
 
-    *out_list = (struct programmable_list){0};
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot list programmables");
-    if (count == 0)
-        return ZETA_EXIT_OK;
-    handles = calloc(count, sizeof(zet_metric_programmable_exp_handle_t));
-    out_list->entries = calloc(count, sizeof(*out_list->entries));
-    if (!handles || !out_list->entries) {
-        free(handles);
-        return zeta_print_failure("no memory for a list of %u programmables", count);
-    }
-    result = zetMetricProgrammableGetExp(device, &count, handles);
-    if (result != ZE_RESULT_SUCCESS)
-        status = zeta_print_refusal(result, "cannot list programmables");
-    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
-        out_list->count = i + 1;
-        out_list->entries[i].programmable = handles[i];
-        status = load_programmable(&out_list->entries[i]);
+    if (result == ZE_RESULT_SUCCESS && count > 0)
+        result = zetMetricProgrammableGetExp(device, &count, handles);
+    out_list->entries = zeta_allocate(count, sizeof(*out_list->entries));
+    for (; out_list->count < count && result == ZE_RESULT_SUCCESS; out_list->count++) {
+        out_list->entries[out_list->count].programmable = handles[out_list->count];
+        result = load_programmable(&out_list->entries[out_list->count]);
     }
     free(handles);
-    return status;
+    return result == ZE_RESULT_SUCCESS
+               ? ZETA_EXIT_OK
+               : zeta_print_refusal(result, "cannot read the programmables");
 }
 
 static void programmables_finish(struct programmable_list *list)
@@ -386,21 +346,6 @@ static void format_value(const zet_metric_programmable_param_info_exp_t *paramet
     }
 }
 
-static void print_parameters(const struct programmable_entry *entry)
-{
-    for (uint32_t i = 0; i < entry->properties.parameterCount; i++) {
-        const zet_metric_programmable_param_info_exp_t *parameter = &entry->parameters[i];
-
-        (void)printf("    %s (%s)\n", parameter->name, parameter_type_name(parameter->type));
-        for (uint32_t v = 0; v < parameter->valueInfoCount; v++) {
-            char text[VALUE_TEXT_BYTES];
-
-            format_value(parameter, &entry->values[i][v].valueInfo, text);
-            (void)printf("      %s: %s\n", text, entry->values[i][v].description);
-        }
-    }
-}
-
 /* The API has one programmable for each way to collect it; they differ in nothing else. */
 static bool is_twin(const struct programmable_entry *a, const struct programmable_entry *b)
 {
@@ -458,14 +403,26 @@ static void programmables_print(const struct programmable_list *list, bool is_ve
     }
     zeta_table_print_head(&table, stdout);
     for (uint32_t i = 0; i < list->count; i++) {
+        const struct programmable_entry *entry = &list->entries[i];
+
         if (row_sampling(list, i) == 0)
             continue;
         zeta_table_print_row(&table, i, stdout);
         if (!is_verbose)
             continue;
-        zeta_terminal_write_folded(stdout, list->entries[i].properties.description, 4,
+        zeta_terminal_write_folded(stdout, entry->properties.description, 4,
                                    zeta_terminal_columns(stdout));
-        print_parameters(&list->entries[i]);
+        for (uint32_t p = 0; p < entry->properties.parameterCount; p++) {
+            const zet_metric_programmable_param_info_exp_t *parameter = &entry->parameters[p];
+
+            (void)printf("    %s (%s)\n", parameter->name, parameter_type_name(parameter->type));
+            for (uint32_t v = 0; v < parameter->valueInfoCount; v++) {
+                char text[VALUE_TEXT_BYTES];
+
+                format_value(parameter, &entry->values[p][v].valueInfo, text);
+                (void)printf("      %s: %s\n", text, entry->values[p][v].description);
+            }
+        }
         (void)putchar('\n');
     }
     zeta_table_free(&table);
@@ -521,23 +478,6 @@ static const char *value_type_name(zet_value_type_t type)
     return find_name(names, sizeof(names) / sizeof(names[0]), type);
 }
 
-static void print_metrics(const struct zeta_group_entry *group)
-{
-    const unsigned columns = zeta_terminal_columns(stdout);
-
-    for (uint32_t i = 0; i < group->properties.metricCount; i++) {
-        const struct zeta_metric_entry *metric = &group->metrics[i];
-        const zet_metric_properties_t *properties = &metric->properties;
-
-        (void)printf("    %s: %s%s%s, %s, %s, tier %u\n", properties->name,
-                     zeta_metric_type_name(properties->metricType),
-                     properties->resultUnits[0] ? " in " : "", properties->resultUnits,
-                     value_type_name(properties->resultType),
-                     zeta_metric_class_name(metric->info.metric_class), properties->tierNumber);
-        zeta_terminal_write_folded(stdout, properties->description, 8, columns);
-    }
-}
-
 /* What a row of the table has no room for. */
 static void print_details(const struct zeta_group_entry *group)
 {
@@ -551,7 +491,17 @@ static void print_details(const struct zeta_group_entry *group)
         (void)puts("    no queries:");
         zeta_terminal_write_folded(stdout, group->info.no_queries, 8, columns);
     }
-    print_metrics(group);
+    for (uint32_t i = 0; i < group->properties.metricCount; i++) {
+        const struct zeta_metric_entry *metric = &group->metrics[i];
+        const zet_metric_properties_t *properties = &metric->properties;
+
+        (void)printf("    %s: %s%s%s, %s, %s, tier %u\n", properties->name,
+                     zeta_metric_type_name(properties->metricType),
+                     properties->resultUnits[0] ? " in " : "", properties->resultUnits,
+                     value_type_name(properties->resultType),
+                     zeta_metric_class_name(metric->info.metric_class), properties->tierNumber);
+        zeta_terminal_write_folded(stdout, properties->description, 8, columns);
+    }
     (void)putchar('\n');
 }
 
@@ -678,15 +628,14 @@ int zeta_command_groups(int count, char **arguments)
     status = ZETA_EXIT_FAILED;
     if (zeta_device_list_init(&devices) != ZETA_EXIT_OK ||
         zeta_device_list_find(&devices, options.device, &device) != ZETA_EXIT_OK ||
-        zeta_group_list_init(device->device, &groups) != ZETA_EXIT_OK)
+        zeta_group_list_init(device->device, &groups) != ZETA_EXIT_OK ||
+        programmables_init(device->device, &programmables) != ZETA_EXIT_OK)
         goto end;
     for (uint32_t i = 0; i < groups.count; i++) {
         if ((options.is_verbose || options.json.is_given) &&
             zeta_group_entry_load_metrics(&groups.entries[i]) != ZETA_EXIT_OK)
             goto end;
     }
-    if (programmables_init(device->device, &programmables) != ZETA_EXIT_OK)
-        goto end;
     status = ZETA_EXIT_OK;
     if (options.json.is_given) {
         status = put_groups(device, &groups, &programmables, options.json.path);

@@ -157,6 +157,4 @@ bool zeta_plugin_is_in_trouble(const struct zeta_plugin_info *plugin);
 /** "active", "not loadable" ...; never null. state: enum zeta_plugin_state. */
 const char *zeta_plugin_state_name(uint32_t state);
 
-struct json_object;
-
 #endif

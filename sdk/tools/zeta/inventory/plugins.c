@@ -37,20 +37,13 @@ const char *zeta_plugin_name(const struct zeta_plugin_info *plugin)
 int zeta_plugin_list_init(struct zeta_plugin_list *out_list)
 {
     uint32_t count = 0;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result = zetaPluginGet(&count, NULL);
 
-    *out_list = (struct zeta_plugin_list){0};
-    result = zetaPluginGet(&count, NULL);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot list plugins");
-    if (count == 0)
-        return ZETA_EXIT_OK;
-    out_list->plugins = calloc(count, sizeof(*out_list->plugins));
-    if (!out_list->plugins)
-        return zeta_print_failure("no memory for a list of %u plugins", count);
+    *out_list = (struct zeta_plugin_list){zeta_allocate(count, sizeof(*out_list->plugins)), 0};
     for (uint32_t i = 0; i < count; i++)
         out_list->plugins[i].struct_size = sizeof(out_list->plugins[i]);
-    result = zetaPluginGet(&count, out_list->plugins);
+    if (result == ZE_RESULT_SUCCESS && count > 0)
+        result = zetaPluginGet(&count, out_list->plugins);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot list plugins");
     out_list->count = count;
@@ -177,19 +170,6 @@ static int list_plugins(const struct zeta_plugin_list *list,
     return ZETA_EXIT_OK;
 }
 
-static void print_plugin(const struct zeta_plugin_info *plugin)
-{
-    (void)printf("id        %s\n", plugin->id);
-    (void)printf("state     %s%s%s\n", zeta_plugin_state_name(plugin->state),
-                 plugin->reason[0] ? ": " : "", plugin->reason);
-    (void)printf("class     %s\n", plugin->device_class);
-    (void)printf("provides  %s\n", plugin->provides);
-    (void)printf("version   %s\n", plugin->version);
-    (void)printf("devices   %u\n", plugin->device_count);
-    (void)printf("manifest  %s\n", plugin->manifest);
-    (void)printf("library   %s\n", plugin->library);
-}
-
 static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_list_options *options)
 {
     const struct zeta_plugin_info *plugin = NULL;
@@ -214,22 +194,25 @@ static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_li
             put_plugin(document, plugin);
         return zeta_output_put_json(options->json.path, document);
     }
-    print_plugin(plugin);
+    (void)printf("id        %s\n", plugin->id);
+    (void)printf("state     %s%s%s\n", zeta_plugin_state_name(plugin->state),
+                 plugin->reason[0] ? ": " : "", plugin->reason);
+    (void)printf("class     %s\n", plugin->device_class);
+    (void)printf("provides  %s\n", plugin->provides);
+    (void)printf("version   %s\n", plugin->version);
+    (void)printf("devices   %u\n", plugin->device_count);
+    (void)printf("manifest  %s\n", plugin->manifest);
+    (void)printf("library   %s\n", plugin->library);
     return ZETA_EXIT_OK;
-}
-
-/* A plugin that works and finds nothing here is in order. */
-static bool is_in_order(uint32_t state)
-{
-    return state == ZETA_PLUGIN_STATE_ACTIVE || state == ZETA_PLUGIN_STATE_NO_DEVICE;
 }
 
 static int check_manifest(const struct zeta_list_options *options)
 {
     char report[REPORT_BYTES] = "";
     uint32_t state = ZETA_PLUGIN_STATE_FOUND;
+    bool is_in_order;
     int status = ZETA_EXIT_OK;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
 
     if (options->rest_count != 1)
         return zeta_print_usage_error("plugin check: needs the path of one manifest");
@@ -237,22 +220,22 @@ static int check_manifest(const struct zeta_list_options *options)
     result = zetaPluginCheck(options->rest[0], &state, report, sizeof(report));
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot check %s", options->rest[0]);
+    /* A plugin that works and finds nothing here is in order. */
+    is_in_order = state == ZETA_PLUGIN_STATE_ACTIVE || state == ZETA_PLUGIN_STATE_NO_DEVICE;
     if (options->json.is_given) {
         struct json_object *document = zeta_json_new_document("zeta.plugin-check/1");
 
         if (document) {
             zeta_json_put_text(document, "manifest", options->rest[0]);
             zeta_json_put_text(document, "state", zeta_plugin_state_name(state));
-            zeta_json_put_bool(document, "ok", is_in_order(state));
+            zeta_json_put_bool(document, "ok", is_in_order);
             zeta_json_put_text(document, "report", report);
         }
         status = zeta_output_put_json(options->json.path, document);
     } else {
         (void)printf("%s: %s\n%s\n", options->rest[0], zeta_plugin_state_name(state), report);
     }
-    if (status == ZETA_EXIT_OK && !is_in_order(state))
-        status = ZETA_EXIT_FAILED;
-    return status;
+    return status == ZETA_EXIT_OK && !is_in_order ? ZETA_EXIT_FAILED : status;
 }
 
 static int put_paths(const struct zeta_search_path *paths, uint32_t count, const char *file)
@@ -272,71 +255,42 @@ static int put_paths(const struct zeta_search_path *paths, uint32_t count, const
     return zeta_output_put_json(file, document);
 }
 
-static void print_path(const struct zeta_search_path *path)
-{
-    const char *state = "searched";
-
-    if (!path->exists)
-        state = "absent";
-    else if (!path->used)
-        state = "skipped";
-    (void)printf("%-9s %s\n          (%s%s%s)\n", state, path->path, path->origin,
-                 path->note[0] ? "; " : "", path->note);
-}
-
 static int show_paths(const struct zeta_list_options *options)
 {
-    struct zeta_search_path *paths = NULL;
+    struct zeta_search_path *paths;
     uint32_t count = 0;
     int status = ZETA_EXIT_OK;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
 
     if (options->rest_count > 0)
         return zeta_print_usage_error("plugin path: takes no argument '%s'", options->rest[0]);
     result = zetaSearchPathGet(&count, NULL);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot list the search directories");
-    paths = calloc(count ? count : 1, sizeof(*paths));
-    if (!paths)
-        return zeta_print_failure("no memory for a list of %u directories", count);
+    paths = zeta_allocate(count, sizeof(*paths));
     for (uint32_t i = 0; i < count; i++)
         paths[i].struct_size = sizeof(paths[i]);
-    result = zetaSearchPathGet(&count, paths);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetaSearchPathGet(&count, paths);
     if (result != ZE_RESULT_SUCCESS)
         status = zeta_print_refusal(result, "cannot list the search directories");
     else if (options->json.is_given)
         status = put_paths(paths, count, options->json.path);
-    else {
-        for (uint32_t i = 0; i < count; i++)
-            print_path(&paths[i]);
+    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK && !options->json.is_given; i++) {
+        const char *used = paths[i].used ? "searched" : "skipped";
+
+        (void)printf("%-9s %s\n          (%s%s%s)\n", paths[i].exists ? used : "absent",
+                     paths[i].path, paths[i].origin, paths[i].note[0] ? "; " : "", paths[i].note);
     }
     free(paths);
-    return status;
-}
-
-/* The subcommands that show the plugins of this process. */
-static int with_plugins(const struct zeta_list_options *options,
-                        int (*look)(const struct zeta_plugin_list *,
-                                    const struct zeta_list_options *))
-{
-    struct zeta_device_list devices;
-    struct zeta_plugin_list plugins = {0};
-    int status = zeta_device_list_init(&devices);
-
-    if (status == ZETA_EXIT_OK)
-        status = zeta_plugin_list_init(&plugins);
-    if (status == ZETA_EXIT_OK)
-        status = look(&plugins, options);
-    zeta_plugin_list_finish(&plugins);
-    zeta_device_list_finish(&devices);
     return status;
 }
 
 int zeta_command_plugin(int count, char **arguments)
 {
     struct zeta_list_options options;
+    struct zeta_device_list devices = {0};
+    struct zeta_plugin_list plugins = {0};
     const char *word = count > 1 ? arguments[1] : "";
-    int status = ZETA_EXIT_OK;
+    int status;
 
     if (strcmp(word, "list") != 0 && strcmp(word, "show") != 0 && strcmp(word, "check") != 0 &&
         strcmp(word, "path") != 0)
@@ -346,11 +300,17 @@ int zeta_command_plugin(int count, char **arguments)
     status = zeta_list_options_read(&options, false, count - 1, arguments + 1);
     if (status != ZETA_EXIT_OK)
         return status;
-    if (strcmp(word, "list") == 0)
-        return with_plugins(&options, list_plugins);
-    if (strcmp(word, "show") == 0)
-        return with_plugins(&options, show_plugin);
     if (strcmp(word, "check") == 0)
         return check_manifest(&options);
-    return show_paths(&options);
+    if (strcmp(word, "path") == 0)
+        return show_paths(&options);
+    status = zeta_device_list_init(&devices);
+    if (status == ZETA_EXIT_OK)
+        status = zeta_plugin_list_init(&plugins);
+    if (status == ZETA_EXIT_OK)
+        status = strcmp(word, "list") == 0 ? list_plugins(&plugins, &options)
+                                           : show_plugin(&plugins, &options);
+    zeta_plugin_list_finish(&plugins);
+    zeta_device_list_finish(&devices);
+    return status;
 }

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <zeta/c_locale.h>
 #include <zeta/zeta.h>
@@ -69,4 +70,33 @@ void zeta_print_note(const char *format, ...)
     print(format, arguments);
     va_end(arguments);
     (void)fputc('\n', stderr);
+}
+
+static void *need(void *memory)
+{
+    if (!memory)
+        exit(zeta_print_failure("no memory"));
+    return memory;
+}
+
+void *zeta_allocate(size_t count, size_t size)
+{
+    return need(calloc(count ? count : 1, size));
+}
+
+void *zeta_reallocate(void *memory, size_t count, size_t size)
+{
+    return need(reallocarray(memory, count ? count : 1, size));
+}
+
+char *zeta_format(const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (zeta_c_vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    return need(text);
 }

@@ -4,6 +4,8 @@
 #ifndef ZETA_TOOLS_OUTPUT_MESSAGE_H
 #define ZETA_TOOLS_OUTPUT_MESSAGE_H
 
+#include <stddef.h>
+
 #include <level_zero/ze_api.h>
 
 /** Exit codes of the command's own; zeta stat otherwise exits as its program did. */
@@ -34,6 +36,18 @@ int zeta_print_refusal(ze_result_t result, const char *format, ...)
 
 /** Prints "zeta: <sentence>" about something that is no failure. */
 void zeta_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Memory that is there: without any the command prints that and ends with ZETA_EXIT_FAILED. For
+ * what is made before a program runs, or without one. */
+
+/** count x size bytes of zero, for free(). */
+void *zeta_allocate(size_t count, size_t size);
+
+/** As reallocarray(). */
+void *zeta_reallocate(void *memory, size_t count, size_t size);
+
+/** The text that printf would print in the C locale, for free(). */
+char *zeta_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What analyses a file alone cannot see what these functions return. */
 #ifdef __clang_analyzer__

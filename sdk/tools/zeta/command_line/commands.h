@@ -4,9 +4,6 @@
 #ifndef ZETA_TOOLS_COMMAND_LINE_COMMANDS_H
 #define ZETA_TOOLS_COMMAND_LINE_COMMANDS_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 int zeta_calc(int count, char **arguments);
 int zeta_record(int count, char **arguments);
 int zeta_report_command(int count, char **arguments);
@@ -18,11 +15,5 @@ int zeta_command_doctor(int count, char **arguments);
 int zeta_command_groups(int count, char **arguments);
 int zeta_command_plugin(int count, char **arguments);
 int zeta_command_run(int count, char **arguments);
-
-/** Writes which commands there are, in groups. */
-void zeta_help_print(FILE *target);
-
-/** Writes the usage and the options of one command; false if there is no such command. */
-bool zeta_help_print_command(const char *name, FILE *target);
 
 #endif

@@ -28,13 +28,15 @@ enum verdict {
     CHECK_SKIPPED /**< the device does not offer it, or slept */
 };
 
-/** Checks of a device and how they went. */
+/** What is checked, and how the checks went. */
 struct selftest {
-    const struct zeta_device_entry *device;
-    const struct zeta_group_list *groups;
-    uint64_t period_ns; /**< between samples */
-    uint64_t for_ns;    /**< how long each group is sampled */
-    uint32_t count, failed, skipped;
+    const char *device_name; /**< -d; null: all of the plugins */
+    const char *plugin;      /**< id, or what an id begins with; null: any */
+    uint64_t period_ns;      /**< between samples */
+    uint64_t for_ns;         /**< how long each group is sampled */
+
+    const struct zeta_device_entry *device; /**< that is checked now */
+    uint32_t count, failed, skipped;        /**< checks of all devices */
 };
 
 /* Prints the line of a check and counts it. */
@@ -140,110 +142,29 @@ static void check_clock(struct selftest *test)
 #define ENCLOSED_NS UINT64_C(100000000)
 #define QUERY_PATIENCE_NS UINT64_C(20000000000)
 
-/* What a query is made with. Handles that were not made are NULL. */
-struct bench {
-    ze_context_handle_t context;
-    zet_metric_query_pool_handle_t pool;
-    zet_metric_query_handle_t query;
-    ze_command_list_handle_t list;
-    ze_event_pool_handle_t events;
-    ze_event_handle_t event;
-};
-
-static ze_result_t set_up(struct bench *bench, const struct zeta_device_entry *device,
-                          zet_metric_group_handle_t group)
-{
-    const ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    const zet_metric_query_pool_desc_t pool = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
-                                               .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
-                                               .count = 1};
-    const ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                           .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-    const ze_event_pool_desc_t events = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-                                         .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
-                                         .count = 1};
-    const ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
-                                   .wait = ZE_EVENT_SCOPE_FLAG_HOST};
-    ze_device_handle_t handle = device->device;
-    ze_result_t result = zeContextCreate(device->driver, &context, &bench->context);
-
-    if (result == ZE_RESULT_SUCCESS)
-        result = zetContextActivateMetricGroups(bench->context, handle, 1, &group);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zetMetricQueryPoolCreate(bench->context, handle, group, &pool, &bench->pool);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zetMetricQueryCreate(bench->pool, 0, &bench->query);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeCommandListCreateImmediate(bench->context, handle, &queue, &bench->list);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeEventPoolCreate(bench->context, &events, 1, &handle, &bench->events);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeEventCreate(bench->events, &event, &bench->event);
-    return result;
-}
-
-static void tear_down(struct bench *bench, ze_device_handle_t device)
-{
-    if (bench->event)
-        (void)zeEventDestroy(bench->event);
-    if (bench->events)
-        (void)zeEventPoolDestroy(bench->events);
-    if (bench->list)
-        (void)zeCommandListDestroy(bench->list);
-    if (bench->query)
-        (void)zetMetricQueryDestroy(bench->query);
-    if (bench->pool)
-        (void)zetMetricQueryPoolDestroy(bench->pool);
-    if (!bench->context)
-        return;
-    (void)zetContextActivateMetricGroups(bench->context, device, 0, NULL);
-    (void)zeContextDestroy(bench->context);
-}
-
-/* The query counts no longer than from before its begin to behind its end. */
-static ze_result_t enclose_time(const struct bench *bench, uint64_t *out_longest_ns)
-{
-    const struct timespec enclosed = {.tv_nsec = ENCLOSED_NS};
-    const uint64_t begin_ns = zeta_monotonic_ns();
-    ze_result_t result = zetCommandListAppendMetricQueryBegin(bench->list, bench->query);
-
-    (void)nanosleep(&enclosed, NULL);
-    if (result == ZE_RESULT_SUCCESS)
-        result =
-            zetCommandListAppendMetricQueryEnd(bench->list, bench->query, bench->event, 0, NULL);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeEventHostSynchronize(bench->event, QUERY_PATIENCE_NS);
-    *out_longest_ns = zeta_monotonic_ns() - begin_ns;
-    return result;
-}
-
 /* The result of the query, freed by the caller. */
-static ze_result_t read_query(const struct bench *bench, uint8_t **out_raw, size_t *out_bytes)
+static ze_result_t read_query(zet_metric_query_handle_t query, uint8_t **out_raw, size_t *out_bytes)
 {
-    ze_result_t result = zetMetricQueryGetData(bench->query, out_bytes, NULL);
+    const ze_result_t result = zetMetricQueryGetData(query, out_bytes, NULL);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    *out_raw = malloc(*out_bytes);
-    if (!*out_raw)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    return zetMetricQueryGetData(bench->query, out_bytes, *out_raw);
+    *out_raw = zeta_allocate(*out_bytes, 1);
+    return zetMetricQueryGetData(query, out_bytes, *out_raw);
 }
 
 /* GpuTime of the first row; every tile has a row of its own. */
-static ze_result_t get_time(const struct bench *bench, const struct zeta_device_entry *device,
+static ze_result_t get_time(zet_metric_query_handle_t query, const struct zeta_device_entry *device,
                             const struct zeta_group_entry *group, double *out_ns)
 {
     uint32_t tiles = device->tile_count ? device->tile_count : 1;
     uint32_t count = tiles * group->properties.metricCount;
-    uint32_t *per_tile = calloc(tiles, sizeof(*per_tile));
-    zet_typed_value_t *values = calloc(count, sizeof(*values));
+    uint32_t *per_tile = zeta_allocate(tiles, sizeof(*per_tile));
+    zet_typed_value_t *values = zeta_allocate(count, sizeof(*values));
     uint8_t *raw = NULL;
     size_t bytes = 0;
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = read_query(query, &raw, &bytes);
 
-    if (per_tile && values)
-        result = read_query(bench, &raw, &bytes);
     if (result == ZE_RESULT_SUCCESS)
         result = zetMetricGroupCalculateMultipleMetricValuesExp(
             group->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, raw, &tiles,
@@ -258,18 +179,86 @@ static ze_result_t get_time(const struct bench *bench, const struct zeta_device_
     return result;
 }
 
-/* A query around a known time gives that time. group: event-based, with its metrics. */
-static void check_query(struct selftest *test, struct zeta_group_entry *group)
+/*
+ * Queries a group around ENCLOSED_NS.
+ *
+ * @out_longest_ns  from before its begin to behind its end, the longest that it can count
+ * @out_time_ns     that it measured
+ */
+static ze_result_t query_time(const struct zeta_device_entry *device,
+                              const struct zeta_group_entry *group, uint64_t *out_longest_ns,
+                              double *out_time_ns)
 {
-    struct bench bench = {0};
+    const ze_context_desc_t context_description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    const zet_metric_query_pool_desc_t pool_description = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+        .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
+        .count = 1};
+    const ze_command_queue_desc_t queue_description = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    const ze_event_pool_desc_t events_description = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                                     .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                                     .count = 1};
+    const ze_event_desc_t event_description = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                               .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+    const struct timespec enclosed = {.tv_nsec = ENCLOSED_NS};
+    ze_device_handle_t handle = device->device;
+    zet_metric_group_handle_t group_handle = group->group;
+    ze_context_handle_t context = NULL;
+    zet_metric_query_pool_handle_t pool = NULL;
+    zet_metric_query_handle_t query = NULL;
+    ze_command_list_handle_t list = NULL;
+    ze_event_pool_handle_t events = NULL;
+    ze_event_handle_t event = NULL;
+    uint64_t begin_ns;
+    ze_result_t result = zeContextCreate(device->driver, &context_description, &context);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((result = zetContextActivateMetricGroups(context, handle, 1, &group_handle)) !=
+            ZE_RESULT_SUCCESS ||
+        (result = zetMetricQueryPoolCreate(context, handle, group_handle, &pool_description,
+                                           &pool)) != ZE_RESULT_SUCCESS ||
+        (result = zetMetricQueryCreate(pool, 0, &query)) != ZE_RESULT_SUCCESS ||
+        (result = zeCommandListCreateImmediate(context, handle, &queue_description, &list)) !=
+            ZE_RESULT_SUCCESS ||
+        (result = zeEventPoolCreate(context, &events_description, 1, &handle, &events)) !=
+            ZE_RESULT_SUCCESS ||
+        (result = zeEventCreate(events, &event_description, &event)) != ZE_RESULT_SUCCESS)
+        goto end;
+    begin_ns = zeta_monotonic_ns();
+    result = zetCommandListAppendMetricQueryBegin(list, query);
+    (void)nanosleep(&enclosed, NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetCommandListAppendMetricQueryEnd(list, query, event, 0, NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeEventHostSynchronize(event, QUERY_PATIENCE_NS);
+    *out_longest_ns = zeta_monotonic_ns() - begin_ns;
+    if (result == ZE_RESULT_SUCCESS)
+        result = get_time(query, device, group, out_time_ns);
+end:
+    if (event)
+        (void)zeEventDestroy(event);
+    if (events)
+        (void)zeEventPoolDestroy(events);
+    if (list)
+        (void)zeCommandListDestroy(list);
+    if (query)
+        (void)zetMetricQueryDestroy(query);
+    if (pool)
+        (void)zetMetricQueryPoolDestroy(pool);
+    (void)zetContextActivateMetricGroups(context, handle, 0, NULL);
+    (void)zeContextDestroy(context);
+    return result;
+}
+
+/* A query around a known time gives that time. group: event-based, with its metrics. */
+static void check_query(struct selftest *test, const struct zeta_group_entry *group)
+{
     uint64_t longest_ns = 0;
     double time_ns = 0;
-    ze_result_t result = set_up(&bench, test->device, group->group);
+    const ze_result_t result = query_time(test->device, group, &longest_ns, &time_ns);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = enclose_time(&bench, &longest_ns);
-    if (result == ZE_RESULT_SUCCESS)
-        result = get_time(&bench, test->device, group, &time_ns);
     if (result != ZE_RESULT_SUCCESS) {
         (void)zeta_print_refusal(result, "cannot query %s", group->properties.name);
         print_check(test, CHECK_FAILED, "query", "cannot query %s, see above",
@@ -286,7 +275,6 @@ static void check_query(struct selftest *test, struct zeta_group_entry *group)
                     "a query of %s around %.0f ms measured %.3f ms", group->properties.name,
                     (double)ENCLOSED_NS / 1e6, time_ns / 1e6);
     }
-    tear_down(&bench, test->device->device);
 }
 
 /* How often the streams are read, and how long a row may be under way. */
@@ -437,28 +425,19 @@ static void check_proportions(struct selftest *test, const struct zeta_sampled_g
 
 /* ---- sampling ------------------------------------------------------------------------------- */
 
-static bool has_started(const struct zeta_sampler *sampler, uint64_t unused)
-{
-    (void)unused;
-    return zeta_sampler_has_started(sampler);
-}
+enum until { FIRST_ROW, END_TICKS, TIME_IS_OVER };
 
-static bool never(const struct zeta_sampler *sampler, uint64_t unused)
-{
-    (void)sampler;
-    (void)unused;
-    return false;
-}
-
-/* Reads until a condition of the streams holds, for that long at most. */
-static int read_until(struct zeta_sampler *sampler,
-                      bool (*holds)(const struct zeta_sampler *, uint64_t), uint64_t argument,
+/* Reads until something holds of the streams, for that long at most. */
+static int read_until(struct zeta_sampler *sampler, enum until until, uint64_t end_ticks,
                       uint64_t longest_ns)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     const uint64_t begin_ns = zeta_monotonic_ns();
 
-    while (!holds(sampler, argument) && zeta_monotonic_ns() - begin_ns < longest_ns) {
+    while (zeta_monotonic_ns() - begin_ns < longest_ns) {
+        if ((until == FIRST_ROW && zeta_sampler_has_started(sampler)) ||
+            (until == END_TICKS && zeta_sampler_reaches(sampler, end_ticks)))
+            break;
         (void)nanosleep(&pause, NULL);
         if (zeta_sampler_read(sampler) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
@@ -473,17 +452,14 @@ static int read_until(struct zeta_sampler *sampler,
 static int sample(const struct selftest *test, struct zeta_sampler *sampler)
 {
     uint64_t end_ticks = 0;
-    int status = read_until(sampler, has_started, 0, test->for_ns + PATIENCE_NS);
 
-    if (status == ZETA_EXIT_OK && zeta_sampler_has_started(sampler)) {
-        status = read_until(sampler, never, 0, test->for_ns);
-        if (status == ZETA_EXIT_OK)
-            status = zeta_sampler_now(sampler, &end_ticks);
-        if (status == ZETA_EXIT_OK)
-            status = read_until(sampler, zeta_sampler_reaches, end_ticks, PATIENCE_NS);
-    }
-    if (status != ZETA_EXIT_OK)
-        return status;
+    if (read_until(sampler, FIRST_ROW, 0, test->for_ns + PATIENCE_NS) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    if (zeta_sampler_has_started(sampler) &&
+        (read_until(sampler, TIME_IS_OVER, 0, test->for_ns) != ZETA_EXIT_OK ||
+         zeta_sampler_now(sampler, &end_ticks) != ZETA_EXIT_OK ||
+         read_until(sampler, END_TICKS, end_ticks, PATIENCE_NS) != ZETA_EXIT_OK))
+        return ZETA_EXIT_FAILED;
     zeta_sampler_stop(sampler);
     return zeta_sampler_settle(sampler);
 }
@@ -515,16 +491,6 @@ static void check_stream(struct selftest *test, struct zeta_group_entry *entry)
     }
     zeta_sampler_close(&sampler);
 }
-
-enum { DEFAULT_PERIOD_NS = 1000000, DEFAULT_FOR_NS = 1000000000 };
-
-/* The command line. */
-struct options {
-    const char *device; /* null: all of the plugins */
-    const char *plugin; /* id, or what an id begins with; null: any */
-    uint64_t period_ns;
-    uint64_t for_ns;
-};
 
 /* ---- one device ----------------------------------------------------------------------------- */
 
@@ -559,15 +525,15 @@ static struct zeta_group_entry *find_queried(const struct zeta_group_list *group
     return found;
 }
 
-static int run_checks(struct selftest *test)
+static int run_checks(struct selftest *test, const struct zeta_group_list *groups)
 {
-    struct zeta_group_entry *queried = find_queried(test->groups);
+    struct zeta_group_entry *queried = find_queried(groups);
 
     check_clock(test);
-    for (uint32_t i = 0; i < test->groups->count; i++) {
-        struct zeta_group_entry *group = &test->groups->entries[i];
+    for (uint32_t i = 0; i < groups->count; i++) {
+        struct zeta_group_entry *group = &groups->entries[i];
 
-        if (!is_chosen(test->groups, group))
+        if (!is_chosen(groups, group))
             continue;
         if (zeta_group_entry_load_metrics(group) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
@@ -585,106 +551,83 @@ static int run_checks(struct selftest *test)
     return ZETA_EXIT_OK;
 }
 
-static int test_device(const struct zeta_device_entry *device, const struct options *options,
-                       struct selftest *out_test)
+static int test_device(struct selftest *test, const struct zeta_device_entry *device)
 {
     struct zeta_group_list groups = {0};
     int status = zeta_group_list_init(device->device, &groups);
 
-    *out_test = (struct selftest){.device = device,
-                                  .groups = &groups,
-                                  .period_ns = options->period_ns,
-                                  .for_ns = options->for_ns};
+    test->device = device;
     (void)printf("%s (%s, %s), plugin %s\n", device->properties.name, device->info.device_class,
                  device->info.id, device->info.stream);
     if (status == ZETA_EXIT_OK && groups.count == 0)
-        print_check(out_test, CHECK_FAILED, "groups",
+        print_check(test, CHECK_FAILED, "groups",
                     "it has no metric groups; 'zeta doctor' shows why");
     else if (status == ZETA_EXIT_OK)
-        status = run_checks(out_test);
+        status = run_checks(test, &groups);
     zeta_group_list_finish(&groups);
-    out_test->groups = NULL;
     return status;
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
 /* "intel" is intel-gen9 too. */
-static bool is_wanted(const struct options *options, const struct zeta_device_entry *device)
+static bool is_wanted(const char *wanted, const char *plugin)
 {
-    const char *plugin = device->info.stream;
-    const size_t length = options->plugin ? strlen(options->plugin) : 0;
+    const size_t length = wanted ? strlen(wanted) : 0;
 
-    if (!options->plugin)
-        return true;
-    return strncmp(plugin, options->plugin, length) == 0 &&
-           (plugin[length] == '\0' || plugin[length] == '-');
+    return !wanted || (strncmp(plugin, wanted, length) == 0 &&
+                       (plugin[length] == '\0' || plugin[length] == '-'));
 }
 
-static int test_devices(const struct options *options, struct zeta_device_list *devices)
+static int test_devices(struct selftest *test, struct zeta_device_list *devices)
 {
     const struct zeta_device_entry *only = NULL;
-    struct selftest all = {0};
     uint32_t tested = 0;
-    int status = ZETA_EXIT_OK;
 
-    if (options->device)
-        status = zeta_device_list_find(devices, options->device, &only);
-    for (uint32_t i = 0; i < (only ? 1 : devices->count) && status == ZETA_EXIT_OK; i++) {
+    if (test->device_name &&
+        zeta_device_list_find(devices, test->device_name, &only) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    for (uint32_t i = 0; i < (only ? 1 : devices->count); i++) {
         const struct zeta_device_entry *device = only ? only : &devices->entries[i];
-        struct selftest test;
 
-        if (!is_wanted(options, device))
+        if (!is_wanted(test->plugin, device->info.stream))
             continue;
-        status = test_device(device, options, &test);
-        all.count += test.count;
-        all.failed += test.failed;
-        all.skipped += test.skipped;
+        if (test_device(test, device) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
         tested++;
     }
-    if (status != ZETA_EXIT_OK)
-        return status;
     if (tested == 0)
         return zeta_print_failure("plugin '%s' has no device; 'zeta plugin list' shows why",
-                                  options->plugin ? options->plugin : "any");
+                                  test->plugin ? test->plugin : "any");
     (void)printf("\n%u device%s, %u checks: %u failed, %u not possible\n", tested,
-                 tested == 1 ? "" : "s", all.count, all.failed, all.skipped);
-    return all.failed > 0 ? ZETA_EXIT_FAILED : ZETA_EXIT_OK;
-}
-
-static int parse(int count, char **arguments, struct options *out_options)
-{
-    const struct zeta_option table[] = {
-        {NULL, 'd', ZETA_OPTION_TEXT, (void *)&out_options->device, NULL},
-        {NULL, 'p', ZETA_OPTION_DURATION, &out_options->period_ns, NULL},
-        {"for", 0, ZETA_OPTION_DURATION, &out_options->for_ns, NULL},
-    };
-    int first = 0;
-    int status;
-
-    *out_options = (struct options){.period_ns = DEFAULT_PERIOD_NS, .for_ns = DEFAULT_FOR_NS};
-    status =
-        zeta_options_read(table, sizeof(table) / sizeof(table[0]), false, count, arguments, &first);
-    if (status == ZETA_EXIT_OK && first < count)
-        out_options->plugin = arguments[first++];
-    if (status == ZETA_EXIT_OK && first < count)
-        status =
-            zeta_print_usage_error("selftest takes one plugin; leave out '%s'", arguments[first]);
-    return status;
+                 tested == 1 ? "" : "s", test->count, test->failed, test->skipped);
+    return test->failed > 0 ? ZETA_EXIT_FAILED : ZETA_EXIT_OK;
 }
 
 int zeta_selftest_command(int count, char **arguments)
 {
-    struct options options;
+    struct selftest test = {.period_ns = 1000000, .for_ns = 1000000000};
+    const struct zeta_option table[] = {
+        {NULL, 'd', ZETA_OPTION_TEXT, (void *)&test.device_name, NULL},
+        {NULL, 'p', ZETA_OPTION_DURATION, &test.period_ns, NULL},
+        {"for", 0, ZETA_OPTION_DURATION, &test.for_ns, NULL},
+    };
     struct zeta_device_list devices = {0};
-    int status = parse(count, arguments, &options);
+    int first = 0;
+    int status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), false, count, arguments, &first);
 
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (first < count)
+        test.plugin = arguments[first++];
+    if (first < count)
+        return zeta_print_usage_error("selftest takes one plugin; leave out '%s'",
+                                      arguments[first]);
+    status = zeta_device_list_init(&devices);
     if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_init(&devices);
-    if (status == ZETA_EXIT_OK && devices.count == 0)
-        status = zeta_device_list_explain_none();
-    if (status == ZETA_EXIT_OK)
-        status = test_devices(&options, &devices);
+        status =
+            devices.count > 0 ? test_devices(&test, &devices) : zeta_device_list_explain_none();
     zeta_device_list_finish(&devices);
     return status;
 }

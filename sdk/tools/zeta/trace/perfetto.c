@@ -11,39 +11,50 @@
 
 enum { ANNOTATIONS_MAX = 1024, ANNOTATION_TEXT_BYTES = 64 * 1024 };
 
-/** Annotations of one event. What finds no room is left out: libzeta writes less than that. */
-struct annotations {
-    struct zeta_name_table *names; /**< of all events; the numbers are the ids minus 1 */
-    uint32_t names_before;         /**< names from this number on are new in this event */
+struct state {
+    struct zeta_name_table categories;
+    struct zeta_name_table names;
+    struct zeta_name_table arguments; /* their numbers are the ids minus 1 */
+    struct zeta_name_table tracks;    /* "pid/tid" of those that were described */
+    struct zeta_name_table counters;
+
+    /* Of one event. What finds no room is left out: libzeta writes less than that. */
+    uint32_t arguments_before; /* names from this number on are new in this event */
     Perfetto__Protos__DebugAnnotation values[ANNOTATIONS_MAX];
     uint32_t value_count;
     Perfetto__Protos__DebugAnnotation *lists[ANNOTATIONS_MAX];
     uint32_t list_count;
+    Perfetto__Protos__DebugAnnotationName new_arguments[ANNOTATIONS_MAX];
+    Perfetto__Protos__DebugAnnotationName *new_argument_list[ANNOTATIONS_MAX];
     char text[ANNOTATION_TEXT_BYTES];
     size_t text_bytes;
     bool is_out_of_memory;
+
+    uint8_t *buffer; /* of a packet */
+    size_t buffer_bytes;
+    bool has_begun;
 };
 
-static void annotations_begin(struct annotations *annotations, struct zeta_name_table *names)
+static void begin_event(struct state *state)
 {
-    annotations->names = names;
-    annotations->names_before = names->count;
-    annotations->value_count = 0;
-    annotations->list_count = 0;
-    annotations->text_bytes = 0;
-    annotations->is_out_of_memory = false;
+    state->arguments_before = state->arguments.count;
+    state->value_count = 0;
+    state->list_count = 0;
+    state->text_bytes = 0;
+    state->is_out_of_memory = false;
 }
 
-static char *annotations_text(struct annotations *annotations, const char *text)
+/* A copy that lasts as long as the event. */
+static char *copy_text(struct state *state, const char *text)
 {
     static char nothing[1];
-    const size_t room = sizeof(annotations->text) - annotations->text_bytes;
-    char *at = annotations->text + annotations->text_bytes;
+    const size_t room = sizeof(state->text) - state->text_bytes;
+    char *at = state->text + state->text_bytes;
 
     if (room == 0)
         return nothing;
     (void)snprintf(at, room, "%s", text);
-    annotations->text_bytes += strlen(at) + 1;
+    state->text_bytes += strlen(at) + 1;
     return at;
 }
 
@@ -60,9 +71,9 @@ static bool read_address(const char *text, uint64_t *out_address)
 }
 
 static Perfetto__Protos__DebugAnnotation **
-annotations_add(struct annotations *annotations, struct json_object *container, size_t *out_count);
+add_annotations(struct state *state, struct json_object *container, size_t *out_count);
 
-static void set_value(struct annotations *annotations, Perfetto__Protos__DebugAnnotation *value,
+static void set_value(struct state *state, Perfetto__Protos__DebugAnnotation *value,
                       struct json_object *json)
 {
     switch (json_object_get_type(json)) {
@@ -81,16 +92,16 @@ static void set_value(struct annotations *annotations, Perfetto__Protos__DebugAn
         value->bool_value = json_object_get_boolean(json);
         break;
     case json_type_object:
-        value->dict_entries = annotations_add(annotations, json, &value->n_dict_entries);
+        value->dict_entries = add_annotations(state, json, &value->n_dict_entries);
         break;
     case json_type_array:
-        value->array_values = annotations_add(annotations, json, &value->n_array_values);
+        value->array_values = add_annotations(state, json, &value->n_array_values);
         break;
     case json_type_string:
         value->has_pointer_value =
             read_address(json_object_get_string(json), &value->pointer_value);
         if (!value->has_pointer_value)
-            value->string_value = annotations_text(annotations, json_object_get_string(json));
+            value->string_value = copy_text(state, json_object_get_string(json));
         break;
     case json_type_null:
     default:
@@ -99,46 +110,38 @@ static void set_value(struct annotations *annotations, Perfetto__Protos__DebugAn
     }
 }
 
-static void name_annotation(struct annotations *annotations,
-                            Perfetto__Protos__DebugAnnotation *value, const char *name)
-{
-    uint32_t number = 0;
-
-    if (zeta_name_table_get(annotations->names, name, &number) == ZETA_NAME_NO_MEMORY) {
-        annotations->is_out_of_memory = true;
-        return;
-    }
-    value->has_name_iid = true;
-    value->name_iid = number + 1;
-}
-
 static Perfetto__Protos__DebugAnnotation **
-annotations_add(struct annotations *annotations, struct json_object *container, size_t *out_count)
+add_annotations(struct state *state, struct json_object *container, size_t *out_count)
 {
     const bool is_object = json_object_is_type(container, json_type_object);
     const size_t count = is_object ? (size_t)json_object_object_length(container)
                                    : json_object_array_length(container);
-    Perfetto__Protos__DebugAnnotation **list = annotations->lists + annotations->list_count;
-    struct json_object_iter member = {.entry = NULL};
+    Perfetto__Protos__DebugAnnotation **list = state->lists + state->list_count;
+    struct lh_entry *member = NULL;
 
     *out_count = 0;
-    if (count > ANNOTATIONS_MAX - annotations->list_count ||
-        count > ANNOTATIONS_MAX - annotations->value_count)
+    if (count > ANNOTATIONS_MAX - state->list_count || count > ANNOTATIONS_MAX - state->value_count)
         return NULL;
-    annotations->list_count += (uint32_t)count;
+    state->list_count += (uint32_t)count;
     if (is_object)
-        member.entry = lh_table_head(json_object_get_object(container));
-    while (*out_count < count && annotations->value_count < ANNOTATIONS_MAX) {
-        Perfetto__Protos__DebugAnnotation *value = &annotations->values[annotations->value_count++];
+        member = lh_table_head(json_object_get_object(container));
+    while (*out_count < count && state->value_count < ANNOTATIONS_MAX) {
+        Perfetto__Protos__DebugAnnotation *value = &state->values[state->value_count++];
+        struct json_object *json;
+        uint32_t number = 0;
 
         perfetto__protos__debug_annotation__init(value);
         if (is_object) {
-            name_annotation(annotations, value, lh_entry_k(member.entry));
-            set_value(annotations, value, (struct json_object *)lh_entry_v(member.entry));
-            member.entry = lh_entry_next(member.entry);
+            state->is_out_of_memory |= zeta_name_table_get(&state->arguments, lh_entry_k(member),
+                                                           &number) == ZETA_NAME_NO_MEMORY;
+            value->has_name_iid = true;
+            value->name_iid = number + 1;
+            json = (struct json_object *)lh_entry_v(member);
+            member = lh_entry_next(member);
         } else {
-            set_value(annotations, value, json_object_array_get_idx(container, *out_count));
+            json = json_object_array_get_idx(container, *out_count);
         }
+        set_value(state, value, json);
         list[(*out_count)++] = value;
     }
     return list;
@@ -151,23 +154,6 @@ enum { CLOCK_OF_TIME_OF_DAY = 1, CLOCK_OF_TRACE = 3, CLOCK_OF_BOOT = 6 };
 
 /* Flags of a packet: strings of before are void; strings of before are needed. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
-
-/* More than there are names in one event. */
-#define NEW_NAMES_MAX ANNOTATIONS_MAX
-
-struct state {
-    struct zeta_name_table categories;
-    struct zeta_name_table names;
-    struct zeta_name_table arguments;
-    struct zeta_name_table tracks; /* "pid/tid" of those that were described */
-    struct zeta_name_table counters;
-    struct annotations annotations;
-    Perfetto__Protos__DebugAnnotationName new_arguments[NEW_NAMES_MAX];
-    Perfetto__Protos__DebugAnnotationName *new_argument_list[NEW_NAMES_MAX];
-    uint8_t *buffer;
-    size_t buffer_bytes;
-    bool has_begun;
-};
 
 static bool write_packet(struct zeta_trace_writer *writer, Perfetto__Protos__TracePacket *packet)
 {
@@ -209,10 +195,12 @@ static uint64_t track_uuid(const struct zeta_trace_line *line)
 }
 
 static bool write_descriptor(struct zeta_trace_writer *writer,
-                             Perfetto__Protos__TrackDescriptor *descriptor)
+                             Perfetto__Protos__TrackDescriptor *descriptor, uint64_t uuid)
 {
     Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 
+    descriptor->has_uuid = true;
+    descriptor->uuid = uuid;
     packet.track_descriptor = descriptor;
     return write_packet(writer, &packet);
 }
@@ -223,59 +211,46 @@ static bool describe_process(struct zeta_trace_writer *writer, const struct zeta
     Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
     Perfetto__Protos__ProcessDescriptor process = PERFETTO__PROTOS__PROCESS_DESCRIPTOR__INIT;
 
-    descriptor.has_uuid = true;
-    descriptor.uuid = process_uuid(line);
     descriptor.process = &process;
     process.has_pid = true;
     process.pid = (int32_t)line->pid;
     process.process_name = name;
     process.n_cmdline = command ? 1 : 0;
     process.cmdline = &command;
-    return write_descriptor(writer, &descriptor);
+    return write_descriptor(writer, &descriptor, process_uuid(line));
 }
 
-static bool describe_thread(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
-                            char *name)
-{
-    Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
-    Perfetto__Protos__ThreadDescriptor thread = PERFETTO__PROTOS__THREAD_DESCRIPTOR__INIT;
-    char unnamed[] = "device";
-
-    descriptor.has_uuid = true;
-    descriptor.uuid = track_uuid(line);
-    descriptor.has_parent_uuid = true;
-    descriptor.parent_uuid = process_uuid(line);
-    if (strcmp(line->category, "device") == 0) {
-        descriptor.name = name ? name : unnamed;
-        return write_descriptor(writer, &descriptor);
-    }
-    descriptor.thread = &thread;
-    thread.has_pid = true;
-    thread.pid = (int32_t)line->pid;
-    thread.has_tid = true;
-    thread.tid = (int32_t)line->tid;
-    thread.thread_name = name;
-    return write_descriptor(writer, &descriptor);
-}
-
-/* Describes a track unless that was done. */
+/* Describes a track, of a thread or of a device, unless that was done without a name now. */
 static bool know_track(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
                        char *name)
 {
     struct state *state = writer->state;
+    Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+    Perfetto__Protos__ThreadDescriptor thread = PERFETTO__PROTOS__THREAD_DESCRIPTOR__INIT;
+    char unnamed[] = "device";
     char key[48];
     uint32_t number = 0;
+    enum zeta_name_found found;
 
     (void)snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
-    switch (zeta_name_table_get(&state->tracks, key, &number)) {
-    case ZETA_NAME_NO_MEMORY:
+    found = zeta_name_table_get(&state->tracks, key, &number);
+    if (found == ZETA_NAME_NO_MEMORY)
         return false;
-    case ZETA_NAME_OLD:
-        return name ? describe_thread(writer, line, name) : true;
-    case ZETA_NAME_NEW:
-    default:
-        return describe_thread(writer, line, name);
+    if (found == ZETA_NAME_OLD && !name)
+        return true;
+    descriptor.has_parent_uuid = true;
+    descriptor.parent_uuid = process_uuid(line);
+    if (strcmp(line->category, "device") == 0) {
+        descriptor.name = name ? name : unnamed;
+    } else {
+        descriptor.thread = &thread;
+        thread.has_pid = true;
+        thread.pid = (int32_t)line->pid;
+        thread.has_tid = true;
+        thread.tid = (int32_t)line->tid;
+        thread.thread_name = name;
     }
+    return write_descriptor(writer, &descriptor, track_uuid(line));
 }
 
 /* ---- metadata ------------------------------------------------------------------------------ */
@@ -283,12 +258,11 @@ static bool know_track(struct zeta_trace_writer *writer, const struct zeta_trace
 static bool find_text(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
                       const char *name, char **out_text)
 {
-    struct state *state = writer->state;
     struct json_object *value = json_object_object_get(line->arguments, name);
 
     if (!json_object_is_type(value, json_type_string))
         return false;
-    *out_text = annotations_text(&state->annotations, json_object_get_string(value));
+    *out_text = copy_text(writer->state, json_object_get_string(value));
     return true;
 }
 
@@ -325,10 +299,9 @@ static bool add_clocks(struct zeta_trace_writer *writer, const struct zeta_trace
 
 static bool add_metadata(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
-    struct state *state = writer->state;
     char *text = NULL;
 
-    annotations_begin(&state->annotations, &state->arguments);
+    begin_event(writer->state);
     if (strcmp(line->name, "zeta_trace") == 0)
         return add_clocks(writer, line) && (!find_text(writer, line, "command", &text) ||
                                             describe_process(writer, line, NULL, text));
@@ -342,74 +315,6 @@ static bool add_metadata(struct zeta_trace_writer *writer, const struct zeta_tra
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
-
-/* Strings of an event that no earlier one had. */
-struct new_names {
-    Perfetto__Protos__InternedData data;
-    Perfetto__Protos__EventCategory category;
-    Perfetto__Protos__EventCategory *categories;
-    Perfetto__Protos__EventName name;
-    Perfetto__Protos__EventName *names;
-};
-
-static bool set_category(struct state *state, const struct zeta_trace_line *line, uint64_t *out_iid,
-                         struct new_names *fresh)
-{
-    uint32_t number = 0;
-    const enum zeta_name_found found =
-        zeta_name_table_get(&state->categories, line->category, &number);
-
-    *out_iid = number + 1;
-    if (found != ZETA_NAME_NEW)
-        return found == ZETA_NAME_OLD;
-    perfetto__protos__event_category__init(&fresh->category);
-    fresh->category.has_iid = true;
-    fresh->category.iid = number + 1;
-    fresh->category.name = state->categories.names[number];
-    fresh->categories = &fresh->category;
-    fresh->data.event_categories = &fresh->categories;
-    fresh->data.n_event_categories = 1;
-    return true;
-}
-
-static bool set_name(struct state *state, const struct zeta_trace_line *line, uint64_t *out_iid,
-                     struct new_names *fresh)
-{
-    uint32_t number = 0;
-    const enum zeta_name_found found = zeta_name_table_get(&state->names, line->name, &number);
-
-    *out_iid = number + 1;
-    if (found != ZETA_NAME_NEW)
-        return found == ZETA_NAME_OLD;
-    perfetto__protos__event_name__init(&fresh->name);
-    fresh->name.has_iid = true;
-    fresh->name.iid = number + 1;
-    fresh->name.name = annotations_text(&state->annotations, line->name);
-    fresh->names = &fresh->name;
-    fresh->data.event_names = &fresh->names;
-    fresh->data.n_event_names = 1;
-    return true;
-}
-
-static void set_arguments(struct state *state, const struct zeta_trace_line *line,
-                          Perfetto__Protos__TrackEvent *event, struct new_names *fresh)
-{
-    if (!line->arguments)
-        return;
-    event->debug_annotations =
-        annotations_add(&state->annotations, line->arguments, &event->n_debug_annotations);
-    for (uint32_t i = state->annotations.names_before; i < state->arguments.count; i++) {
-        Perfetto__Protos__DebugAnnotationName *name =
-            &state->new_arguments[fresh->data.n_debug_annotation_names];
-
-        perfetto__protos__debug_annotation_name__init(name);
-        name->has_iid = true;
-        name->iid = i + 1;
-        name->name = annotations_text(&state->annotations, state->arguments.names[i]);
-        state->new_argument_list[fresh->data.n_debug_annotation_names++] = name;
-    }
-    fresh->data.debug_annotation_names = state->new_argument_list;
-}
 
 static bool write_event(struct zeta_trace_writer *writer, Perfetto__Protos__TrackEvent *event,
                         Perfetto__Protos__TrackEvent__Type type, uint64_t time_ns,
@@ -428,33 +333,69 @@ static bool write_event(struct zeta_trace_writer *writer, Perfetto__Protos__Trac
     return write_packet(writer, &packet);
 }
 
+/* Strings that no earlier event had come along as interned data. */
 static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     struct state *state = writer->state;
     Perfetto__Protos__TrackEvent first = PERFETTO__PROTOS__TRACK_EVENT__INIT;
     Perfetto__Protos__TrackEvent last = PERFETTO__PROTOS__TRACK_EVENT__INIT;
-    struct new_names fresh = {.data = PERFETTO__PROTOS__INTERNED_DATA__INIT};
-    uint64_t category = 0;
+    Perfetto__Protos__InternedData fresh = PERFETTO__PROTOS__INTERNED_DATA__INIT;
+    Perfetto__Protos__EventCategory category = PERFETTO__PROTOS__EVENT_CATEGORY__INIT;
+    Perfetto__Protos__EventCategory *categories = &category;
+    Perfetto__Protos__EventName name = PERFETTO__PROTOS__EVENT_NAME__INIT;
+    Perfetto__Protos__EventName *names = &name;
+    enum zeta_name_found category_found, name_found;
+    uint64_t category_iid;
+    uint32_t number = 0;
 
     if (!know_track(writer, line, NULL))
         return false;
-    annotations_begin(&state->annotations, &state->arguments);
-    if (!set_category(state, line, &category, &fresh) ||
-        !set_name(state, line, &first.name_iid, &fresh))
-        return false;
-    first.has_name_iid = true;
+    begin_event(state);
+    category_found = zeta_name_table_get(&state->categories, line->category, &number);
+    category_iid = number + 1;
     first.n_category_iids = 1;
-    first.category_iids = &category;
+    first.category_iids = &category_iid;
+    if (category_found == ZETA_NAME_NEW) {
+        category.has_iid = true;
+        category.iid = category_iid;
+        category.name = state->categories.names[number];
+        fresh.event_categories = &categories;
+        fresh.n_event_categories = 1;
+    }
+    name_found = zeta_name_table_get(&state->names, line->name, &number);
+    first.has_name_iid = true;
+    first.name_iid = number + 1;
+    if (name_found == ZETA_NAME_NEW) {
+        name.has_iid = true;
+        name.iid = first.name_iid;
+        name.name = copy_text(state, line->name);
+        fresh.event_names = &names;
+        fresh.n_event_names = 1;
+    }
+    if (line->arguments)
+        first.debug_annotations =
+            add_annotations(state, line->arguments, &first.n_debug_annotations);
+    fresh.debug_annotation_names = state->new_argument_list;
+    for (uint32_t i = state->arguments_before; i < state->arguments.count; i++) {
+        Perfetto__Protos__DebugAnnotationName *argument =
+            &state->new_arguments[fresh.n_debug_annotation_names];
+
+        perfetto__protos__debug_annotation_name__init(argument);
+        argument->has_iid = true;
+        argument->iid = i + 1;
+        argument->name = copy_text(state, state->arguments.names[i]);
+        state->new_argument_list[fresh.n_debug_annotation_names++] = argument;
+    }
+    if (state->is_out_of_memory || category_found == ZETA_NAME_NO_MEMORY ||
+        name_found == ZETA_NAME_NO_MEMORY)
+        return false;
     first.has_track_uuid = true;
     first.track_uuid = track_uuid(line);
-    set_arguments(state, line, &first, &fresh);
-    if (state->annotations.is_out_of_memory)
-        return false;
     if (line->phase == 'i')
         return write_event(writer, &first, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
-                           line->begin_ns, &fresh.data);
+                           line->begin_ns, &fresh);
     if (!write_event(writer, &first, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
-                     line->begin_ns, &fresh.data))
+                     line->begin_ns, &fresh))
         return false;
     if (line->phase == 'B')
         return true;
@@ -466,49 +407,37 @@ static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-static uint64_t counter_uuid(uint32_t number)
-{
-    /* No process has that number. */
-    return UINT64_C(1) << 62 | number;
-}
-
-static bool know_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
-                         uint32_t *out_number)
-{
-    struct state *state = writer->state;
-    Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
-    Perfetto__Protos__CounterDescriptor counter = PERFETTO__PROTOS__COUNTER_DESCRIPTOR__INIT;
-    char key[1024];
-    enum zeta_name_found found;
-
-    (void)snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64 "/%s", line->pid, line->tid,
-                   line->name);
-    found = zeta_name_table_get(&state->counters, key, out_number);
-    if (found != ZETA_NAME_NEW)
-        return found == ZETA_NAME_OLD;
-    descriptor.has_uuid = true;
-    descriptor.uuid = counter_uuid(*out_number);
-    descriptor.has_parent_uuid = true;
-    descriptor.parent_uuid = process_uuid(line);
-    descriptor.counter = &counter;
-    descriptor.name = annotations_text(&state->annotations, line->name);
-    return write_descriptor(writer, &descriptor);
-}
-
 static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     struct state *state = writer->state;
     Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
     struct json_object *value = json_object_object_get(line->arguments, "value");
+    enum zeta_name_found found;
+    char key[1024];
     uint32_t number = 0;
 
     if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double))
         return true;
-    annotations_begin(&state->annotations, &state->arguments);
-    if (!know_counter(writer, line, &number))
+    begin_event(state);
+    (void)snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64 "/%s", line->pid, line->tid,
+                   line->name);
+    found = zeta_name_table_get(&state->counters, key, &number);
+    if (found == ZETA_NAME_NO_MEMORY)
         return false;
     event.has_track_uuid = true;
-    event.track_uuid = counter_uuid(number);
+    /* No process has that number. */
+    event.track_uuid = UINT64_C(1) << 62 | number;
+    if (found == ZETA_NAME_NEW) {
+        Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
+        Perfetto__Protos__CounterDescriptor counter = PERFETTO__PROTOS__COUNTER_DESCRIPTOR__INIT;
+
+        descriptor.has_parent_uuid = true;
+        descriptor.parent_uuid = process_uuid(line);
+        descriptor.counter = &counter;
+        descriptor.name = copy_text(state, line->name);
+        if (!write_descriptor(writer, &descriptor, event.track_uuid))
+            return false;
+    }
     event.has_double_counter_value = json_object_is_type(value, json_type_double);
     event.double_counter_value = json_object_get_double(value);
     event.has_counter_value = !event.has_double_counter_value;

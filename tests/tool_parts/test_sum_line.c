@@ -34,7 +34,7 @@ static int set_up(void **state)
     assert_int_equal(zeta_group_entry_load_metrics(&fixture->entry), 0);
     assert_true(zeta_sampled_group_init(&fixture->group, &fixture->entry, 1));
     desc.group = fixture->entry.group;
-    EXPECT_OK(zeta_sampled_group_open(&fixture->group, &desc));
+    EXPECT_OK(zetaMetricSumCreate(&desc, &fixture->group.sum));
     fixture->line.most = 8;
     *state = fixture;
     return 0;

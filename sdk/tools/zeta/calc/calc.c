@@ -88,7 +88,7 @@ int zeta_calc_stream_open(struct zeta_calc_stream *stream, const struct zeta_cal
         return status;
     if (!zeta_sampled_group_init(&stream->group, &stream->entry, info.tile_count))
         return zeta_print_failure("no memory for the metrics of stream %u", stream->number);
-    result = zeta_sampled_group_open(&stream->group, &rows);
+    result = zetaMetricSumCreate(&rows, &stream->group.sum);
     if (result != ZE_RESULT_SUCCESS) {
         zeta_sampled_group_finish(&stream->group);
         return zeta_print_refusal(result, "cannot calculate stream %u", stream->number);

@@ -240,9 +240,9 @@ void zeta_output_begin(FILE *file)
 
 int zeta_output_close(FILE *file, const char *path)
 {
-    const bool had_error = ferror(file) != 0;
+    const bool had_error = file && ferror(file) != 0;
 
-    if (fclose(file) == 0 && !had_error)
+    if (!file || (fclose(file) == 0 && !had_error))
         return ZETA_EXIT_OK;
     return zeta_print_failure("cannot write all of %s: %s", path, strerror(errno));
 }

@@ -67,7 +67,7 @@ int zeta_output_open(const char *path, FILE **out_file);
 /** Empties the file before the first result, as far as it can be emptied (a pipe cannot). */
 void zeta_output_begin(FILE *file);
 
-/** Closes the file; fails with a message when something could not be written. */
+/** Closes the file, if there is one; fails with a message when something could not be written. */
 int zeta_output_close(FILE *file, const char *path);
 
 /**

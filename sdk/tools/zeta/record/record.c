@@ -1,8 +1,11 @@
 /* zeta record: runs a program and keeps what its device did. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,166 +15,84 @@
 #include "sdk/tools/zeta/command_line/commands.h"
 #include "sdk/tools/zeta/command_line/options.h"
 #include "sdk/tools/zeta/inventory/inventory.h"
+#include "sdk/tools/zeta/output/file.h"
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
+#include "sdk/tools/zeta/profile/profile.h"
 #include "sdk/tools/zeta/program/program.h"
-#include "sdk/tools/zeta/record/file.h"
 #include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "sdk/tools/zeta/sampling/sampler.h"
 #include "sdk/tools/zeta/stat/stat.h"
 #include "sdk/tools/zeta/trace/folder.h"
 
-/* One tracer for each group, so that each is a stream of its own. All zero bytes: none. */
-struct events {
-    struct zeta_record_file *file; /**< takes what they give */
-    struct zeta_group_entry **groups;
-    zet_metric_group_handle_t *handles;
-    zet_metric_tracer_exp_handle_t *tracers;
-    uint32_t *streams; /**< numbers in the recording */
-    uint32_t count;
-    uint8_t *buffer;
-    size_t buffer_bytes; /**< of one read */
-    uint64_t bytes;      /**< that were recorded */
-    uint64_t lost;       /**< events, at least */
+enum {
+    PIECES = 8, /* of the largest size, that a bounded file holds at least */
+    MAX_IMAGE_BYTES = 64 * 1024 * 1024, /* of a module; addresses have their kernels without it */
+    MODULE_HEAD_BYTES = 8,              /* of the payload, before its lines */
+    NOTIFY_BYTES = 64 * 1024,
+    FLUSH_NS = 250000000 /* so often traces and modules are polled and the file is flushed: a kill
+                            loses no more than that and the time of one reading */
 };
-
-enum { NOTIFY_BYTES = 64 * 1024 };
-
-static int events_choose(struct events *events, const struct zeta_group_list *list,
-                         const struct zeta_device_entry *device, const char *const *names,
-                         uint32_t count)
-{
-    *events = (struct events){0};
-    if (count == 0)
-        return ZETA_EXIT_OK;
-    events->groups = calloc(count, sizeof(*events->groups));
-    events->handles = calloc(count, sizeof(zet_metric_group_handle_t));
-    events->tracers = calloc(count, sizeof(zet_metric_tracer_exp_handle_t));
-    events->streams = calloc(count, sizeof(*events->streams));
-    if (!events->groups || !events->handles || !events->tracers || !events->streams)
-        return zeta_print_failure("no memory to record events");
-    if (zeta_group_choose_any(list, device, names, count,
-                              ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED,
-                              events->groups) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-    for (uint32_t i = 0; i < count; i++)
-        events->handles[i] = events->groups[i]->group;
-    events->count = count;
-    return ZETA_EXIT_OK;
-}
-
-static struct zeta_sampler_more events_groups(const struct events *events)
-{
-    return (struct zeta_sampler_more){.groups = events->handles, .count = events->count};
-}
-
-static int start_one(struct events *events, uint32_t index, const struct zeta_device_entry *device,
-                     ze_context_handle_t context)
-{
-    const char *name = events->groups[index]->properties.name;
-    const struct zeta_recording_stream_desc stream = {.struct_size = sizeof(stream),
-                                                      .group = events->handles[index]};
-    zet_metric_tracer_exp_desc_t description = {
-        .stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC,
-        .notifyEveryNBytes = NOTIFY_BYTES,
-    };
-    ze_result_t result =
-        zetaRecordingAddStream(events->file->recording, &stream, &events->streams[index]);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot describe %s in the recording", name);
-    result = zetMetricTracerCreateExp(context, device->device, 1, &events->handles[index],
-                                      &description, NULL, &events->tracers[index]);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zetMetricTracerEnableExp(events->tracers[index], 1);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot trace the events of %s on %s", name,
-                                  device->properties.name);
-    return ZETA_EXIT_OK;
-}
-
-static int events_start(struct events *events, struct zeta_record_file *file,
-                        const struct zeta_device_entry *device, ze_context_handle_t context)
-{
-    int status = ZETA_EXIT_OK;
-
-    events->file = file;
-    events->buffer_bytes = zeta_record_file_piece_bytes(file);
-    events->buffer = events->count > 0 ? malloc(events->buffer_bytes) : NULL;
-    if (events->count > 0 && !events->buffer)
-        return zeta_print_failure("no memory to record events");
-    for (uint32_t i = 0; i < events->count && status == ZETA_EXIT_OK; i++)
-        status = start_one(events, i, device, context);
-    return status;
-}
-
-/* Until nothing is left, or for a while when events come faster than they are written. */
-static int read_one(struct events *events, uint32_t index, uint32_t reads)
-{
-    while (reads-- > 0) {
-        size_t size = events->buffer_bytes;
-        ze_result_t result =
-            zetMetricTracerReadDataExp(events->tracers[index], &size, events->buffer);
-
-        if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0))
-            return ZETA_EXIT_OK;
-        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
-            return zeta_print_refusal(result, "cannot read the events of %s",
-                                      events->groups[index]->properties.name);
-        if (zeta_record_file_append(events->file, ZETA_CHUNK_DATA, events->streams[index],
-                                    events->buffer, size) != ZETA_EXIT_OK)
-            return ZETA_EXIT_FAILED;
-        events->bytes += size;
-        events->lost +=
-            zeta_slots_lost(events->buffer, size, events->groups[index]->info.record_bytes);
-    }
-    return ZETA_EXIT_OK;
-}
-
-static int events_read(struct events *events)
-{
-    int status = ZETA_EXIT_OK;
-
-    for (uint32_t i = 0; i < events->count && status == ZETA_EXIT_OK; i++)
-        status = read_one(events, i, 16);
-    return status;
-}
-
-static int events_stop(struct events *events)
-{
-    int status = ZETA_EXIT_OK;
-
-    for (uint32_t i = 0; i < events->count; i++) {
-        if (!events->tracers[i])
-            continue;
-        (void)zetMetricTracerDisableExp(events->tracers[i], 1);
-        if (status == ZETA_EXIT_OK)
-            status = read_one(events, i, UINT32_MAX);
-        (void)zetMetricTracerDestroyExp(events->tracers[i]);
-        events->tracers[i] = NULL;
-    }
-    return status;
-}
-
-static void events_finish(struct events *events)
-{
-    free(events->groups);
-    free(events->handles);
-    free(events->tracers);
-    free(events->streams);
-    free(events->buffer);
-    *events = (struct events){0};
-}
 
 struct options {
-    struct zeta_stat_options sampling; /**< what is sampled, and the program */
+    struct zeta_stat_options sampling; /* what is sampled, and the program */
     const char *output_path;
-    const char *events[ZETA_STAT_MAX_GROUPS]; /**< groups of events */
+    const char *events[ZETA_STAT_MAX_GROUPS]; /* groups of events */
     uint32_t event_count;
-    uint64_t limit_bytes; /**< of the file; 0: none */
-    bool has_trace;       /**< calls of the API and work of the device too */
-    bool is_forced;       /**< a file that exists is replaced */
+    uint64_t limit_bytes; /* of the file; 0: none */
+    bool has_trace;       /* calls of the API and work of the device too */
+    bool is_forced;       /* a file that exists is replaced */
 };
+
+/* The file. All zero bytes: none. */
+struct file {
+    struct zeta_recording *recording;
+    const char *path;
+    char *aside;          /* where the file is that had the name before; null: there was none */
+    uint64_t limit_bytes; /* of the file; 0: none */
+    bool has_failed;      /* a write failed, which was printed; nothing more is written */
+};
+
+/* One tracer for each group, so that each is a stream of its own. */
+struct events {
+    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
+    zet_metric_group_handle_t handles[ZETA_STAT_MAX_GROUPS];
+    zet_metric_tracer_exp_handle_t tracers[ZETA_STAT_MAX_GROUPS];
+    uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
+    uint32_t count;
+    uint8_t *buffer;
+    size_t buffer_bytes; /* of one read */
+    uint64_t bytes;      /* that were recorded */
+    uint64_t lost;       /* events, at least */
+};
+
+/* What was recorded of modules. */
+struct modules {
+    uint64_t offset;      /* in the index of the folder, up to which it was read */
+    uint64_t image_bytes; /* that were recorded */
+    uint32_t count;
+    uint32_t without_image; /* of these, for want of room in a bounded file */
+    uint32_t left_out;      /* that had no room at all */
+};
+
+/* Everything of one run. */
+struct run {
+    struct options options;
+    struct zeta_trace_folder folder; /* of the processes' traces */
+    struct zeta_trace_tail tail;
+    struct zeta_session session;
+    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
+    uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
+    struct events events;
+    struct modules modules;
+    struct file file;
+    uint32_t device_number;
+    uint64_t flushed_ns;
+    uint64_t read_ns; /* when the streams were read last */
+    bool is_over;     /* they are closed, and the program has ended */
+};
+
+/* ---- options -------------------------------------------------------------------------------- */
 
 /* The words of the command line may be changed, and outlive the options. */
 static int add_events(void *target, char *names)
@@ -197,23 +118,19 @@ static int set_max_size(void *target, char *text)
 /* Reads the arguments, arguments[0] being "record". Prints what is wrong. */
 static int init_options(struct options *options, int count, char **arguments)
 {
-    struct zeta_option table[ZETA_OPTIONS_MAX] = {0};
-    size_t options_count = zeta_sampling_options(&options->sampling, table);
     bool has_no_trace = false;
+    struct zeta_option table[ZETA_OPTIONS_MAX] = {
+        {"events", 'e', ZETA_OPTION_OTHER, options, add_events},
+        {"output", 'o', ZETA_OPTION_TEXT, (void *)&options->output_path, NULL},
+        {"force", 0, ZETA_OPTION_FLAG, &options->is_forced, NULL},
+        {"max-size", 0, ZETA_OPTION_OTHER, options, set_max_size},
+        {"no-trace", 0, ZETA_OPTION_FLAG, &has_no_trace, NULL},
+    };
+    const size_t options_count = 5 + zeta_sampling_options(&options->sampling, table + 5);
     int first = 0;
     int status;
 
     *options = (struct options){0};
-    table[options_count++] =
-        (struct zeta_option){"events", 'e', ZETA_OPTION_OTHER, options, add_events};
-    table[options_count++] =
-        (struct zeta_option){"output", 'o', ZETA_OPTION_TEXT, (void *)&options->output_path, NULL};
-    table[options_count++] =
-        (struct zeta_option){"force", 0, ZETA_OPTION_FLAG, &options->is_forced, NULL};
-    table[options_count++] =
-        (struct zeta_option){"max-size", 0, ZETA_OPTION_OTHER, options, set_max_size};
-    table[options_count++] =
-        (struct zeta_option){"no-trace", 0, ZETA_OPTION_FLAG, &has_no_trace, NULL};
     status = zeta_options_read(table, options_count, true, count, arguments, &first);
     if (status != ZETA_EXIT_OK)
         return status;
@@ -228,35 +145,356 @@ static int init_options(struct options *options, int count, char **arguments)
     return zeta_stat_options_default(&options->sampling);
 }
 
-/* ---- the run ---------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------- */
 
-/* So often traces and modules are polled and what was recorded is flushed: a kill loses
- * no more than that and the time of one reading. */
-#define FLUSH_NS 250000000
-
-/* Everything of one run. */
-struct run {
-    struct options options;
-    struct zeta_environment environment;
-    struct zeta_trace_folder folder; /* of the processes' traces */
-    struct zeta_trace_tail tail;
-    struct zeta_session session;
-    struct zeta_device_list devices;
-    struct zeta_group_list group_list;
-    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
-    uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
-    struct events events;
-    struct zeta_record_modules modules;
-    struct zeta_record_file file;
-    uint32_t device_number;
-    uint64_t flushed_ns;
-    uint64_t read_ns; /* when the streams were read last */
-    bool is_over;     /* they are closed, and the program has ended */
-};
-
-static uint64_t now_ns(void)
+/* A run that does not come about leaves what was there, so it only loses its name for now. */
+static int put_aside(struct file *file)
 {
-    return zeta_monotonic_ns();
+    int descriptor;
+
+    if (asprintf(&file->aside, "%s.XXXXXX", file->path) < 0) {
+        file->aside = NULL;
+        return zeta_print_failure("no memory for the name of a file");
+    }
+    descriptor = mkostemp(file->aside, O_CLOEXEC);
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    if (descriptor >= 0 && rename(file->path, file->aside) == 0)
+        return ZETA_EXIT_OK;
+    (void)zeta_print_failure("cannot rename %s: %s", file->path, strerror(errno));
+    if (descriptor >= 0)
+        (void)unlink(file->aside);
+    return ZETA_EXIT_FAILED;
+}
+
+static void put_back(const struct file *file)
+{
+    if (file->aside && rename(file->aside, file->path) != 0)
+        (void)zeta_print_failure("cannot restore %s, its data is in %s: %s", file->path,
+                                 file->aside, strerror(errno));
+}
+
+/*
+ * Creates the file. One that exists must be empty, or --force is given: then it is put aside, and
+ * finish_file() decides.
+ */
+static int create_file(struct file *file, const struct options *options)
+{
+    const char *path = options->output_path;
+    const struct zeta_recording_desc description = {
+        .struct_size = sizeof(description), .path = path, .limit_bytes = options->limit_bytes};
+    struct stat about;
+    const bool is_there = lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+    ze_result_t result;
+
+    file->path = path;
+    file->limit_bytes = options->limit_bytes;
+    if (zeta_output_check_input(path) != ZETA_EXIT_OK ||
+        (is_there && options->is_forced && put_aside(file) != ZETA_EXIT_OK))
+        return ZETA_EXIT_FAILED;
+    result = zetaRecordingCreate(&description, &file->recording);
+    if (result == ZE_RESULT_SUCCESS)
+        return ZETA_EXIT_OK;
+    (void)zeta_print_refusal(result, "cannot record");
+    if (is_there && !options->is_forced)
+        zeta_print_note("use --force to replace it");
+    put_back(file);
+    return ZETA_EXIT_FAILED;
+}
+
+/* Largest payload that is sensible in one chunk: a bounded file has room for many, so that the
+ * oldest go little by little. */
+static size_t piece_bytes(const struct file *file)
+{
+    if (file->limit_bytes == 0 || file->limit_bytes / PIECES > ZETA_CHUNK_PIECE_BYTES)
+        return ZETA_CHUNK_PIECE_BYTES;
+    return (size_t)(file->limit_bytes / PIECES);
+}
+
+/* A second failure would only repeat the first. */
+static int fail(struct file *file, ze_result_t result)
+{
+    const bool was_said = file->has_failed;
+
+    file->has_failed = true;
+    return was_said ? ZETA_EXIT_FAILED : zeta_print_refusal(result, "cannot write %s", file->path);
+}
+
+/*
+ * Adds a chunk. out_fits: null, or false where the bound leaves no room for it, which is no failure
+ * for a chunk that the recording can do without.
+ */
+static int append(struct file *file, uint32_t type, uint32_t number, const void *payload,
+                  size_t bytes, bool *out_fits)
+{
+    ze_result_t result;
+
+    if (file->has_failed)
+        return ZETA_EXIT_FAILED;
+    result = zetaRecordingAppend(file->recording, type, number, payload, bytes);
+    if (out_fits)
+        *out_fits = result == ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_SUCCESS ||
+        (out_fits && result == ZE_RESULT_ERROR_INVALID_SIZE && file->limit_bytes))
+        return ZETA_EXIT_OK;
+    return fail(file, result);
+}
+
+/* Adds whole lines of a trace in chunks of a sensible size. */
+static int append_lines(struct file *file, const char *lines, size_t bytes)
+{
+    const size_t most = piece_bytes(file);
+
+    while (bytes > 0) {
+        size_t piece = bytes;
+
+        if (piece > most) {
+            const char *end = memrchr(lines, '\n', most);
+
+            /* A line that is longer stays whole. */
+            if (!end)
+                end = memchr(lines + most, '\n', bytes - most);
+            piece = end ? (size_t)(end - lines) + 1 : bytes;
+        }
+        if (append(file, ZETA_CHUNK_TRACE, 0, lines, piece, NULL) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        lines += piece;
+        bytes -= piece;
+    }
+    return ZETA_EXIT_OK;
+}
+
+/* Completes the file and removes the one that it replaces; one of nothing goes instead. */
+static int finish_file(struct file *file, bool is_kept)
+{
+    ze_result_t result = zetaRecordingFinish(file->recording);
+
+    if (is_kept && file->aside)
+        (void)unlink(file->aside);
+    if (!is_kept) {
+        (void)unlink(file->path);
+        put_back(file);
+    }
+    return result == ZE_RESULT_SUCCESS ? ZETA_EXIT_OK : fail(file, result);
+}
+
+/* ---- modules -------------------------------------------------------------------------------- */
+
+/* Up to the next kernel, or the end of the code. */
+static uint64_t size_of(const struct zeta_module_entry *module,
+                        const struct zeta_module_kernel *kernel)
+{
+    uint64_t end = module->end;
+
+    for (uint32_t i = 0; i < module->kernel_count; i++) {
+        const uint64_t address = module->kernels[i].address;
+
+        if (address > kernel->address && address < end)
+            end = address;
+    }
+    return end > kernel->address ? end - kernel->address : 0;
+}
+
+static void add_kernels(struct zeta_lines *lines, const struct zeta_module_entry *module)
+{
+    for (uint32_t i = 0; i < module->kernel_count; i++) {
+        const struct zeta_module_kernel *kernel = &module->kernels[i];
+        char *value = NULL;
+
+        if (asprintf(&value, "%" PRIu64 " %" PRIu64 " %s", kernel->address, size_of(module, kernel),
+                     kernel->name) < 0) {
+            lines->no_memory = true;
+            return;
+        }
+        zeta_lines_add(lines, "kernel", value);
+        free(value);
+    }
+}
+
+/* Reads the image behind what is in the buffer; one that is not there is left out. */
+static size_t read_image(const char *folder, const char *name, char **buffer, size_t used)
+{
+    char *path = NULL;
+    struct stat status = {0};
+    char *grown = NULL;
+    ssize_t got = 0;
+    int fd = -1;
+
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    free(path);
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= MAX_IMAGE_BYTES)
+        grown = realloc(*buffer, used + (size_t)status.st_size);
+    if (grown) {
+        *buffer = grown;
+        got = read(fd, grown + used, (size_t)status.st_size);
+    }
+    (void)close(fd);
+    return grown && got == status.st_size ? (size_t)got : 0;
+}
+
+/* The payload of the chunk; null without memory. */
+static char *build(const struct zeta_module_entry *module, uint32_t id, size_t *out_bytes)
+{
+    struct zeta_lines lines = {0};
+    char *payload = NULL;
+
+    zeta_lines_add_u64(&lines, "id", id);
+    zeta_lines_add_u64(&lines, "pid", module->pid);
+    zeta_lines_add_u64(&lines, "base", module->begin);
+    zeta_lines_add_u64(&lines, "end", module->end);
+    add_kernels(&lines, module);
+    zeta_lines_add(&lines, "image", "elf");
+    if (!lines.no_memory)
+        payload = calloc(1, MODULE_HEAD_BYTES + lines.bytes);
+    if (payload) {
+        const uint32_t line_bytes = (uint32_t)lines.bytes;
+
+        memcpy(payload, &line_bytes, sizeof(line_bytes));
+        memcpy(payload + MODULE_HEAD_BYTES, lines.text, lines.bytes);
+    }
+    *out_bytes = MODULE_HEAD_BYTES + lines.bytes;
+    zeta_lines_finish(&lines);
+    return payload;
+}
+
+static int add_module(struct modules *modules, struct file *file, const char *folder,
+                      uint32_t device, const struct zeta_module_entry *module)
+{
+    size_t bytes = 0;
+    size_t image_bytes;
+    bool fits = false;
+    char *payload = build(module, modules->count + modules->left_out + 1, &bytes);
+    int status;
+
+    if (!payload)
+        return zeta_print_failure("no memory to record a module");
+    image_bytes = read_image(folder, module->file, &payload, bytes);
+    /* Images have a quarter of a bounded file, so that data is left beside them. */
+    if (file->limit_bytes > 0 && modules->image_bytes + image_bytes > file->limit_bytes / 4) {
+        image_bytes = 0;
+        modules->without_image++;
+    }
+    status = append(file, ZETA_CHUNK_MODULE, device, payload, bytes + image_bytes, &fits);
+    modules->image_bytes += fits ? image_bytes : 0;
+    modules->count += fits;
+    modules->left_out += status == ZETA_EXIT_OK && !fits;
+    free(payload);
+    return status;
+}
+
+/* Adds the modules that came since the last call. */
+static int record_modules(struct run *run, const char *folder)
+{
+    struct zeta_module_index index = {0};
+    int status = zeta_module_index_read(&index, folder, &run->modules.offset);
+
+    for (uint32_t i = 0; i < index.count && status == ZETA_EXIT_OK; i++)
+        status =
+            add_module(&run->modules, &run->file, folder, run->device_number, &index.entries[i]);
+    zeta_module_index_finish(&index);
+    return status;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static int describe_stream(struct run *run, const struct zeta_group_entry *group,
+                           uint64_t period_ns, uint32_t *out_number)
+{
+    const struct zeta_recording_stream_desc stream = {
+        .struct_size = sizeof(stream), .group = group->group, .period_ns = period_ns};
+    const ze_result_t result = zetaRecordingAddStream(run->file.recording, &stream, out_number);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot describe %s in the recording",
+                                  group->properties.name);
+    return ZETA_EXIT_OK;
+}
+
+static int start_events(struct run *run)
+{
+    struct events *events = &run->events;
+    const struct zeta_device_entry *device = run->session.device;
+    zet_metric_tracer_exp_desc_t description = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC,
+        .notifyEveryNBytes = NOTIFY_BYTES,
+    };
+
+    events->buffer_bytes = piece_bytes(&run->file);
+    events->buffer = events->count > 0 ? malloc(events->buffer_bytes) : NULL;
+    if (events->count > 0 && !events->buffer)
+        return zeta_print_failure("no memory to record events");
+    for (uint32_t i = 0; i < events->count; i++) {
+        const char *name = events->groups[i]->properties.name;
+        ze_result_t result;
+
+        if (describe_stream(run, events->groups[i], 0, &events->streams[i]) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        result =
+            zetMetricTracerCreateExp(run->session.sampler.context, device->device, 1,
+                                     &events->handles[i], &description, NULL, &events->tracers[i]);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zetMetricTracerEnableExp(events->tracers[i], 1);
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_print_refusal(result, "cannot trace the events of %s on %s", name,
+                                      device->properties.name);
+    }
+    return ZETA_EXIT_OK;
+}
+
+/* Until nothing is left, or for a while when events come faster than they are written. */
+static int read_tracer(struct run *run, uint32_t index, uint32_t reads)
+{
+    struct events *events = &run->events;
+    const struct zeta_group_entry *group = events->groups[index];
+
+    while (reads-- > 0) {
+        size_t size = events->buffer_bytes;
+        ze_result_t result =
+            zetMetricTracerReadDataExp(events->tracers[index], &size, events->buffer);
+
+        if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0))
+            return ZETA_EXIT_OK;
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+            return zeta_print_refusal(result, "cannot read the events of %s",
+                                      group->properties.name);
+        if (append(&run->file, ZETA_CHUNK_DATA, events->streams[index], events->buffer, size,
+                   NULL) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        events->bytes += size;
+        events->lost += zeta_slots_lost(events->buffer, size, group->info.record_bytes);
+    }
+    return ZETA_EXIT_OK;
+}
+
+static int read_events(struct run *run)
+{
+    for (uint32_t i = 0; i < run->events.count; i++) {
+        if (read_tracer(run, i, 16) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    return ZETA_EXIT_OK;
+}
+
+static int stop_events(struct run *run)
+{
+    int status = ZETA_EXIT_OK;
+
+    for (uint32_t i = 0; i < run->events.count; i++) {
+        zet_metric_tracer_exp_handle_t *tracer = &run->events.tracers[i];
+
+        if (!*tracer)
+            continue;
+        (void)zetMetricTracerDisableExp(*tracer, 1);
+        if (status == ZETA_EXIT_OK)
+            status = read_tracer(run, i, UINT32_MAX);
+        (void)zetMetricTracerDestroyExp(*tracer);
+        *tracer = NULL;
+    }
+    return status;
 }
 
 /* ---- before the program -------------------------------------------------------------------- */
@@ -288,122 +526,35 @@ static int describe_run(struct run *run)
         zeta_lines_add(&lines, "command", *word);
     status = lines.no_memory
                  ? zeta_print_failure("no memory to describe the run")
-                 : zeta_record_file_append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+                 : append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes, NULL);
     zeta_lines_finish(&lines);
     return status;
 }
-
-static int describe_streams(struct run *run)
-{
-    const struct zeta_sampler *sampler = &run->session.sampler;
-
-    for (uint32_t i = 0; i < sampler->stream_count; i++) {
-        const struct zeta_recording_stream_desc stream = {
-            .struct_size = sizeof(stream),
-            .group = sampler->streams[i].group.entry->group,
-            .period_ns = sampler->streams[i].group.period_ns,
-        };
-        ze_result_t result = zetaRecordingAddStream(run->file.recording, &stream, &run->streams[i]);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return zeta_print_refusal(result, "cannot describe %s in the recording",
-                                      run->groups[i]->properties.name);
-    }
-    return ZETA_EXIT_OK;
-}
-
-/* Everything that can be wrong is found here, before the program runs. */
-static int prepare(struct run *run)
-{
-    const struct options *options = &run->options;
-    const struct zeta_stat_options *sampling = &options->sampling;
-    struct zeta_session *session = &run->session;
-    struct zeta_sampler_more more;
-    ze_result_t result;
-
-    if (zeta_child_init(&session->child) != ZETA_EXIT_OK ||
-        zeta_environment_init(&run->environment, sampling->is_shared || sampling->is_system_wide) !=
-            ZETA_EXIT_OK ||
-        zeta_environment_want_modules(&run->environment, sampling->program != NULL) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-    /* What this process calls is not what was asked for. */
-    (void)unsetenv(ZETA_TRACE_VARIABLE);
-
-    if (zeta_device_list_init(&run->devices) != ZETA_EXIT_OK ||
-        zeta_device_list_find(&run->devices, sampling->device, &session->device) != ZETA_EXIT_OK ||
-        zeta_group_list_init(session->device->device, &run->group_list) != ZETA_EXIT_OK ||
-        zeta_group_choose(&run->group_list, session->device, sampling->groups,
-                          sampling->group_count, run->groups) != ZETA_EXIT_OK ||
-        events_choose(&run->events, &run->group_list, session->device, options->events,
-                      options->event_count) != ZETA_EXIT_OK ||
-        zeta_record_file_create(&run->file, options->output_path, options->limit_bytes,
-                                options->is_forced) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-    result =
-        zetaRecordingAddDevice(run->file.recording, session->device->device, &run->device_number);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot record");
-    if (describe_run(run) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-
-    /* The environment of the program: the device, and where traces and images of modules go. */
-    if (sampling->program) {
-        if (zeta_environment_build(&run->environment, session->device->info.compute[0] != 0) !=
-            ZETA_EXIT_OK)
-            return ZETA_EXIT_FAILED;
-        session->variables = run->environment.variables;
-    }
-    if (options->has_trace) {
-        if (zeta_trace_folder_make(&run->folder, options->output_path) != ZETA_EXIT_OK ||
-            zeta_trace_folder_build(&run->folder, run->environment.variables, NULL, NULL) !=
-                ZETA_EXIT_OK)
-            return ZETA_EXIT_FAILED;
-        session->variables = run->folder.variables;
-    }
-
-    more = events_groups(&run->events);
-    more.read_bytes = zeta_record_file_piece_bytes(&run->file);
-    if (zeta_session_opened(session, zeta_sampler_open(&session->sampler, session->device,
-                                                       run->groups, sampling->group_count,
-                                                       sampling->period_ns, NULL, 0, &more)) !=
-        ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-    if (sampling->has_period)
-        zeta_sampler_print_periods(&session->sampler, sampling->period_ns);
-    if (describe_streams(run) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-    return events_start(&run->events, &run->file, session->device, session->sampler.context);
-}
-
-/* ---- meanwhile ----------------------------------------------------------------------------- */
 
 static int take_raw(void *user, uint32_t stream, const uint8_t *raw, size_t bytes)
 {
     struct run *run = user;
 
-    return zeta_record_file_append(&run->file, ZETA_CHUNK_DATA, run->streams[stream], raw, bytes);
+    return append(&run->file, ZETA_CHUNK_DATA, run->streams[stream], raw, bytes, NULL);
 }
+
+/* ---- meanwhile ----------------------------------------------------------------------------- */
 
 /* A program may write its trace as fast as it is read here, and the streams go on meanwhile. */
-static int read_meanwhile(struct run *run)
-{
-    int status;
-
-    if (now_ns() - run->read_ns < zeta_sampler_pause_ns(&run->session.sampler))
-        return ZETA_EXIT_OK;
-    status = zeta_sampler_read(&run->session.sampler);
-    if (status == ZETA_EXIT_OK)
-        status = events_read(&run->events);
-    run->read_ns = now_ns();
-    return status;
-}
-
 static int take_lines(void *user, const char *lines, size_t bytes)
 {
     struct run *run = user;
-    int status = zeta_record_file_append_lines(&run->file, lines, bytes);
 
-    return status == ZETA_EXIT_OK && !run->is_over ? read_meanwhile(run) : status;
+    if (append_lines(&run->file, lines, bytes) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    if (run->is_over ||
+        zeta_monotonic_ns() - run->read_ns < zeta_sampler_pause_ns(&run->session.sampler))
+        return ZETA_EXIT_OK;
+    if (zeta_sampler_read(&run->session.sampler) != ZETA_EXIT_OK ||
+        read_events(run) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    run->read_ns = zeta_monotonic_ns();
+    return ZETA_EXIT_OK;
 }
 
 /* The clocks of the device and of the host, as they are now: the narrowest of some tries. */
@@ -428,8 +579,7 @@ static int record_clock(struct run *run)
             clock = now;
     }
     zeta_chunk_clock_write(&clock, payload);
-    return zeta_record_file_append(&run->file, ZETA_CHUNK_CLOCK, run->device_number, payload,
-                                   sizeof(payload));
+    return append(&run->file, ZETA_CHUNK_CLOCK, run->device_number, payload, sizeof(payload), NULL);
 }
 
 /*
@@ -458,42 +608,102 @@ static int record_trace_clock(struct run *run)
                     "{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"zeta_clocks\",\"args\":"
                     "{\"raw_ns\":\"%" PRIu64 "\",\"monotonic_ns\":\"%" PRIu64 "\"}},\n",
                     raw_ns, monotonic_ns);
-    return zeta_record_file_append_lines(&run->file, line, (size_t)size);
+    return append_lines(&run->file, line, (size_t)size);
 }
 
 /* Everything that does not come through streams. */
 static int record_rest(struct run *run)
 {
-    const char *modules = zeta_environment_modules(&run->environment);
-    int status = record_clock(run);
+    const char *modules = zeta_environment_modules(&run->session.environment);
+    const char *traces = run->folder.place.path;
+    ze_result_t result;
 
-    if (status == ZETA_EXIT_OK && run->folder.place.path)
-        status = record_trace_clock(run);
-    if (status == ZETA_EXIT_OK && modules)
-        status = zeta_record_modules_read(&run->modules, &run->file, modules, run->device_number);
-    if (status == ZETA_EXIT_OK && run->folder.place.path)
-        status =
-            zeta_trace_tail_read(&run->tail, run->folder.place.path, run->is_over, take_lines, run);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_record_file_flush(&run->file);
-    run->flushed_ns = now_ns();
-    return status;
+    if (record_clock(run) != ZETA_EXIT_OK || (traces && record_trace_clock(run) != ZETA_EXIT_OK) ||
+        (modules && record_modules(run, modules) != ZETA_EXIT_OK) ||
+        (traces &&
+         zeta_trace_tail_read(&run->tail, traces, run->is_over, take_lines, run) != ZETA_EXIT_OK) ||
+        run->file.has_failed)
+        return ZETA_EXIT_FAILED;
+    result = zetaRecordingFlush(run->file.recording);
+    run->flushed_ns = zeta_monotonic_ns();
+    return result == ZE_RESULT_SUCCESS ? ZETA_EXIT_OK : fail(&run->file, result);
 }
 
 static int after_read(void *user)
 {
     struct run *run = user;
-    int status = events_read(&run->events);
 
-    run->read_ns = now_ns();
-    if (status == ZETA_EXIT_OK && now_ns() - run->flushed_ns >= FLUSH_NS)
-        status = record_rest(run);
-    return status;
+    if (read_events(run) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    run->read_ns = zeta_monotonic_ns();
+    return run->read_ns - run->flushed_ns >= FLUSH_NS ? record_rest(run) : ZETA_EXIT_OK;
 }
 
-/* ---- after --------------------------------------------------------------------------------- */
+/* Everything that can be wrong is found here, before the program runs. */
+static int prepare(struct run *run)
+{
+    const struct options *options = &run->options;
+    const struct zeta_stat_options *sampling = &options->sampling;
+    struct zeta_session *session = &run->session;
+    struct zeta_sampler *sampler = &session->sampler;
+    struct events *events = &run->events;
+    ze_result_t result;
 
-static void show_modules(const struct zeta_record_modules *modules)
+    session->program = sampling->program;
+    session->is_shared = sampling->is_shared || sampling->is_system_wide;
+    session->has_modules = true;
+    session->hidden = ZETA_TRACE_VARIABLE;
+    session->for_ns = sampling->for_ns;
+    session->after_read = after_read;
+    session->user = run;
+    session->pause_limit_ns = FLUSH_NS;
+    if (zeta_session_init(session, sampling->device) != ZETA_EXIT_OK ||
+        zeta_group_choose(&session->groups, session->device, sampling->groups,
+                          sampling->group_count, run->groups) != ZETA_EXIT_OK ||
+        zeta_group_choose_any(
+            &session->groups, session->device, options->events, options->event_count,
+            ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED, events->groups) != ZETA_EXIT_OK ||
+        create_file(&run->file, options) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    events->count = options->event_count;
+    for (uint32_t i = 0; i < events->count; i++)
+        events->handles[i] = events->groups[i]->group;
+    result =
+        zetaRecordingAddDevice(run->file.recording, session->device->device, &run->device_number);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot record");
+    if (describe_run(run) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    if (options->has_trace) {
+        if (zeta_trace_folder_make(&run->folder, options->output_path) != ZETA_EXIT_OK ||
+            zeta_trace_folder_build(&run->folder, session->variables, NULL, NULL) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+        session->variables = run->folder.variables;
+    }
+    if (zeta_session_open(session, (struct zeta_sampler_desc){
+                                       .groups = run->groups,
+                                       .group_count = sampling->group_count,
+                                       .period_ns = sampling->period_ns,
+                                       .has_period = sampling->has_period,
+                                       .more_groups = events->handles,
+                                       .more_count = events->count,
+                                       .read_bytes = piece_bytes(&run->file),
+                                   }) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    sampler->tap = take_raw;
+    sampler->tap_user = run;
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampled_group *group = &sampler->streams[i].group;
+
+        if (describe_stream(run, group->entry, group->period_ns, &run->streams[i]) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
+    }
+    return start_events(run);
+}
+
+/* ---- after ---------------------------------------------------------------------------------- */
+
+static void show_modules(const struct modules *modules)
 {
     if (modules->count + modules->left_out == 0)
         return;
@@ -547,24 +757,16 @@ static int finish_recording(struct run *run)
     status = record_rest(run);
     add_time(&lines, "end");
     if (status == ZETA_EXIT_OK && !lines.no_memory)
-        status = zeta_record_file_append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes);
+        status = append(&run->file, ZETA_CHUNK_META, 0, lines.text, lines.bytes, NULL);
     zeta_lines_finish(&lines);
     return status;
 }
 
 static int execute(struct run *run)
 {
-    int status;
+    int status = zeta_session_run(&run->session);
 
-    run->session.program = run->options.sampling.program;
-    run->session.for_ns = run->options.sampling.for_ns;
-    run->session.after_read = after_read;
-    run->session.user = run;
-    run->session.pause_limit_ns = FLUSH_NS;
-    run->session.sampler.tap = take_raw;
-    run->session.sampler.tap_user = run;
-    status = zeta_session_run(&run->session);
-    if (events_stop(&run->events) != ZETA_EXIT_OK)
+    if (stop_events(run) != ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     if (!run->session.was_started)
         return status;
@@ -573,13 +775,6 @@ static int execute(struct run *run)
         status = ZETA_EXIT_FAILED;
     show(run);
     return zeta_session_exit_code(&run->session, status);
-}
-
-/* A recording of nothing is no recording: when the program did not run, its file goes. */
-static int close_recording(struct run *run)
-{
-    return run->file.recording ? zeta_record_file_finish(&run->file, run->session.was_started)
-                               : ZETA_EXIT_OK;
 }
 
 int zeta_record(int count, char **arguments)
@@ -591,19 +786,18 @@ int zeta_record(int count, char **arguments)
         status = prepare(&run);
     if (status == ZETA_EXIT_OK)
         status = execute(&run);
-    if (events_stop(&run.events) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+    if (stop_events(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
-    if (close_recording(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+    /* A recording of nothing is no recording: when the program did not run, its file goes. */
+    if (run.file.recording && finish_file(&run.file, run.session.was_started) != ZETA_EXIT_OK &&
+        status == ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
-    zeta_sampler_close(&run.session.sampler);
-    events_finish(&run.events);
+    free(run.file.aside);
+    free(run.events.buffer);
     zeta_trace_tail_finish(&run.tail);
     zeta_trace_folder_remove(&run.folder);
     zeta_trace_folder_finish(&run.folder);
-    zeta_group_list_finish(&run.group_list);
-    zeta_device_list_finish(&run.devices);
-    zeta_child_finish(&run.session.child);
-    zeta_environment_finish(&run.environment);
+    zeta_session_finish(&run.session);
     zeta_stat_options_finish(&run.options.sampling);
     return status;
 }

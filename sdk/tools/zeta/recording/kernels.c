@@ -64,103 +64,50 @@ static int by_begin(const void *left, const void *right)
     return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-/* ---- segments ------------------------------------------------------------------------------ */
-
-/* The runs that are under way, first to end on top of a heap. */
-struct sweep {
-    struct zeta_report_runs *runs;
-    uint32_t *heap;
-    uint32_t count;
-    uint64_t name_sum; /* of those in the heap: with one left it is its name */
-};
-
-static int64_t end_of(const struct sweep *sweep, uint32_t place)
+static int by_time(const void *left, const void *right)
 {
-    return sweep->runs->runs[sweep->heap[place]].end_ns;
-}
+    const struct zeta_report_segment *a = left, *b = right;
 
-static void swap(struct sweep *sweep, uint32_t a, uint32_t b)
-{
-    const uint32_t run = sweep->heap[a];
-
-    sweep->heap[a] = sweep->heap[b];
-    sweep->heap[b] = run;
-}
-
-static void push(struct sweep *sweep, uint32_t run)
-{
-    uint32_t at = sweep->count++;
-
-    sweep->heap[at] = run;
-    sweep->name_sum += sweep->runs->runs[run].name;
-    for (; at > 0 && end_of(sweep, at) < end_of(sweep, (at - 1) / 2); at = (at - 1) / 2)
-        swap(sweep, at, (at - 1) / 2);
-}
-
-static void pop(struct sweep *sweep)
-{
-    uint32_t at = 0;
-
-    sweep->name_sum -= sweep->runs->runs[sweep->heap[0]].name;
-    sweep->heap[0] = sweep->heap[--sweep->count];
-    for (;;) {
-        uint32_t least = 2 * at + 1;
-
-        if (least + 1 < sweep->count && end_of(sweep, least + 1) < end_of(sweep, least))
-            least++;
-        if (least >= sweep->count || end_of(sweep, at) <= end_of(sweep, least))
-            return;
-        swap(sweep, at, least);
-        at = least;
-    }
-}
-
-/* What is under way from an instant on. A piece that has no length is replaced. */
-static void mark(const struct sweep *sweep, int64_t time_ns)
-{
-    struct zeta_report_runs *runs = sweep->runs;
-    struct zeta_report_segment *last = runs->segments + runs->segment_count;
-
-    if (runs->segment_count > 0 && last[-1].begin_ns == time_ns)
-        last--;
-    else
-        runs->segment_count++;
-    last->begin_ns = time_ns;
-    last->name = ZETA_REPORT_SHARED;
-    if (sweep->count == 0)
-        last->name = ZETA_REPORT_IDLE;
-    else if (sweep->count == 1)
-        last->name = (uint32_t)sweep->name_sum;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
 bool zeta_report_runs_sort(struct zeta_report_runs *runs)
 {
-    struct sweep sweep = {.runs = runs};
+    uint64_t name_sum = 0; /* of the runs under way: of a single one its name */
+    uint32_t edges = 0, under_way = 0;
 
     if (runs->count == 0)
         return true;
     qsort(runs->runs, runs->count, sizeof(*runs->runs), by_begin);
     runs->segments = malloc(2 * (size_t)runs->count * sizeof(*runs->segments));
-    sweep.heap = malloc((size_t)runs->count * sizeof(*sweep.heap));
-    if (!runs->segments || !sweep.heap) {
-        free(sweep.heap);
+    if (!runs->segments)
         return false;
-    }
-    for (uint32_t i = 0; i <= runs->count; i++) {
-        const int64_t until_ns = i < runs->count ? runs->runs[i].begin_ns : INT64_MAX;
+    /* First the edges of all runs that last some time, then in their place what lies between. */
+    for (uint32_t i = 0; i < runs->count; i++) {
+        const struct zeta_report_run *run = &runs->runs[i];
 
-        while (sweep.count > 0 && end_of(&sweep, 0) <= until_ns) {
-            const int64_t end_ns = end_of(&sweep, 0);
-
-            pop(&sweep);
-            mark(&sweep, end_ns);
-        }
-        if (i < runs->count && runs->runs[i].end_ns > runs->runs[i].begin_ns) {
-            push(&sweep, i);
-            mark(&sweep, runs->runs[i].begin_ns);
-        }
+        if (run->end_ns == run->begin_ns)
+            continue;
+        runs->segments[edges++] = (struct zeta_report_segment){run->begin_ns, run->name, 1};
+        runs->segments[edges++] = (struct zeta_report_segment){run->end_ns, run->name, -1};
     }
-    free(sweep.heap);
+    qsort(runs->segments, edges, sizeof(*runs->segments), by_time);
+    for (uint32_t i = 0; i < edges; i++) {
+        const struct zeta_report_segment edge = runs->segments[i];
+        struct zeta_report_segment *segment = &runs->segments[runs->segment_count];
+
+        under_way += (uint32_t)edge.change;
+        name_sum += edge.change > 0 ? edge.name : -(uint64_t)edge.name;
+        if (i + 1 < edges && runs->segments[i + 1].begin_ns == edge.begin_ns)
+            continue;
+        *segment =
+            (struct zeta_report_segment){.begin_ns = edge.begin_ns, .name = ZETA_REPORT_SHARED};
+        if (under_way == 0)
+            segment->name = ZETA_REPORT_IDLE;
+        else if (under_way == 1)
+            segment->name = (uint32_t)name_sum;
+        runs->segment_count++;
+    }
     return true;
 }
 
@@ -238,7 +185,7 @@ static struct zeta_sampled_group *make_group(struct zeta_report *report,
     }
     group = kernel->groups ? calloc(1, sizeof(*group)) : NULL;
     if (!group || !zeta_sampled_group_init(group, all->entry, all->tile_count) ||
-        zeta_sampled_group_open(group, &rows) != ZE_RESULT_SUCCESS) {
+        zetaMetricSumCreate(&rows, &group->sum) != ZE_RESULT_SUCCESS) {
         if (group)
             zeta_sampled_group_finish(group);
         free(group);
@@ -278,7 +225,7 @@ bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_
     return !report->has_no_memory;
 }
 
-static int by_time(const void *left, const void *right)
+static int longest_first(const void *left, const void *right)
 {
     const struct zeta_report_kernel *a = *(const struct zeta_report_kernel *const *)left;
     const struct zeta_report_kernel *b = *(const struct zeta_report_kernel *const *)right;
@@ -297,7 +244,7 @@ const struct zeta_report_kernel **zeta_report_kernels_sorted(const struct zeta_r
         list[i] = &report->kernels[i];
     if (list)
         qsort((void *)list, report->kernel_count, sizeof(const struct zeta_report_kernel *),
-              by_time);
+              longest_first);
     return list;
 }
 
@@ -310,34 +257,32 @@ void zeta_report_kernel_name(const struct zeta_report *report, uint32_t name, ch
 
 int zeta_report_kernels_settle(struct zeta_report *report)
 {
-    int status = ZETA_EXIT_OK;
-
     for (uint32_t k = 0; k < report->kernel_count; k++) {
-        struct zeta_report_kernel *kernel = &report->kernels[k];
+        struct zeta_sampled_group **groups = report->kernels[k].groups;
 
-        for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
-            if (!kernel->groups[i] || status != ZETA_EXIT_OK)
+        for (uint32_t i = 0; groups && i < report->stream_count; i++) {
+            if (!groups[i])
                 continue;
             /* It is unknown in which run reports were lost. */
-            kernel->groups[i]->losses = report->streams[i]->calc.group.losses;
-            status = zeta_sampled_group_settle(kernel->groups[i]);
+            groups[i]->losses = report->streams[i]->calc.group.losses;
+            if (zeta_sampled_group_settle(groups[i]) != ZETA_EXIT_OK)
+                return ZETA_EXIT_FAILED;
         }
     }
-    return status;
+    return ZETA_EXIT_OK;
 }
 
 void zeta_report_kernels_finish(struct zeta_report *report)
 {
     for (uint32_t k = 0; k < report->kernel_count; k++) {
-        struct zeta_report_kernel *kernel = &report->kernels[k];
+        struct zeta_sampled_group **groups = report->kernels[k].groups;
 
-        for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
-            if (!kernel->groups[i])
-                continue;
-            zeta_sampled_group_finish(kernel->groups[i]);
-            free(kernel->groups[i]);
+        for (uint32_t i = 0; groups && i < report->stream_count; i++) {
+            if (groups[i])
+                zeta_sampled_group_finish(groups[i]);
+            free(groups[i]);
         }
-        free((void *)kernel->groups);
+        free((void *)groups);
     }
     free(report->kernels);
     report->kernels = NULL;

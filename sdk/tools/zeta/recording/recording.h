@@ -81,6 +81,7 @@ struct zeta_report_run {
 struct zeta_report_segment {
     int64_t begin_ns; /**< it ends where the next one begins */
     uint32_t name;    /**< ZETA_REPORT_IDLE, ZETA_REPORT_SHARED or that of the only run */
+    int32_t change;   /**< while they are made: a run begins (1) or ends (-1) */
 };
 
 #define ZETA_REPORT_IDLE UINT32_MAX

@@ -94,30 +94,6 @@ unsigned zeta_sparkline_draw(const struct zeta_sparkline *line, unsigned columns
     return columns;
 }
 
-uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes)
-{
-    uint64_t all = 0;
-
-    if (record_bytes < ZETA_SLOT_CONTROL_BYTES)
-        return 0;
-    for (size_t at = 0; at + record_bytes <= bytes; at += record_bytes) {
-        struct zeta_slot_control control;
-
-        if (zeta_slot_read(raw + at, &control) && control.kind == ZETA_SLOT_BREAK)
-            all += control.lost_records > 0 ? control.lost_records : 1;
-    }
-    return all;
-}
-
-/* The clock wraps after 2^bits ticks: at a whole number of ns only when a tick is one. */
-static uint64_t wrap_of(const zet_metric_global_timestamps_resolution_exp_t *clock)
-{
-    if (clock->timestampValidBits >= 64 || clock->timerResolution == 0)
-        return 0;
-    return (uint64_t)((double)(UINT64_C(1) << clock->timestampValidBits) * 1e9 /
-                      (double)clock->timerResolution);
-}
-
 bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
                              uint32_t tile_count)
 {
@@ -134,7 +110,10 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
     }
     group->time_index = zeta_group_find_metric(entry, "GpuTime");
     group->end_index = zeta_group_find_metric(entry, "QueryBeginTime");
-    group->wrap_ns = wrap_of(&entry->clock);
+    /* The clock wraps after 2^bits ticks: at a whole number of ns only when a tick is one. */
+    if (entry->clock.timestampValidBits < 64 && entry->clock.timerResolution > 0)
+        group->wrap_ns = (uint64_t)((double)(UINT64_C(1) << entry->clock.timestampValidBits) * 1e9 /
+                                    (double)entry->clock.timerResolution);
     group->is_profile = strcmp(entry->properties.name, ZETA_IP_GROUP) == 0;
     return true;
 }
@@ -159,16 +138,6 @@ int64_t zeta_elapsed_ns(uint64_t wrap_ns, uint64_t from_ns, uint64_t to_ns)
     return (int64_t)(difference > wrap_ns / 2 ? difference - wrap_ns : difference);
 }
 
-/* Time that no row covers lies between two reports: as many are missing as periods fit between. */
-static void add_gap(struct zeta_sampled_group *group, uint64_t gap_ns)
-{
-    const uint64_t periods =
-        group->period_ns > 0 ? (gap_ns + group->period_ns / 2) / group->period_ns : 0;
-
-    group->losses.lost_ns += gap_ns;
-    group->losses.estimated += periods > 2 ? periods - 1 : 1;
-}
-
 void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
                                  const struct zeta_metric_row *row)
 {
@@ -183,9 +152,15 @@ void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,
         const int64_t gap_ns =
             zeta_elapsed_ns(group->wrap_ns, tile->end_ns, end_ns) - (int64_t)time_ns;
 
-        /* Less than half a period is rounding, not a report that is missing. */
-        if (gap_ns > (int64_t)(group->period_ns / 2))
-            add_gap(group, (uint64_t)gap_ns);
+        /* Less than half a period is rounding; else as many reports as periods fit are missing. */
+        if (gap_ns > (int64_t)(group->period_ns / 2)) {
+            const uint64_t periods =
+                group->period_ns > 0 ? ((uint64_t)gap_ns + group->period_ns / 2) / group->period_ns
+                                     : 0;
+
+            group->losses.lost_ns += (uint64_t)gap_ns;
+            group->losses.estimated += periods > 2 ? periods - 1 : 1;
+        }
     }
     tile->started = true;
     tile->end_ns = end_ns;
@@ -209,32 +184,16 @@ void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instan
     }
 }
 
-/* Behind the instruction pointer a record has the samples of each reason. */
-static uint64_t count_samples(const struct zeta_sampled_group *group,
-                              const struct zeta_metric_row *row)
-{
-    uint64_t samples = 0;
-
-    if (!group->is_profile)
-        return 1;
-    for (uint32_t i = 1; i < row->metric_count; i++)
-        samples += zeta_number_from_row(row, i).u64;
-    return samples;
-}
-
-ze_result_t zeta_sampled_group_open(struct zeta_sampled_group *group,
-                                    const struct zeta_metric_sum_desc *desc)
-{
-    return zetaMetricSumCreate(desc, &group->sum);
-}
-
 void zeta_sampled_group_add_row(struct zeta_sampled_group *group, const struct zeta_metric_row *row)
 {
     zeta_sampled_group_pass_row(group, row);
     if (!zeta_sum_line_add(&group->line, group->sum, group->rows, 1, row))
         group->has_no_memory = true;
     group->rows++;
-    group->samples += count_samples(group, row);
+    group->samples += !group->is_profile;
+    /* Behind the instruction pointer a record has the samples of each reason. */
+    for (uint32_t i = 1; group->is_profile && i < row->metric_count; i++)
+        group->samples += zeta_number_from_row(row, i).u64;
 }
 
 uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const uint8_t *raw,
@@ -242,6 +201,8 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
 {
     uint64_t records = 0;
 
+    if (record_bytes < ZETA_SLOT_CONTROL_BYTES)
+        return 0;
     for (size_t at = 0; at + record_bytes <= bytes; at += record_bytes) {
         const uint8_t *slot = raw + at;
         struct zeta_slot_control control;
@@ -255,6 +216,14 @@ uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const u
         }
     }
     return records;
+}
+
+uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes)
+{
+    struct zeta_sampled_group group = {0};
+
+    (void)zeta_sampled_group_take_slots(&group, raw, bytes, record_bytes);
+    return group.losses.counted + group.losses.uncounted;
 }
 
 uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group)
@@ -290,42 +259,28 @@ static double drawn(const struct zeta_sampled_group *group, enum zeta_account_ki
                          : NAN;
 }
 
-/* Fills one level of the lines of all metrics. */
-static ze_result_t settle_level(struct zeta_sampled_group *group, unsigned level,
-                                struct zeta_metric_value *values)
-{
-    const uint32_t width = group->entry->properties.metricCount;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    for (uint32_t i = 0; i < group->line.used && result == ZE_RESULT_SUCCESS; i++) {
-        uint32_t count = width;
-
-        result = zetaMetricSumGetValues(group->line.pieces[i], &count, values);
-        for (uint32_t m = 0; m < width && result == ZE_RESULT_SUCCESS; m++) {
-            struct zeta_account *account = &group->accounts[m];
-
-            account->line.counts[level] = account->kind == ZETA_ACCOUNT_LAST ? 0 : i + 1;
-            account->line.values[level][i] = drawn(group, account->kind, values, m);
-        }
-    }
-    return result;
-}
-
 int zeta_sampled_group_settle(struct zeta_sampled_group *group)
 {
     uint32_t count = group->entry->properties.metricCount;
     struct zeta_metric_value *values = calloc(count, sizeof(*values));
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    for (uint32_t i = 0; values && i < count; i++)
-        values[i].struct_size = sizeof(values[i]);
+    for (uint32_t m = 0; values && m < count; m++)
+        values[m].struct_size = sizeof(values[m]);
     if (values && !group->has_no_memory)
         result = zetaMetricSumGetValues(group->sum, &count, values);
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        zeta_account_set(&group->accounts[i], &values[i]);
-    for (unsigned level = 0; level < ZETA_SPARKLINE_LEVELS && result == ZE_RESULT_SUCCESS;
-         level++) {
-        result = settle_level(group, level, values);
+    for (uint32_t m = 0; m < count && result == ZE_RESULT_SUCCESS; m++)
+        zeta_account_set(&group->accounts[m], &values[m]);
+    for (unsigned level = 0; level < ZETA_SPARKLINE_LEVELS; level++) {
+        for (uint32_t i = 0; i < group->line.used && result == ZE_RESULT_SUCCESS; i++) {
+            result = zetaMetricSumGetValues(group->line.pieces[i], &count, values);
+            for (uint32_t m = 0; m < count && result == ZE_RESULT_SUCCESS; m++) {
+                struct zeta_account *account = &group->accounts[m];
+
+                account->line.counts[level] = account->kind == ZETA_ACCOUNT_LAST ? 0 : i + 1;
+                account->line.values[level][i] = drawn(group, account->kind, values, m);
+            }
+        }
         if (group->line.used > 0)
             zeta_sum_line_join(&group->line);
     }
@@ -349,20 +304,15 @@ bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t
     return true;
 }
 
-static bool has_word(const char *text, const char *word)
-{
-    return strcasestr(text, word) != NULL;
-}
-
 enum zeta_account_kind zeta_account_kind_of(zet_metric_type_t type, const char *description)
 {
     switch ((uint32_t)type) {
     case ZET_METRIC_TYPE_DURATION:
     case ZET_METRIC_TYPE_EVENT:
     case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        if (has_word(description, "average") || has_word(description, "percentage"))
-            return ZETA_ACCOUNT_RATE;
-        return ZETA_ACCOUNT_TOTAL;
+        return strcasestr(description, "average") || strcasestr(description, "percentage")
+                   ? ZETA_ACCOUNT_RATE
+                   : ZETA_ACCOUNT_TOTAL;
     case ZET_METRIC_TYPE_THROUGHPUT:
     case ZET_METRIC_TYPE_RATIO:
         return ZETA_ACCOUNT_RATE;
@@ -390,14 +340,10 @@ struct zeta_number zeta_account_total(const struct zeta_account *account)
 
 const char *zeta_account_kind_name(enum zeta_account_kind kind)
 {
-    switch (kind) {
-    case ZETA_ACCOUNT_TOTAL:
-        return "total";
-    case ZETA_ACCOUNT_LAST:
-        return "last";
-    default:
-        return "";
-    }
+    static const char *const names[] = {
+        [ZETA_ACCOUNT_TOTAL] = "total", [ZETA_ACCOUNT_RATE] = "", [ZETA_ACCOUNT_LAST] = "last"};
+
+    return names[kind];
 }
 
 void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures,

@@ -80,7 +80,7 @@ struct zeta_sampled_losses {
 struct zeta_sampled_group {
     const struct zeta_group_entry *entry; /**< with its metrics */
     struct zeta_account *accounts;        /**< one per metric, filled by _settle */
-    struct zeta_metric_sum *sum;          /**< of all rows; null before _open */
+    struct zeta_metric_sum *sum;          /**< of all rows; made by the caller */
     struct zeta_sum_line line;            /**< the same over time */
     bool has_no_memory;                   /**< the line is incomplete */
     struct zeta_sampled_tile *tiles;
@@ -107,10 +107,6 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
                              uint32_t tile_count);
 
 void zeta_sampled_group_finish(struct zeta_sampled_group *group);
-
-/** Makes the sum of the rows, which are of that group or exported data. */
-ze_result_t zeta_sampled_group_open(struct zeta_sampled_group *group,
-                                    const struct zeta_metric_sum_desc *desc);
 
 /** Follows the time of a row. What is missing before it counts, the row itself does not. */
 void zeta_sampled_group_pass_row(struct zeta_sampled_group *group,

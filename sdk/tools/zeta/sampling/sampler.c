@@ -15,30 +15,10 @@ enum { READ_RECORDS = 512, READ_RECORDS_LEAST = 8 };
 /* Reports before signals are polled again, when they come faster than they are added up. */
 enum { MAX_RECORDS = 64 * READ_RECORDS };
 
-/* Memory for one read. */
-static int allocate_buffer(struct zeta_sampler_stream *stream, size_t limit_bytes)
-{
-    const struct zeta_group_entry *entry = stream->group.entry;
-    ze_result_t result;
-
-    stream->read_records = 2 * READ_RECORDS;
-    do {
-        stream->read_records /= 2;
-        result = zetMetricStreamerReadData(stream->streamer, stream->read_records,
-                                           &stream->raw_bytes, NULL);
-    } while (result == ZE_RESULT_SUCCESS && stream->raw_bytes > limit_bytes &&
-             stream->read_records > READ_RECORDS_LEAST);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot size the buffer of %s", entry->properties.name);
-    stream->raw = malloc(stream->raw_bytes);
-    if (!stream->raw)
-        return zeta_print_failure("no memory to read %s", entry->properties.name);
-    return ZETA_EXIT_OK;
-}
-
 static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream,
                        const struct zeta_group_entry *entry, uint64_t period_ns, size_t read_bytes)
 {
+    const char *name = entry->properties.name;
     const uint32_t tiles = sampler->device->tile_count ? sampler->device->tile_count : 1;
     struct zeta_stream_info info = {.struct_size = sizeof(info)};
     /* No notification: this thread reads often enough anyway. */
@@ -50,36 +30,47 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!zeta_sampled_group_init(&stream->group, entry, tiles))
-        return zeta_print_failure("no memory to sample %s", entry->properties.name);
-    result = zeta_sampled_group_open(&stream->group, &rows);
+        return zeta_print_failure("no memory to sample %s", name);
+    result = zetaMetricSumCreate(&rows, &stream->group.sum);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot calculate %s", entry->properties.name);
+        return zeta_print_refusal(result, "cannot calculate %s", name);
     result = zetMetricStreamerOpen(sampler->context, sampler->device->device, entry->group,
                                    &description, NULL, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot sample %s on %s", entry->properties.name,
+        return zeta_print_refusal(result, "cannot sample %s on %s", name,
                                   sampler->device->properties.name);
     stream->group.period_ns = description.samplingPeriod;
     result = zetaMetricStreamerGetInfo(stream->streamer, &info);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot read the state of the stream of %s",
-                                  entry->properties.name);
+        return zeta_print_refusal(result, "cannot read the state of the stream of %s", name);
     stream->ring_records = info.ring_records;
-    return allocate_buffer(stream, read_bytes);
+    stream->read_records = 2 * READ_RECORDS;
+    do {
+        stream->read_records /= 2;
+        result = zetMetricStreamerReadData(stream->streamer, stream->read_records,
+                                           &stream->raw_bytes, NULL);
+    } while (result == ZE_RESULT_SUCCESS && read_bytes > 0 && stream->raw_bytes > read_bytes &&
+             stream->read_records > READ_RECORDS_LEAST);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot size the buffer of %s", name);
+    stream->raw = malloc(stream->raw_bytes);
+    if (!stream->raw)
+        return zeta_print_failure("no memory to read %s", name);
+    return ZETA_EXIT_OK;
 }
 
-static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const *groups,
-                    uint32_t group_count, const struct zeta_sampler_more *more)
+static int activate(struct zeta_sampler *sampler, const struct zeta_sampler_desc *desc)
 {
     const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    const uint32_t count = group_count + (more ? more->count : 0);
+    const uint32_t count = desc->group_count + desc->more_count;
     zet_metric_group_handle_t *handles = calloc(count, sizeof(zet_metric_group_handle_t));
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!handles)
         return zeta_print_failure("no memory to activate %u groups", count);
     for (uint32_t i = 0; i < count; i++)
-        handles[i] = i < group_count ? groups[i]->group : more->groups[i - group_count];
+        handles[i] = i < desc->group_count ? desc->groups[i]->group
+                                           : desc->more_groups[i - desc->group_count];
     result = zeContextCreate(sampler->device->driver, &description, &sampler->context);
     if (result == ZE_RESULT_SUCCESS)
         result = zetContextActivateMetricGroups(sampler->context, sampler->device->device, count,
@@ -92,28 +83,46 @@ static int activate(struct zeta_sampler *sampler, struct zeta_group_entry *const
     return ZETA_EXIT_OK;
 }
 
-int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
-                      struct zeta_group_entry *const *groups, uint32_t group_count,
-                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
-                      const struct zeta_sampler_more *more)
+/* Periods come in steps, often powers of two; only one that is out of range is worth a word. */
+static void print_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns)
 {
-    const size_t read_bytes = more && more->read_bytes ? more->read_bytes : SIZE_MAX;
-    int status = ZETA_EXIT_OK;
+    char wanted[ZETA_DURATION_TEXT_BYTES];
+    char used[ZETA_DURATION_TEXT_BYTES];
 
-    *sampler = (struct zeta_sampler){.device = device};
-    sampler->streams = calloc(group_count, sizeof(*sampler->streams));
+    zeta_duration_format(wanted_ns, wanted);
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        const struct zeta_sampled_group *group = &sampler->streams[i].group;
+
+        if (group->period_ns <= 2 * wanted_ns && wanted_ns <= 2 * group->period_ns)
+            continue;
+        zeta_duration_format(group->period_ns, used);
+        zeta_print_note("%s cannot sample %s every %s; it samples every %s",
+                        sampler->device->properties.name, group->entry->properties.name, wanted,
+                        used);
+    }
+}
+
+int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_sampler_desc *desc)
+{
+    *sampler = (struct zeta_sampler){.device = desc->device};
+    sampler->streams = calloc(desc->group_count, sizeof(*sampler->streams));
     if (!sampler->streams)
-        return zeta_print_failure("no memory to sample %u groups", group_count);
-    status = activate(sampler, groups, group_count, more);
-    for (uint32_t i = 0; i < group_count && status == ZETA_EXIT_OK; i++) {
-        const bool is_profile = profile && i + 1 == group_count;
+        return zeta_print_failure("no memory to sample %u groups", desc->group_count);
+    if (activate(sampler, desc) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    for (uint32_t i = 0; i < desc->group_count; i++) {
+        const bool is_profile = desc->profile && i + 1 == desc->group_count;
 
         sampler->stream_count = i + 1;
-        sampler->streams[i].profile = is_profile ? profile : NULL;
-        status = open_stream(sampler, &sampler->streams[i], groups[i],
-                             is_profile ? ip_period_ns : period_ns, read_bytes);
+        sampler->streams[i].profile = is_profile ? desc->profile : NULL;
+        if (open_stream(sampler, &sampler->streams[i], desc->groups[i],
+                        is_profile ? desc->ip_period_ns : desc->period_ns,
+                        desc->read_bytes) != ZETA_EXIT_OK)
+            return ZETA_EXIT_FAILED;
     }
-    return status;
+    if (desc->has_period)
+        print_periods(sampler, desc->period_ns);
+    return ZETA_EXIT_OK;
 }
 
 static uint32_t take_row(void *user, const struct zeta_metric_row *row)
@@ -125,34 +134,6 @@ static uint32_t take_row(void *user, const struct zeta_metric_row *row)
     else if (!zeta_ip_profile_add_row(stream->profile, row->values))
         stream->group.has_no_memory = true;
     return stream->profile == NULL;
-}
-
-static int add_rows(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream, size_t bytes)
-{
-    const uint64_t start_ns = zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    const struct zeta_metric_data data = {.struct_size = sizeof(data),
-                                          .raw_size = bytes,
-                                          .raw = stream->raw,
-                                          .each = take_row,
-                                          .user = stream};
-    const ze_result_t result = zetaMetricSumAdd(stream->group.sum, &data);
-
-    sampler->calculation_ns += zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot calculate %s",
-                                  stream->group.entry->properties.name);
-    if (stream->group.has_no_memory)
-        return zeta_print_failure("no memory for the rows of %s",
-                                  stream->group.entry->properties.name);
-    return ZETA_EXIT_OK;
-}
-
-static bool has_ended(const struct zeta_sampler_stream *stream)
-{
-    struct zeta_stream_info info = {.struct_size = sizeof(info)};
-
-    return zetaMetricStreamerGetInfo(stream->streamer, &info) == ZE_RESULT_SUCCESS &&
-           info.ended != 0;
 }
 
 /* Ticks as QueryBeginTime shows them: masked, in whole ns. */
@@ -186,27 +167,40 @@ static int fail_stream(const struct zeta_sampler *sampler, struct zeta_sampler_s
 
 static int read_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream *stream)
 {
+    const struct zeta_group_entry *entry = stream->group.entry;
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
     /* Asked for first, so that nothing can come between the last read and the end. */
-    const bool ended = has_ended(stream);
+    const bool has_ended =
+        zetaMetricStreamerGetInfo(stream->streamer, &info) == ZE_RESULT_SUCCESS && info.ended != 0;
 
     for (uint32_t asked = 0; asked < MAX_RECORDS; asked += stream->read_records) {
-        size_t bytes = stream->raw_bytes;
-        ze_result_t result =
-            zetMetricStreamerReadData(stream->streamer, stream->read_records, &bytes, stream->raw);
+        struct zeta_metric_data data = {.struct_size = sizeof(data),
+                                        .raw_size = stream->raw_bytes,
+                                        .raw = stream->raw,
+                                        .each = take_row,
+                                        .user = stream};
+        uint64_t start_ns;
+        ze_result_t result = zetMetricStreamerReadData(stream->streamer, stream->read_records,
+                                                       &data.raw_size, stream->raw);
 
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
             return fail_stream(sampler, stream, result);
-        if (bytes == 0) {
-            stream->is_over = ended;
+        if (data.raw_size == 0) {
+            stream->is_over = has_ended;
             return ZETA_EXIT_OK;
         }
-        (void)zeta_sampled_group_take_slots(&stream->group, stream->raw, bytes,
-                                            stream->group.entry->info.record_bytes);
+        (void)zeta_sampled_group_take_slots(&stream->group, stream->raw, data.raw_size,
+                                            entry->info.record_bytes);
         if (sampler->tap && sampler->tap(sampler->tap_user, (uint32_t)(stream - sampler->streams),
-                                         stream->raw, bytes) != ZETA_EXIT_OK)
+                                         stream->raw, data.raw_size) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
-        if (add_rows(sampler, stream, bytes) != ZETA_EXIT_OK)
-            return ZETA_EXIT_FAILED;
+        start_ns = zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        result = zetaMetricSumAdd(stream->group.sum, &data);
+        sampler->calculation_ns += zeta_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_print_refusal(result, "cannot calculate %s", entry->properties.name);
+        if (stream->group.has_no_memory)
+            return zeta_print_failure("no memory for the rows of %s", entry->properties.name);
     }
     return ZETA_EXIT_OK;
 }
@@ -279,25 +273,8 @@ uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler)
     return pause_ns;
 }
 
-void zeta_sampler_print_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns)
-{
-    char wanted[ZETA_DURATION_TEXT_BYTES];
-    char used[ZETA_DURATION_TEXT_BYTES];
-
-    zeta_duration_format(wanted_ns, wanted);
-    for (uint32_t i = 0; i < sampler->stream_count; i++) {
-        const struct zeta_sampled_group *group = &sampler->streams[i].group;
-
-        if (group->period_ns <= 2 * wanted_ns && wanted_ns <= 2 * group->period_ns)
-            continue;
-        zeta_duration_format(group->period_ns, used);
-        zeta_print_note("%s cannot sample %s every %s; it samples every %s",
-                        sampler->device->properties.name, group->entry->properties.name, wanted,
-                        used);
-    }
-}
-
-uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler)
+/* The longest period in use. */
+static uint64_t longest_period_ns(const struct zeta_sampler *sampler)
 {
     uint64_t period_ns = 0;
 
@@ -308,18 +285,13 @@ uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler)
     return period_ns;
 }
 
-static void close_stream(struct zeta_sampler_stream *stream)
-{
-    if (!stream->streamer)
-        return;
-    (void)zetMetricStreamerClose(stream->streamer);
-    stream->streamer = NULL;
-}
-
 void zeta_sampler_stop(struct zeta_sampler *sampler)
 {
-    for (uint32_t i = 0; i < sampler->stream_count; i++)
-        close_stream(&sampler->streams[i]);
+    for (uint32_t i = 0; i < sampler->stream_count; i++) {
+        if (sampler->streams[i].streamer)
+            (void)zetMetricStreamerClose(sampler->streams[i].streamer);
+        sampler->streams[i].streamer = NULL;
+    }
     if (sampler->is_active)
         (void)zetContextActivateMetricGroups(sampler->context, sampler->device->device, 0, NULL);
     sampler->is_active = false;
@@ -341,13 +313,53 @@ void zeta_sampler_close(struct zeta_sampler *sampler)
 {
     zeta_sampler_stop(sampler);
     for (uint32_t i = 0; i < sampler->stream_count; i++) {
-        struct zeta_sampler_stream *stream = &sampler->streams[i];
-
-        zeta_sampled_group_finish(&stream->group);
-        free(stream->raw);
+        zeta_sampled_group_finish(&sampler->streams[i].group);
+        free(sampler->streams[i].raw);
     }
     free(sampler->streams);
     *sampler = (struct zeta_sampler){0};
+}
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+int zeta_session_init(struct zeta_session *session, const char *device)
+{
+    if (zeta_child_init(&session->child) != ZETA_EXIT_OK ||
+        zeta_environment_init(&session->environment, session->is_shared) != ZETA_EXIT_OK ||
+        (session->has_modules &&
+         zeta_environment_want_modules(&session->environment, session->program != NULL) !=
+             ZETA_EXIT_OK))
+        return ZETA_EXIT_FAILED;
+    if (session->hidden)
+        (void)unsetenv(session->hidden);
+    if (zeta_device_list_init(&session->devices) != ZETA_EXIT_OK ||
+        zeta_device_list_find(&session->devices, device, &session->device) != ZETA_EXIT_OK ||
+        (session->program &&
+         zeta_environment_build(&session->environment, session->device->info.compute[0] != 0) !=
+             ZETA_EXIT_OK))
+        return ZETA_EXIT_FAILED;
+    session->variables = session->environment.variables;
+    return zeta_group_list_init(session->device->device, &session->groups);
+}
+
+int zeta_session_open(struct zeta_session *session, struct zeta_sampler_desc desc)
+{
+    int status;
+
+    desc.device = session->device;
+    status = zeta_sampler_open(&session->sampler, &desc);
+    if (status != ZETA_EXIT_OK && strcmp(session->device->info.device_class, "hardware") == 0)
+        zeta_plugin_list_suggest_software();
+    return status;
+}
+
+void zeta_session_finish(struct zeta_session *session)
+{
+    zeta_sampler_close(&session->sampler);
+    zeta_group_list_finish(&session->groups);
+    zeta_device_list_finish(&session->devices);
+    zeta_child_finish(&session->child);
+    zeta_environment_finish(&session->environment);
 }
 
 static uint64_t shorter(uint64_t a, uint64_t b)
@@ -380,7 +392,7 @@ static int read_until(struct zeta_session *session,
                       uint64_t patience_ns, bool *out_holds)
 {
     const uint64_t pause_ns =
-        shorter(pause_ns_of(session), zeta_sampler_period_ns(&session->sampler) / 2 + 100000);
+        shorter(pause_ns_of(session), longest_period_ns(&session->sampler) / 2 + 100000);
     const unsigned interrupts = session->child.interrupts;
 
     for (uint64_t waited_ns = 0;; waited_ns += pause_ns) {
@@ -407,7 +419,7 @@ static bool has_reached(const struct zeta_session *session, uint64_t device_tick
 
 static uint64_t patience(const struct zeta_session *session)
 {
-    return 3000000000 + 3 * zeta_sampler_period_ns(&session->sampler);
+    return 3000000000 + 3 * longest_period_ns(&session->sampler);
 }
 
 /*
@@ -416,7 +428,7 @@ static uint64_t patience(const struct zeta_session *session)
  */
 static uint64_t limit_ns(const struct zeta_session *session, uint64_t open_ns)
 {
-    const uint64_t period_ns = zeta_sampler_period_ns(&session->sampler);
+    const uint64_t period_ns = longest_period_ns(&session->sampler);
 
     if (session->program || session->for_ns == 0)
         return UINT64_MAX;
@@ -491,13 +503,6 @@ static int sample(struct zeta_session *session, uint64_t limit)
     }
     if (status == ZETA_EXIT_OK)
         status = wait_for_last_report(session, limit);
-    return status;
-}
-
-int zeta_session_opened(const struct zeta_session *session, int status)
-{
-    if (status != ZETA_EXIT_OK && strcmp(session->device->info.device_class, "hardware") == 0)
-        zeta_plugin_list_suggest_software();
     return status;
 }
 

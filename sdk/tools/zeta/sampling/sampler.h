@@ -26,16 +26,24 @@ struct zeta_sampler_stream {
 };
 
 /**
- * Who sees the raw reports of a stream before they become rows: whole reads, each of which can be
+ * Sees the raw reports of a stream before they become rows: whole reads, each of which can be
  * calculated by itself. On failure it printed why, and the sampling ends.
  */
 typedef int (*zeta_sampler_tap)(void *user, uint32_t stream, const uint8_t *raw, size_t bytes);
 
-/** Groups that are not sampled, and what who taps the reports needs. */
-struct zeta_sampler_more {
-    const zet_metric_group_handle_t *groups;
-    uint32_t count;
+/** What is sampled. Groups have their metrics, are of different domains and outlive the sampler. */
+struct zeta_sampler_desc {
+    const struct zeta_device_entry *device;
+    struct zeta_group_entry *const *groups;
+    uint32_t group_count;
+    uint64_t period_ns; /**< wanted; the one in use is in each stream's group */
+    bool has_period;    /**< it was asked for: one that is far from it is printed */
+    const zet_metric_group_handle_t
+        *more_groups; /**< activated and not sampled: those of tracers */
+    uint32_t more_count;
     size_t read_bytes; /**< largest wanted read, as far as few records allow; 0: any */
+    struct zeta_ip_profile *profile; /**< null, or takes the rows of the last group */
+    uint64_t ip_period_ns;           /**< of that group */
 };
 
 struct zeta_sampler {
@@ -50,20 +58,10 @@ struct zeta_sampler {
 };
 
 /**
- * Activates groups and opens a stream for each.
- *
- * @groups     with their metrics loaded, of domains that differ; must outlive the sampler
- * @period_ns  wanted; the one in use is in each stream's group
- * @more       null, or groups to activate beside those that are sampled, for a tracer, and the
- *             size of reads
- * @profile    null, or takes the rows of the last group, whose period is ip_period_ns
- *
- * On failure prints why. zeta_sampler_close ends it either way.
+ * Activates groups and opens a stream for each. On failure prints why. zeta_sampler_close ends it
+ * either way.
  */
-int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_device_entry *device,
-                      struct zeta_group_entry *const *groups, uint32_t group_count,
-                      uint64_t period_ns, struct zeta_ip_profile *profile, uint64_t ip_period_ns,
-                      const struct zeta_sampler_more *more);
+int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_sampler_desc *desc);
 
 /** Takes what has arrived on every stream until there is no more. On failure prints why. */
 int zeta_sampler_read(struct zeta_sampler *sampler);
@@ -86,15 +84,6 @@ int zeta_sampler_now(const struct zeta_sampler *sampler, uint64_t *out_device_ti
 /** How long the streams may be left alone without a loss, and without letting it show. */
 uint64_t zeta_sampler_pause_ns(const struct zeta_sampler *sampler);
 
-/**
- * Notes which groups are sampled with a period far from the wanted one. Periods come in steps,
- * often powers of two; only what is out of range is worth a word.
- */
-void zeta_sampler_print_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns);
-
-/** The longest period in use. */
-uint64_t zeta_sampler_period_ns(const struct zeta_sampler *sampler);
-
 /** Ends the streams and deactivates the groups. */
 void zeta_sampler_stop(struct zeta_sampler *sampler);
 
@@ -104,19 +93,26 @@ int zeta_sampler_settle(struct zeta_sampler *sampler);
 /** Stops if needed and frees everything, the groups' sums too. */
 void zeta_sampler_close(struct zeta_sampler *sampler);
 
+/** A run of a program, or a time without one, during which a device is sampled. */
 struct zeta_session {
-    struct zeta_child child;
-    struct zeta_sampler sampler; /**< open */
-    const struct zeta_device_entry *device;
-    char **program;   /**< null-terminated arguments; null: none */
-    char **variables; /**< the program's environment */
-    uint64_t for_ns;  /**< how long without a program; 0: until a signal */
-
+    /* Set before zeta_session_init(). */
+    char **program;     /**< null-terminated arguments; null: none */
+    bool is_shared;     /**< use the virtual devices that other processes use */
+    bool has_modules;   /**< the program shall write the images of its modules */
+    const char *hidden; /**< a variable that is for the program alone; null: none */
+    uint64_t for_ns;    /**< how long without a program; 0: until a signal */
     /** Called after each reading of the streams; on failure it printed why. Null: nothing to do. */
     int (*after_read)(void *user);
     void *user;
-    uint64_t
-        pause_limit_ns; /**< the longest time between two readings; 0: what the streams allow */
+    uint64_t pause_limit_ns; /**< longest time between two readings; 0: what the streams allow */
+
+    struct zeta_environment environment;
+    struct zeta_device_list devices;
+    const struct zeta_device_entry *device;
+    struct zeta_group_list groups; /**< of the device */
+    char **variables;              /**< the program's environment */
+    struct zeta_child child;
+    struct zeta_sampler sampler;
 
     uint64_t elapsed_ns; /**< of sampling */
     uint64_t cpu_ns;     /**< of this process, all threads, meanwhile */
@@ -124,10 +120,16 @@ struct zeta_session {
 };
 
 /**
- * How opening the sampler went: gives the status back. Where hardware refused, prints how to choose
- * the virtual GPU.
+ * Takes over the signals, prepares the program's environment and lists the groups of a device
+ * (null: the first one). On failure prints why. zeta_session_finish ends it either way.
  */
-int zeta_session_opened(const struct zeta_session *session, int status);
+int zeta_session_init(struct zeta_session *session, const char *device);
+
+/**
+ * Opens the sampler on the session's device, which the description need not name. On failure prints
+ * why, and where hardware refused, how to choose the virtual GPU.
+ */
+int zeta_session_open(struct zeta_session *session, struct zeta_sampler_desc desc);
 
 /**
  * Waits for the first report, runs the program, samples until its end and one report more. On
@@ -138,5 +140,7 @@ int zeta_session_run(struct zeta_session *session);
 
 /** Exit code for the shell: the program's own if it failed, else status. */
 int zeta_session_exit_code(const struct zeta_session *session, int status);
+
+void zeta_session_finish(struct zeta_session *session);
 
 #endif

@@ -473,8 +473,9 @@ static void check_stream(struct selftest *test, struct zeta_group_entry *entry)
     struct zeta_sampler sampler;
     char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     const uint64_t begin_ns = zeta_monotonic_ns();
-    int status =
-        zeta_sampler_open(&sampler, test->device, &entry, 1, test->period_ns, NULL, 0, NULL);
+    const struct zeta_sampler_desc desc = {
+        .device = test->device, .groups = &entry, .group_count = 1, .period_ns = test->period_ns};
+    int status = zeta_sampler_open(&sampler, &desc);
 
     if (status == ZETA_EXIT_OK)
         status = sample(test, &sampler);

@@ -80,10 +80,9 @@ static int set_json(void *target, char *path)
     return ZETA_EXIT_OK;
 }
 
-size_t zeta_sampling_options(struct zeta_stat_options *options,
-                             struct zeta_option out_table[ZETA_SAMPLING_OPTIONS])
+size_t zeta_sampling_options(struct zeta_stat_options *options, struct zeta_option *out_table)
 {
-    const struct zeta_option table[ZETA_SAMPLING_OPTIONS] = {
+    const struct zeta_option table[] = {
         {"device", 'd', ZETA_OPTION_TEXT, (void *)&options->device, NULL},
         {"group", 'g', ZETA_OPTION_OTHER, options, split_groups},
         {"period", 'p', ZETA_OPTION_DURATION, &options->period_ns, NULL},
@@ -93,33 +92,7 @@ size_t zeta_sampling_options(struct zeta_stat_options *options,
     };
 
     memcpy(out_table, table, sizeof(table));
-    return ZETA_SAMPLING_OPTIONS;
-}
-
-/* Samples of instruction pointers are shown as a profile; their sums would mean nothing. */
-static int check_profile(const struct zeta_stat_options *options)
-{
-    for (uint32_t i = 0; i < options->group_count; i++) {
-        if (strcmp(options->groups[i], ZETA_IP_GROUP) == 0)
-            return zeta_print_usage_error("-g " ZETA_IP_GROUP
-                                          " is the group of --ip; give --ip instead");
-    }
-    if (options->is_profile && options->output_is_csv && options->group_count > 0)
-        return zeta_print_usage_error("cannot write -g to %s: with --ip a .csv file contains the "
-                                      "profile alone; name a .json file",
-                                      options->output_path);
-    return ZETA_EXIT_OK;
-}
-
-/* Every pass has an end, and is of counters. */
-static int check_passes(const struct zeta_stat_options *options)
-{
-    if (options->has_passes && options->is_profile)
-        return zeta_print_usage_error(
-            "--replay-passes does not go with --ip, which profiles one run; leave out one of them");
-    if (options->has_passes && options->is_system_wide && !options->for_ns)
-        return zeta_print_usage_error("--replay-passes with -a needs --for, the time of each pass");
-    return ZETA_EXIT_OK;
+    return sizeof(table) / sizeof(table[0]);
 }
 
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command)
@@ -141,45 +114,56 @@ int zeta_stat_options_default(struct zeta_stat_options *options)
     char usual[] = DEFAULT_GROUP;
 
     options->has_period = options->period_ns != 0;
-    if (options->period_ns == 0)
+    options->ip_period_ns = options->has_period ? options->period_ns : DEFAULT_IP_PERIOD_NS;
+    if (!options->has_period)
         options->period_ns = DEFAULT_PERIOD_NS;
-    return options->group_count > 0 ? ZETA_EXIT_OK : split_groups(options, usual);
+    return options->group_count > 0 || options->is_profile ? ZETA_EXIT_OK
+                                                           : split_groups(options, usual);
 }
 
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments)
 {
-    struct zeta_option table[ZETA_OPTIONS_MAX] = {0};
-    size_t options_count = zeta_sampling_options(options, table);
+    struct zeta_option table[ZETA_OPTIONS_MAX] = {
+        {"output", 'o', ZETA_OPTION_OTHER, options, set_output},
+        {"json", 0, ZETA_OPTION_OTHER, options, set_json},
+        {"ip", 0, ZETA_OPTION_FLAG, &options->is_profile, NULL},
+        {"replay-passes", 0, ZETA_OPTION_FLAG, &options->has_passes, NULL},
+    };
+    const size_t options_count = 4 + zeta_sampling_options(options, table + 4);
     int first = 0;
     int status;
 
     *options = (struct zeta_stat_options){0};
-    table[options_count++] =
-        (struct zeta_option){"output", 'o', ZETA_OPTION_OTHER, options, set_output};
-    table[options_count++] = (struct zeta_option){"json", 0, ZETA_OPTION_OTHER, options, set_json};
-    table[options_count++] =
-        (struct zeta_option){"ip", 0, ZETA_OPTION_FLAG, &options->is_profile, NULL};
-    table[options_count++] =
-        (struct zeta_option){"replay-passes", 0, ZETA_OPTION_FLAG, &options->has_passes, NULL};
     status = zeta_options_read(table, options_count, true, count, arguments, &first);
     if (status != ZETA_EXIT_OK)
         return status;
     if (first < count)
         options->program = &arguments[first];
-    if (check_profile(options) != ZETA_EXIT_OK || check_passes(options) != ZETA_EXIT_OK ||
-        zeta_stat_options_check(options, "stat") != ZETA_EXIT_OK)
+    /* Samples of instruction pointers are shown as a profile; their sums would mean nothing. */
+    for (uint32_t i = 0; i < options->group_count; i++) {
+        if (strcmp(options->groups[i], ZETA_IP_GROUP) == 0)
+            return zeta_print_usage_error("-g " ZETA_IP_GROUP
+                                          " is the group of --ip; give --ip instead");
+    }
+    if (options->is_profile && options->output_is_csv && options->group_count > 0)
+        return zeta_print_usage_error("cannot write -g to %s: with --ip a .csv file contains the "
+                                      "profile alone; name a .json file",
+                                      options->output_path);
+    /* Every pass has an end, and is of counters. */
+    if (options->has_passes && options->is_profile)
+        return zeta_print_usage_error(
+            "--replay-passes does not go with --ip, which profiles one run; leave out one of them");
+    if (options->has_passes && options->is_system_wide && !options->for_ns)
+        return zeta_print_usage_error("--replay-passes with -a needs --for, the time of each pass");
+    if (zeta_stat_options_check(options, "stat") != ZETA_EXIT_OK)
         return ZETA_EXIT_USAGE;
-    options->ip_period_ns = options->period_ns ? options->period_ns : DEFAULT_IP_PERIOD_NS;
-    if (!options->is_profile)
-        return zeta_stat_options_default(options);
-    options->has_period = options->period_ns != 0;
-    if (options->period_ns == 0)
-        options->period_ns = DEFAULT_PERIOD_NS;
-    if (options->group_count == ZETA_STAT_MAX_GROUPS)
+    if (options->is_profile && options->group_count == ZETA_STAT_MAX_GROUPS)
         return zeta_print_usage_error("-g names more than %d groups with --ip",
                                       ZETA_STAT_MAX_GROUPS - 1);
-    options->groups[options->group_count++] = ZETA_IP_GROUP;
-    return ZETA_EXIT_OK;
+    status = zeta_stat_options_default(options);
+    if (options->is_profile)
+        options->groups[options->group_count++] = ZETA_IP_GROUP;
+    return status;
 }
 
 void zeta_stat_options_finish(struct zeta_stat_options *options)
@@ -188,56 +172,28 @@ void zeta_stat_options_finish(struct zeta_stat_options *options)
     *options = (struct zeta_stat_options){0};
 }
 
-/* Which groups are sampled together, and which in a further run of the program. */
-struct passes {
-    uint32_t counts[ZETA_STAT_MAX_GROUPS]; /* groups of each pass */
-    uint32_t count;
+/* Everything of one run. */
+struct run {
+    struct zeta_stat_options options;
+    struct zeta_session session;
+    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS]; /* one pass after the other */
+    uint32_t counts[ZETA_STAT_MAX_GROUPS];                 /* groups of each pass */
+    uint32_t pass_count;
+    struct zeta_sampler done[ZETA_STAT_MAX_GROUPS]; /* of the passes that are over */
+    uint32_t done_count;
+    uint64_t elapsed_ns; /* of all passes */
+    uint64_t cpu_ns;
+    struct zeta_ip_profile profile; /* of --ip */
+    FILE *output;                   /* of -o */
+    FILE *json;                     /* of --json */
 };
 
-/* Moves the entries into the order of their handles. */
-static void reorder(struct zeta_group_entry **groups, const zet_metric_group_handle_t *handles,
-                    uint32_t count)
+static int refuse_passes(const struct run *run)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = i;
+    const struct zeta_group_entry *late = run->groups[run->counts[0]];
 
-        while (at + 1 < count && groups[at]->group != handles[i])
-            at++;
-        for (; at > i; at--) {
-            struct zeta_group_entry *entry = groups[at];
-
-            groups[at] = groups[at - 1];
-            groups[at - 1] = entry;
-        }
-    }
-}
-
-static int sort_into_passes(const struct zeta_device_entry *device,
-                            struct zeta_group_entry **groups, uint32_t count,
-                            struct passes *out_passes)
-{
-    zet_metric_group_handle_t handles[ZETA_STAT_MAX_GROUPS];
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    *out_passes = (struct passes){0};
-    for (uint32_t i = 0; i < count; i++)
-        handles[i] = groups[i]->group;
-    result = zetDeviceGetConcurrentMetricGroupsExp(device->device, count, handles,
-                                                   out_passes->counts, &out_passes->count);
-    if (result != ZE_RESULT_SUCCESS)
-        return zeta_print_refusal(result, "cannot find out which groups of %s go together",
-                                  device->properties.name);
-    reorder(groups, handles, count);
-    return ZETA_EXIT_OK;
-}
-
-static int refuse_passes(const struct zeta_device_entry *device,
-                         struct zeta_group_entry *const *groups, const struct passes *passes)
-{
-    const struct zeta_group_entry *late = groups[passes->counts[0]];
-
-    for (uint32_t i = 0; i < passes->counts[0]; i++) {
-        const struct zeta_group_entry *other = groups[i];
+    for (uint32_t i = 0; i < run->counts[0]; i++) {
+        const struct zeta_group_entry *other = run->groups[i];
 
         if (other->properties.domain == late->properties.domain)
             return zeta_print_failure(
@@ -248,58 +204,59 @@ static int refuse_passes(const struct zeta_device_entry *device,
     }
     return zeta_print_failure("%s cannot count %s together with the other groups; run the program "
                               "%u times with --replay-passes",
-                              device->properties.name, late->properties.name, passes->count);
+                              run->session.device->properties.name, late->properties.name,
+                              run->pass_count);
 }
-
-/* Everything of one run. */
-struct run {
-    struct zeta_stat_options options;
-    struct zeta_environment environment;
-    struct zeta_session session;
-    struct zeta_device_list devices;
-    struct zeta_group_list group_list;
-    struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
-    struct passes passes;
-    struct zeta_sampler done[ZETA_STAT_MAX_GROUPS]; /* of the passes that are over */
-    uint32_t done_count;
-    uint64_t elapsed_ns; /* of all passes */
-    uint64_t cpu_ns;
-    struct zeta_ip_profile profile; /* of --ip */
-    FILE *output;                   /* of -o */
-    FILE *json;                     /* of --json */
-};
 
 /* The profile's group is a domain of its own, and stays the last one. */
 static int plan_passes(struct run *run)
 {
-    const uint32_t profiles = run->options.is_profile ? 1 : 0;
-    const uint32_t count = run->options.group_count - profiles;
-    int status = ZETA_EXIT_OK;
+    const struct zeta_device_entry *device = run->session.device;
+    const uint32_t count = run->options.group_count - run->options.is_profile;
+    zet_metric_group_handle_t handles[ZETA_STAT_MAX_GROUPS];
 
-    run->passes = (struct passes){.count = 1};
-    if (count > 0)
-        status = sort_into_passes(run->session.device, run->groups, count, &run->passes);
-    if (status == ZETA_EXIT_OK && run->passes.count > 1 && !run->options.has_passes)
-        status = refuse_passes(run->session.device, run->groups, &run->passes);
-    run->passes.counts[0] += profiles;
-    return status;
+    run->pass_count = 1;
+    for (uint32_t i = 0; i < count; i++)
+        handles[i] = run->groups[i]->group;
+    if (count > 0) {
+        const ze_result_t result = zetDeviceGetConcurrentMetricGroupsExp(
+            device->device, count, handles, run->counts, &run->pass_count);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_print_refusal(result, "cannot find out which groups of %s go together",
+                                      device->properties.name);
+    }
+    /* The entries come into the order of the handles. */
+    for (uint32_t i = 0; i < count; i++) {
+        struct zeta_group_entry *entry = run->groups[i];
+        uint32_t at = i;
+
+        while (at + 1 < count && run->groups[at]->group != handles[i])
+            at++;
+        run->groups[i] = run->groups[at];
+        run->groups[at] = entry;
+    }
+    if (run->pass_count > 1 && !run->options.has_passes)
+        return refuse_passes(run);
+    run->counts[0] += run->options.is_profile;
+    return ZETA_EXIT_OK;
 }
 
-static int open_pass(struct run *run, uint32_t pass)
+static int open_pass(struct run *run)
 {
     uint32_t first = 0;
 
-    for (uint32_t i = 0; i < pass; i++)
-        first += run->passes.counts[i];
-    const int status = zeta_session_opened(
-        &run->session,
-        zeta_sampler_open(&run->session.sampler, run->session.device, run->groups + first,
-                          run->passes.counts[pass], run->options.period_ns,
-                          run->options.is_profile ? &run->profile : NULL, run->options.ip_period_ns,
-                          NULL));
-    if (status == ZETA_EXIT_OK && run->options.has_period)
-        zeta_sampler_print_periods(&run->session.sampler, run->options.period_ns);
-    return status;
+    for (uint32_t i = 0; i < run->done_count; i++)
+        first += run->counts[i];
+    return zeta_session_open(&run->session,
+                             (struct zeta_sampler_desc){
+                                 .groups = run->groups + first,
+                                 .group_count = run->counts[run->done_count],
+                                 .period_ns = run->options.period_ns,
+                                 .has_period = run->options.has_period,
+                                 .profile = run->options.is_profile ? &run->profile : NULL,
+                                 .ip_period_ns = run->options.ip_period_ns,
+                             });
 }
 
 /* Everything that can be wrong is found here, before the program runs. */
@@ -308,31 +265,24 @@ static int prepare(struct run *run)
     const struct zeta_stat_options *options = &run->options;
     struct zeta_session *session = &run->session;
 
+    session->program = options->program;
+    /* A program of ours on a fresh virtual device: no other work is in the figures. */
+    session->is_shared = options->is_shared || options->is_system_wide;
+    session->has_modules = options->is_profile;
+    session->for_ns = options->for_ns;
     if ((options->output_path &&
          zeta_output_open(options->output_path, &run->output) != ZETA_EXIT_OK) ||
         (options->json_path && zeta_output_open(options->json_path, &run->json) != ZETA_EXIT_OK) ||
-        zeta_child_init(&session->child) != ZETA_EXIT_OK ||
-        /* A program of ours on a fresh virtual device: no other work is in the figures. */
-        zeta_environment_init(&run->environment, options->is_shared || options->is_system_wide) !=
-            ZETA_EXIT_OK ||
-        (options->is_profile && zeta_environment_want_modules(
-                                    &run->environment, options->program != NULL) != ZETA_EXIT_OK))
-        return ZETA_EXIT_FAILED;
-    if (zeta_device_list_init(&run->devices) != ZETA_EXIT_OK ||
-        zeta_device_list_find(&run->devices, options->device, &session->device) != ZETA_EXIT_OK ||
-        (options->program &&
-         zeta_environment_build(&run->environment, session->device->info.compute[0] != 0) !=
-             ZETA_EXIT_OK) ||
-        zeta_group_list_init(session->device->device, &run->group_list) != ZETA_EXIT_OK ||
-        zeta_group_choose_any(&run->group_list, session->device, options->groups,
+        zeta_session_init(session, options->device) != ZETA_EXIT_OK ||
+        zeta_group_choose_any(&session->groups, session->device, options->groups,
                               options->group_count, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
                               run->groups) != ZETA_EXIT_OK ||
-        plan_passes(run) != ZETA_EXIT_OK)
+        plan_passes(run) != ZETA_EXIT_OK ||
+        (options->is_profile &&
+         zeta_ip_profile_init(&run->profile, run->groups[options->group_count - 1]) !=
+             ZETA_EXIT_OK))
         return ZETA_EXIT_FAILED;
-    if (options->is_profile &&
-        zeta_ip_profile_init(&run->profile, run->groups[options->group_count - 1]) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-    return open_pass(run, 0);
+    return open_pass(run);
 }
 
 static int write_results(struct run *run)
@@ -360,9 +310,6 @@ static int write_results(struct run *run)
     if (run->options.is_profile) {
         report.profile = &run->profile;
         report.profile_group = groups[--report.group_count];
-        if (zeta_ip_profile_resolve(&run->profile, zeta_environment_modules(&run->environment)) !=
-            ZETA_EXIT_OK)
-            return ZETA_EXIT_FAILED;
     }
     if (!run->output) {
         const struct zeta_stat_style style = zeta_stat_style_of(stderr);
@@ -394,17 +341,6 @@ static int write_results(struct run *run)
     return ZETA_EXIT_OK;
 }
 
-static int close_outputs(struct run *run)
-{
-    int status = ZETA_EXIT_OK;
-
-    if (run->output)
-        status = zeta_output_close(run->output, run->options.output_path);
-    if (run->json && zeta_output_close(run->json, run->options.json_path) != ZETA_EXIT_OK)
-        status = ZETA_EXIT_FAILED;
-    return status;
-}
-
 /* One run of the program with the streams that are open; keeps what they gave. */
 static int execute_pass(struct run *run)
 {
@@ -422,39 +358,35 @@ static int execute_pass(struct run *run)
     return status;
 }
 
-/* False when the program failed or a signal asked to end: then it is not run again. */
-static bool wants_more(const struct run *run, int status)
-{
-    return status == ZETA_EXIT_OK && run->done_count < run->passes.count &&
-           run->session.child.interrupts == 0 &&
-           zeta_session_exit_code(&run->session, status) == ZETA_EXIT_OK;
-}
-
 /* Gives the program's exit code if it ran and its results are written, else why not. */
 static int execute(struct run *run)
 {
+    struct zeta_session *session = &run->session;
     int status = execute_pass(run);
 
-    while (wants_more(run, status)) {
-        zeta_child_again(&run->session.child);
-        run->session.was_started = false;
-        status = open_pass(run, run->done_count);
+    /* A program that failed, or that a signal asked to end, is not run again. */
+    while (status == ZETA_EXIT_OK && run->done_count < run->pass_count &&
+           session->child.interrupts == 0 &&
+           zeta_session_exit_code(session, status) == ZETA_EXIT_OK) {
+        zeta_child_again(&session->child);
+        session->was_started = false;
+        status = open_pass(run);
         if (status == ZETA_EXIT_OK)
             status = execute_pass(run);
     }
     if (run->done_count == 0)
         return status;
-    if (run->done_count < run->passes.count)
+    if (run->done_count < run->pass_count)
         zeta_print_note("zeta ran only %u of %u passes; the groups of the others are missing",
-                        run->done_count, run->passes.count);
+                        run->done_count, run->pass_count);
     if (run->options.is_profile &&
-        zeta_ip_profile_resolve(&run->profile, zeta_environment_modules(&run->environment)) !=
+        zeta_ip_profile_resolve(&run->profile, zeta_environment_modules(&session->environment)) !=
             ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     /* What was sampled before a failure is worth showing. */
     if (write_results(run) != ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
-    return zeta_session_exit_code(&run->session, status);
+    return zeta_session_exit_code(session, status);
 }
 
 int zeta_stat(int count, char **arguments)
@@ -464,22 +396,18 @@ int zeta_stat(int count, char **arguments)
 
     if (status == ZETA_EXIT_OK)
         status = prepare(&run);
-    if (status == ZETA_EXIT_OK) {
-        run.session.program = run.options.program;
-        run.session.variables = run.environment.variables;
-        run.session.for_ns = run.options.for_ns;
+    if (status == ZETA_EXIT_OK)
         status = execute(&run);
-    }
-    if (close_outputs(&run) != ZETA_EXIT_OK && status == ZETA_EXIT_OK)
+    if (zeta_output_close(run.output, run.options.output_path) != ZETA_EXIT_OK &&
+        status == ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
-    zeta_sampler_close(&run.session.sampler);
+    if (zeta_output_close(run.json, run.options.json_path) != ZETA_EXIT_OK &&
+        status == ZETA_EXIT_OK)
+        status = ZETA_EXIT_FAILED;
     while (run.done_count > 0)
         zeta_sampler_close(&run.done[--run.done_count]);
     zeta_ip_profile_finish(&run.profile);
-    zeta_group_list_finish(&run.group_list);
-    zeta_device_list_finish(&run.devices);
-    zeta_child_finish(&run.session.child);
-    zeta_environment_finish(&run.environment);
+    zeta_session_finish(&run.session);
     zeta_stat_options_finish(&run.options);
     return status;
 }

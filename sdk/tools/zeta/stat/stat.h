@@ -47,11 +47,8 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
  */
 int zeta_stat_add_groups(const char *option, char *text, const char **names, uint32_t *io_count);
 
-enum { ZETA_SAMPLING_OPTIONS = 6 };
-
-/** Options of every command that samples, for zeta_options_read(). Gives their number. */
-size_t zeta_sampling_options(struct zeta_stat_options *options,
-                             struct zeta_option out_table[ZETA_SAMPLING_OPTIONS]);
+/** Adds the options of every command that samples to a table. Gives their number. */
+size_t zeta_sampling_options(struct zeta_stat_options *options, struct zeta_option *out_table);
 
 /** Checks the options together, in the name of a command. Prints what is wrong. */
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command);
@@ -105,8 +102,6 @@ void zeta_stat_report_write_csv(const struct zeta_stat_report *report, FILE *fil
 
 /** Schema "zeta.stat/1". The caller releases it; null without memory. */
 struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *report);
-
-struct json_object;
 
 /**
  * Writes tables of kernels and of the lines with the most samples, or of addresses where nothing

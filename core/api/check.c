@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "core/api/chain.h"
 #include "core/util/error.h"
 
 ze_result_t zeta_check_ready(const char *function)
@@ -38,6 +39,18 @@ ze_result_t zeta_check_enum(const char *function, const char *parameter, uint32_
 ze_result_t zeta_check_relation(const char *function, ze_result_t result, const char *sentence)
 {
     return zeta_error(result, "%s: %s", function, sentence);
+}
+
+ze_result_t zeta_check_chain(const char *function, const void *next)
+{
+    struct zeta_chain chain = zeta_chain_begin(next);
+    uint32_t stype = 0;
+
+    if (!zeta_chain_next(&chain, &stype))
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "%s: the parameter struct of type 0x%x is not supported here", function,
+                      stype);
 }
 
 ze_result_t zeta_check_unsupported(const char *function, const char *why)

@@ -41,7 +41,23 @@ ze_result_t zeta_check_enum(const char *function, const char *parameter, uint32_
 /** result, with the sentence of the model about the relation of arguments that does not hold. */
 ze_result_t zeta_check_relation(const char *function, ze_result_t result, const char *sentence);
 
+/** UNSUPPORTED_FEATURE if a chain holds a struct, SUCCESS for none. */
+ze_result_t zeta_check_chain(const char *function, const void *next);
+
 /** UNSUPPORTED_FEATURE, with the reason of core/api/unsupported.yaml. Both are static strings. */
 ze_result_t zeta_check_unsupported(const char *function, const char *why);
+
+/**
+ * Implements a getter: impl_<function> gives a value that follows from the object of its handle,
+ * an expression of self.
+ */
+#define ZETA_GETTER(function, handle_type, object_type, value_type, value)                         \
+    ze_result_t ZE_APICALL impl_##function(handle_type handle, value_type *out_value)              \
+    {                                                                                              \
+        const struct object_type *self = (const struct object_type *)handle;                       \
+                                                                                                   \
+        *out_value = (value_type)(value);                                                          \
+        return ZE_RESULT_SUCCESS;                                                                  \
+    }
 
 #endif

@@ -29,31 +29,6 @@ static struct zeta_signal *signal_of(struct zeta_event *event)
     return event->counter ? &event->counter->core->signal : &event->cell->signal;
 }
 
-void zeta_event_init(struct zeta_event *event, struct zeta_context *context,
-                     struct zeta_event_pool *pool, struct zeta_device *device)
-{
-    event->cell = &event->own;
-    event->context = context;
-    event->pool = pool;
-    event->plain = (struct zeta_plugin_event){.event = event, .value = ZETA_VALUE_NONE};
-    atomic_store(&event->device, device);
-}
-
-ze_result_t zeta_event_make_counted(struct zeta_event *event)
-{
-    struct zeta_counter_memory *memory = event->share ? zeta_share_counter(event->share) : NULL;
-    ze_result_t result = zeta_counter_create(memory, &event->counter);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    /* A wait before the first signal waits for that one. */
-    if (zeta_counter_newest(event->counter) == 0)
-        zeta_counter_reserve(event->counter);
-    atomic_fetch_or(&event->special,
-                    (uint32_t)ZETA_EVENT_COUNTED | (event->share ? ZETA_EVENT_SHARED : 0u));
-    return ZE_RESULT_SUCCESS;
-}
-
 /* ---------------------------------------------------------------- state */
 
 /* True if the process that would signal the event has ended. */

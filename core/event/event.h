@@ -211,13 +211,6 @@ ze_result_t zeta_event_times(struct zeta_event *event, uint64_t value,
 ze_result_t zeta_event_work(struct zeta_event *event, uint64_t value,
                             struct zeta_work_times **out_times);
 
-/** Fills what every new event has. count of references: pool or context is pinned already. */
-void zeta_event_init(struct zeta_event *event, struct zeta_context *context,
-                     struct zeta_event_pool *pool, struct zeta_device *device);
-
-/** Makes a new event counter based. Errors: OUT_OF_HOST_MEMORY. */
-ze_result_t zeta_event_make_counted(struct zeta_event *event);
-
 /**
  * A counter based event of the library's own, which its creator retires. Errors:
  * OUT_OF_HOST_MEMORY, INVALID_NULL_HANDLE.

@@ -5,6 +5,7 @@
 #include <zeta/clock.h>
 
 #include "core/api/chain.h"
+#include "core/api/check.h"
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/plugin/host.h"
@@ -32,6 +33,43 @@ static void finish_event(void *object)
 
 ZETA_OBJECT_FINISHER(ZETA_KIND_EVENT, finish_event)
 ZETA_OBJECT_FINISHER(ZETA_KIND_EVENT_POOL, finish_pool)
+
+/* An event of a pool, or without one (NULL). */
+static ze_result_t create_event(struct zeta_context *context, struct zeta_event_pool *pool,
+                                struct zeta_device *device, struct zeta_event **out_event)
+{
+    void *object = NULL;
+    ze_result_t result = zeta_object_create_in(pool ? (void *)pool : (void *)context,
+                                               pool ? ZETA_KIND_EVENT_POOL : ZETA_KIND_CONTEXT,
+                                               ZETA_KIND_EVENT, sizeof(struct zeta_event), &object);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct zeta_event *event = object;
+    event->cell = &event->own;
+    event->context = context;
+    event->pool = pool;
+    event->plain = (struct zeta_plugin_event){.event = event, .value = ZETA_VALUE_NONE};
+    atomic_store(&event->device, device);
+    *out_event = event;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Makes a new event counter based. */
+static ze_result_t make_counted(struct zeta_event *event)
+{
+    struct zeta_counter_memory *memory = event->share ? zeta_share_counter(event->share) : NULL;
+    ze_result_t result = zeta_counter_create(memory, &event->counter);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    /* A wait before the first signal waits for that one. */
+    if (zeta_counter_newest(event->counter) == 0)
+        zeta_counter_reserve(event->counter);
+    atomic_fetch_or(&event->special,
+                    (uint32_t)ZETA_EVENT_COUNTED | (event->share ? ZETA_EVENT_SHARED : 0u));
+    return ZE_RESULT_SUCCESS;
+}
 
 static struct zeta_device *first_device(const struct zeta_context *context, uint32_t count,
                                         ze_device_handle_t *devices)
@@ -153,19 +191,10 @@ ze_result_t ZE_APICALL impl_zeEventPoolCloseIpcHandle(ze_event_pool_handle_t hEv
                                "hEventPool");
 }
 
-ze_result_t ZE_APICALL impl_zeEventPoolGetContextHandle(ze_event_pool_handle_t hEventPool,
-                                                        ze_context_handle_t *phContext)
-{
-    *phContext = (ze_context_handle_t)((const struct zeta_event_pool *)hEventPool)->context;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeEventPoolGetFlags(ze_event_pool_handle_t hEventPool,
-                                                ze_event_pool_flags_t *pFlags)
-{
-    *pFlags = ((const struct zeta_event_pool *)hEventPool)->flags;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeEventPoolGetContextHandle, ze_event_pool_handle_t, zeta_event_pool,
+            ze_context_handle_t, self->context)
+ZETA_GETTER(zeEventPoolGetFlags, ze_event_pool_handle_t, zeta_event_pool, ze_event_pool_flags_t,
+            self->flags)
 
 ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
                                           const ze_event_desc_t *desc, ze_event_handle_t *phEvent)
@@ -173,7 +202,7 @@ ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
     struct zeta_event_pool *pool = (struct zeta_event_pool *)hEventPool;
     const ze_event_sync_mode_desc_t *mode = zeta_chain_find(
         desc->pNext, ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC, sizeof(ze_event_sync_mode_desc_t));
-    void *object = NULL;
+    struct zeta_event *event = NULL;
 
     if (desc->index >= pool->count)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -183,12 +212,9 @@ ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
     if (mode && (mode->syncModeFlags & ZE_EVENT_SYNC_MODE_FLAG_EXTERNAL_INTERRUPT_WAIT))
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "event %u: there are no external interrupts to wait for", desc->index);
-    ze_result_t result = zeta_object_create_in(pool, ZETA_KIND_EVENT_POOL, ZETA_KIND_EVENT,
-                                               sizeof(struct zeta_event), &object);
+    ze_result_t result = create_event(pool->context, pool, pool->device, &event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct zeta_event *event = object;
-    zeta_event_init(event, pool->context, pool, pool->device);
     event->index = desc->index;
     event->signal_scope = desc->signal;
     event->wait_scope = desc->wait;
@@ -199,9 +225,9 @@ ze_result_t ZE_APICALL impl_zeEventCreate(ze_event_pool_handle_t hEventPool,
         atomic_store(&event->special, ZETA_EVENT_SHARED);
     }
     if (pool->is_counted)
-        result = zeta_event_make_counted(event);
+        result = make_counted(event);
     if (result == ZE_RESULT_SUCCESS)
-        *phEvent = object;
+        *phEvent = (ze_event_handle_t)event;
     else
         zeta_object_discard(event);
     return result;
@@ -214,28 +240,14 @@ ze_result_t ZE_APICALL impl_zeEventDestroy(ze_event_handle_t hEvent)
 
 /* ---------------------------------------------------------------- counter based events */
 
-static ze_result_t new_counted(struct zeta_context *context, struct zeta_device *device,
-                               struct zeta_event **out_event)
-{
-    void *object = NULL;
-
-    ze_result_t result = zeta_object_create_in(context, ZETA_KIND_CONTEXT, ZETA_KIND_EVENT,
-                                               sizeof(struct zeta_event), &object);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    zeta_event_init(object, context, NULL, device);
-    *out_event = object;
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_event_create_own(struct zeta_context *context, struct zeta_event **out_event)
 {
     struct zeta_event *event = NULL;
-    ze_result_t result = new_counted(context, NULL, &event);
+    ze_result_t result = create_event(context, NULL, NULL, &event);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_event_make_counted(event);
+    result = make_counted(event);
     if (result == ZE_RESULT_SUCCESS)
         *out_event = event;
     else
@@ -269,7 +281,7 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedCreate(ze_context_handle_t hConte
                           "ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP, which includes it");
     ze_result_t result = zeta_context_check_device(context, device);
     if (result == ZE_RESULT_SUCCESS)
-        result = new_counted(context, device, &event);
+        result = create_event(context, NULL, device, &event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     event->signal_scope = desc->signal;
@@ -284,7 +296,7 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedCreate(ze_context_handle_t hConte
     if (result == ZE_RESULT_SUCCESS && (desc->flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC))
         result = zeta_share_create(ZETA_SHARE_COUNTER, 1, desc->flags, &event->share);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_event_make_counted(event);
+        result = make_counted(event);
     if (result != ZE_RESULT_SUCCESS) {
         zeta_object_discard(event);
         return result;
@@ -316,13 +328,13 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedOpenIpcHandle(
     const struct zeta_driver *driver = context->driver;
     struct zeta_event *event = NULL;
     ze_result_t result =
-        new_counted(context, driver->device_count > 0 ? driver->devices[0] : NULL, &event);
+        create_event(context, NULL, driver->device_count > 0 ? driver->devices[0] : NULL, &event);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = zeta_share_open(ZETA_SHARE_COUNTER, hIpc.data, &event->share);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_event_make_counted(event);
+        result = make_counted(event);
     if (result != ZE_RESULT_SUCCESS) {
         zeta_object_discard(event);
         return result;
@@ -385,26 +397,20 @@ ze_result_t ZE_APICALL impl_zeEventHostSignal(ze_event_handle_t hEvent)
 {
     struct zeta_event *event = (struct zeta_event *)hEvent;
 
-    /* Signalling uses the context, which the reference keeps. */
-    if (!zeta_object_pin(event, ZETA_KIND_EVENT))
-        return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventHostSignal", "hEvent");
     ze_result_t result = refuse_counted(event, "signalled by the host");
+
     if (result == ZE_RESULT_SUCCESS)
         zeta_event_signal_now(&event->plain);
-    zeta_object_unpin(event);
     return result;
 }
 
 ze_result_t ZE_APICALL impl_zeEventHostReset(ze_event_handle_t hEvent)
 {
     struct zeta_event *event = (struct zeta_event *)hEvent;
-
-    if (!zeta_object_pin(event, ZETA_KIND_EVENT))
-        return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventHostReset", "hEvent");
     ze_result_t result = refuse_counted(event, "reset");
+
     if (result == ZE_RESULT_SUCCESS)
         zeta_event_reset(event);
-    zeta_object_unpin(event);
     return result;
 }
 
@@ -424,47 +430,23 @@ ze_result_t ZE_APICALL impl_zeEventHostSynchronize(ze_event_handle_t hEvent, uin
 {
     struct zeta_event *event = (struct zeta_event *)hEvent;
 
-    if (!zeta_object_pin(event, ZETA_KIND_EVENT))
-        return zeta_object_explain(hEvent, ZETA_KIND_EVENT, "zeEventHostSynchronize", "hEvent");
-    ze_result_t result =
-        atomic_load(&event->special) & ZETA_EVENT_CAPTURED
-            ? zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
-                         "the event is signalled by commands that are recorded into a graph and do "
-                         "not run now")
-            : zeta_event_wait(event, timeout);
-    zeta_object_unpin(event);
-    return result;
+    if (atomic_load(&event->special) & ZETA_EVENT_CAPTURED)
+        return zeta_error(
+            ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
+            "the event is signalled by commands that are recorded into a graph and do "
+            "not run now");
+    return zeta_event_wait(event, timeout);
 }
 
 /* ---------------------------------------------------------------- getters */
 
-ze_result_t ZE_APICALL impl_zeEventGetEventPool(ze_event_handle_t hEvent,
-                                                ze_event_pool_handle_t *phEventPool)
-{
-    *phEventPool = (ze_event_pool_handle_t)((const struct zeta_event *)hEvent)->pool;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeEventGetSignalScope(ze_event_handle_t hEvent,
-                                                  ze_event_scope_flags_t *pSignalScope)
-{
-    *pSignalScope = ((const struct zeta_event *)hEvent)->signal_scope;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeEventGetWaitScope(ze_event_handle_t hEvent,
-                                                ze_event_scope_flags_t *pWaitScope)
-{
-    *pWaitScope = ((const struct zeta_event *)hEvent)->wait_scope;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeEventGetCounterBasedFlags(ze_event_handle_t hEvent,
-                                                        ze_event_counter_based_flags_t *pFlags)
-{
-    *pFlags = ((const struct zeta_event *)hEvent)->counter_flags;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeEventGetEventPool, ze_event_handle_t, zeta_event, ze_event_pool_handle_t, self->pool)
+ZETA_GETTER(zeEventGetSignalScope, ze_event_handle_t, zeta_event, ze_event_scope_flags_t,
+            self->signal_scope)
+ZETA_GETTER(zeEventGetWaitScope, ze_event_handle_t, zeta_event, ze_event_scope_flags_t,
+            self->wait_scope)
+ZETA_GETTER(zeEventGetCounterBasedFlags, ze_event_handle_t, zeta_event,
+            ze_event_counter_based_flags_t, self->counter_flags)
 
 /* ---------------------------------------------------------------- times */
 

@@ -1,7 +1,4 @@
 /* Copies, fills, barriers, events and times in a command list. */
-#include <string.h>
-
-#include "core/api/chain.h"
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/list/list.h"
@@ -10,51 +7,28 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-ze_result_t zeta_append_refuse_parameters(const void *next)
-{
-    struct zeta_chain chain = zeta_chain_begin(next);
-    uint32_t stype = 0;
-
-    if (!zeta_chain_next(&chain, &stype))
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "the parameter struct of type 0x%x is not supported here", stype);
-}
-
 /* Also where there is nothing to copy: the waits and the signal remain. */
 static const struct zeta_plugin_command barrier = {.type = ZETA_PLUGIN_COMMAND_BARRIER};
-
-static ze_result_t append_copy(ze_command_list_handle_t list, void *target, const void *source,
-                               size_t size, ze_event_handle_t signal, uint32_t wait_count,
-                               ze_event_handle_t *waits)
-{
-    const struct zeta_plugin_command copy = {
-        .type = ZETA_PLUGIN_COMMAND_COPY,
-        .u.copy = {.target = target, .source = source, .size_bytes = size}};
-
-    return zeta_append_one((struct zeta_command_list *)list, size > 0 ? &copy : &barrier, signal,
-                           wait_count, waits);
-}
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopy(
     ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    return append_copy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents,
-                       phWaitEvents);
+    const struct zeta_plugin_command copy = {
+        .type = ZETA_PLUGIN_COMMAND_COPY,
+        .u.copy = {.target = dstptr, .source = srcptr, .size_bytes = size}};
+
+    return zeta_append_one((struct zeta_command_list *)hCommandList, size > 0 ? &copy : &barrier,
+                           hSignalEvent, numWaitEvents, phWaitEvents);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyWithParameters(
     ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
-    const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    const void *pNext ZETA_UNUSED, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return append_copy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents,
-                       phWaitEvents);
+    return impl_zeCommandListAppendMemoryCopy(hCommandList, dstptr, srcptr, size, hSignalEvent,
+                                              numWaitEvents, phWaitEvents);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyFromContext(
@@ -69,17 +43,21 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyFromContext(
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "the source context is of driver %s, the command list of driver %s",
                           source->name, list->context->driver->name);
-    return append_copy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents,
-                       phWaitEvents);
+    return impl_zeCommandListAppendMemoryCopy(hCommandList, dstptr, srcptr, size, hSignalEvent,
+                                              numWaitEvents, phWaitEvents);
 }
 
-static ze_result_t append_fill(ze_command_list_handle_t handle, void *target, const void *pattern,
-                               size_t pattern_size, size_t size, ze_event_handle_t signal,
-                               uint32_t wait_count, ze_event_handle_t *waits)
+ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList,
+                                                          void *ptr, const void *pattern,
+                                                          size_t pattern_size, size_t size,
+                                                          ze_event_handle_t hSignalEvent,
+                                                          uint32_t numWaitEvents,
+                                                          ze_event_handle_t *phWaitEvents)
 {
-    struct zeta_command_list *list = (struct zeta_command_list *)handle;
-    struct zeta_plugin_command *command = NULL;
-    const void *copy = NULL;
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_plugin_command command = {
+        .type = ZETA_PLUGIN_COMMAND_FILL,
+        .u.fill = {.target = ptr, .pattern_bytes = pattern_size, .size_bytes = size}};
     struct zeta_append append;
 
     if (list->max_fill_bytes == 0)
@@ -91,110 +69,44 @@ static ze_result_t append_fill(ze_command_list_handle_t handle, void *target, co
         return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
                           "a pattern of %zu bytes: powers of two up to %u are possible",
                           pattern_size, list->max_fill_bytes);
-    if ((uintptr_t)target % pattern_size != 0)
+    if ((uintptr_t)ptr % pattern_size != 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
-                          "%p is not aligned to the %zu bytes of the pattern", target,
-                          pattern_size);
+                          "%p is not aligned to the %zu bytes of the pattern", ptr, pattern_size);
     if (size == 0)
-        return zeta_append_one(list, &barrier, signal, wait_count, waits);
+        return zeta_append_one(list, &barrier, hSignalEvent, numWaitEvents, phWaitEvents);
     ze_result_t result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_command_buffer_copy(append.buffer, pattern, pattern_size, &copy);
+    result =
+        zeta_command_buffer_copy(append.buffer, pattern, pattern_size, &command.u.fill.pattern);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_FILL, &command);
-    if (result == ZE_RESULT_SUCCESS) {
-        command->u.fill = (struct zeta_plugin_fill){
-            .target = target, .pattern = copy, .pattern_bytes = pattern_size, .size_bytes = size};
-        result = zeta_append_events(&append, command, signal, wait_count, waits);
-    }
+        result = zeta_append_put(&append, &command, hSignalEvent, numWaitEvents, phWaitEvents);
     return zeta_append_end(&append, result);
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList,
-                                                          void *ptr, const void *pattern,
-                                                          size_t pattern_size, size_t size,
-                                                          ze_event_handle_t hSignalEvent,
-                                                          uint32_t numWaitEvents,
-                                                          ze_event_handle_t *phWaitEvents)
-{
-    return append_fill(hCommandList, ptr, pattern, pattern_size, size, hSignalEvent, numWaitEvents,
-                       phWaitEvents);
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryFillWithParameters(
     ze_command_list_handle_t hCommandList, void *ptr, const void *pattern, size_t pattern_size,
-    size_t size, const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
-    ze_event_handle_t *phWaitEvents)
+    size_t size, const void *pNext ZETA_UNUSED, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return append_fill(hCommandList, ptr, pattern, pattern_size, size, hSignalEvent, numWaitEvents,
-                       phWaitEvents);
+    return impl_zeCommandListAppendMemoryFill(hCommandList, ptr, pattern, pattern_size, size,
+                                              hSignalEvent, numWaitEvents, phWaitEvents);
 }
 
-/* One side of a region copy. */
-struct side {
-    const char *base;
-    uint64_t origin[3];
-    uint64_t pitch;
-    uint64_t slice;
-};
-
-static struct side make_side(const void *base, const ze_copy_region_t *region, uint32_t pitch,
-                             uint32_t slice)
+static ze_result_t check_side(const char *which, const uint64_t origin[3], uint64_t pitch,
+                              uint64_t slice, const uint64_t size[3])
 {
-    return (struct side){.base = base,
-                         .origin = {region->originX, region->originY, region->originZ},
-                         .pitch = pitch,
-                         .slice = slice};
-}
-
-static ze_result_t check_side(const char *which, const struct side *side, const uint64_t size[3])
-{
-    bool rows = size[1] > 1 || side->origin[1] > 0;
-    bool slices = size[2] > 1 || side->origin[2] > 0;
-
-    if (rows && side->pitch < side->origin[0] + size[0])
+    if ((size[1] > 1 || origin[1] > 0) && pitch < origin[0] + size[0])
         return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
                           "%s: rows of %llu bytes from byte %llu do not fit a pitch of %llu", which,
-                          (unsigned long long)size[0], (unsigned long long)side->origin[0],
-                          (unsigned long long)side->pitch);
-    if (slices && side->slice < side->pitch * (side->origin[1] + size[1] - 1))
+                          (unsigned long long)size[0], (unsigned long long)origin[0],
+                          (unsigned long long)pitch);
+    if ((size[2] > 1 || origin[2] > 0) && slice < pitch * (origin[1] + size[1] - 1))
         return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
                           "%s: %llu rows from row %llu do not fit a slice pitch of %llu bytes",
-                          which, (unsigned long long)size[1], (unsigned long long)side->origin[1],
-                          (unsigned long long)side->slice);
+                          which, (unsigned long long)size[1], (unsigned long long)origin[1],
+                          (unsigned long long)slice);
     return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t check_region(const ze_copy_region_t *target_region,
-                                const ze_copy_region_t *source_region, const struct side *target,
-                                const struct side *source, const uint64_t size[3])
-{
-    bool meet = target->base == source->base && target->pitch == source->pitch &&
-                target->slice == source->slice;
-    ze_result_t result;
-
-    if (target_region->width != source_region->width ||
-        target_region->height != source_region->height ||
-        target_region->depth != source_region->depth)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "the regions differ: %u x %u x %u and %u x %u x %u", target_region->width,
-                          target_region->height, target_region->depth, source_region->width,
-                          source_region->height, source_region->depth);
-    result = check_side("target", target, size);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_side("source", source, size);
-    for (int i = 0; i < 3; i++)
-        meet = meet && target->origin[i] + size[i] > source->origin[i] &&
-               source->origin[i] + size[i] > target->origin[i];
-    if (result == ZE_RESULT_SUCCESS && meet)
-        result = zeta_error(ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
-                            "source and target region of the same buffer overlap");
-    return result;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyRegion(
@@ -204,27 +116,43 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendMemoryCopyRegion(
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
-    /* Depth 0 is how a copy of two dimensions is asked for. */
-    const uint64_t size[3] = {dstRegion->width, dstRegion->height,
-                              dstRegion->depth ? dstRegion->depth : 1};
-    struct side target = make_side(dstptr, dstRegion, dstPitch, dstSlicePitch);
-    struct side source = make_side(srcptr, srcRegion, srcPitch, srcSlicePitch);
-    struct zeta_plugin_command command = {.type = ZETA_PLUGIN_COMMAND_COPY_REGION,
-                                          .u.region = {.target = dstptr,
-                                                       .source = srcptr,
-                                                       .target_pitch_bytes = dstPitch,
-                                                       .target_slice_bytes = dstSlicePitch,
-                                                       .source_pitch_bytes = srcPitch,
-                                                       .source_slice_bytes = srcSlicePitch}};
+    const struct zeta_plugin_command command = {
+        .type = ZETA_PLUGIN_COMMAND_COPY_REGION,
+        .u.region = {
+            .target = dstptr,
+            .source = srcptr,
+            .target_origin = {dstRegion->originX, dstRegion->originY, dstRegion->originZ},
+            .source_origin = {srcRegion->originX, srcRegion->originY, srcRegion->originZ},
+            /* Depth 0 is how a copy of two dimensions is asked for. */
+            .size = {dstRegion->width, dstRegion->height, dstRegion->depth ? dstRegion->depth : 1},
+            .target_pitch_bytes = dstPitch,
+            .target_slice_bytes = dstSlicePitch,
+            .source_pitch_bytes = srcPitch,
+            .source_slice_bytes = srcSlicePitch}};
+    const struct zeta_plugin_copy_region *region = &command.u.region;
+    bool overlap = dstptr == srcptr && dstPitch == srcPitch && dstSlicePitch == srcSlicePitch;
 
-    if (size[0] == 0 || size[1] == 0)
+    if (dstRegion->width == 0 || dstRegion->height == 0)
         return zeta_append_one(list, &barrier, hSignalEvent, numWaitEvents, phWaitEvents);
-    ze_result_t result = check_region(dstRegion, srcRegion, &target, &source, size);
+    if (dstRegion->width != srcRegion->width || dstRegion->height != srcRegion->height ||
+        dstRegion->depth != srcRegion->depth)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the regions differ: %u x %u x %u and %u x %u x %u", dstRegion->width,
+                          dstRegion->height, dstRegion->depth, srcRegion->width, srcRegion->height,
+                          srcRegion->depth);
+    ze_result_t result =
+        check_side("target", region->target_origin, dstPitch, dstSlicePitch, region->size);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_side("source", region->source_origin, srcPitch, srcSlicePitch, region->size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    memcpy(command.u.region.target_origin, target.origin, sizeof(target.origin));
-    memcpy(command.u.region.source_origin, source.origin, sizeof(source.origin));
-    memcpy(command.u.region.size, size, sizeof(size));
+    for (int i = 0; i < 3; i++)
+        overlap = overlap &&
+                  region->target_origin[i] + region->size[i] > region->source_origin[i] &&
+                  region->source_origin[i] + region->size[i] > region->target_origin[i];
+    if (overlap)
+        return zeta_error(ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
+                          "source and target region of the same buffer overlap");
     return zeta_append_one(list, &command, hSignalEvent, numWaitEvents, phWaitEvents);
 }
 
@@ -331,16 +259,13 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendWriteGlobalTimestamp(
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendHostFunction(
     ze_command_list_handle_t hCommandList, ze_host_function_callback_t pfnHostFunction,
-    void *pUserData, const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
-    ze_event_handle_t *phWaitEvents)
+    void *pUserData, const void *pNext ZETA_UNUSED, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     const struct zeta_plugin_command command = {
         .type = ZETA_PLUGIN_COMMAND_CALL,
         .u.call = {.function = pfnHostFunction, .context = pUserData}};
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     return zeta_append_one((struct zeta_command_list *)hCommandList, &command, hSignalEvent,
                            numWaitEvents, phWaitEvents);
 }
@@ -358,7 +283,7 @@ static ze_result_t add_query(struct zeta_append *append, const struct zeta_times
                              wanted->count * sizeof(*wanted->offsets),
                              wanted->count * sizeof(*wanted->copies)};
     struct zeta_plugin_command copy = {.type = ZETA_PLUGIN_COMMAND_COPY};
-    struct zeta_plugin_command *command = NULL;
+    struct zeta_plugin_command call = {.type = ZETA_PLUGIN_COMMAND_CALL};
     void *memory[4] = {NULL};
     ze_result_t result = ZE_RESULT_SUCCESS;
 
@@ -374,20 +299,18 @@ static ze_result_t add_query(struct zeta_append *append, const struct zeta_times
     copy.u.copy = (struct zeta_plugin_copy){
         .target = query->offsets, .source = offsets, .size_bytes = bytes[2]};
     if (offsets)
-        result = zeta_append_put(append, &copy);
+        result = zeta_append_put(append, &copy, NULL, 0, NULL);
+    zeta_times_query_set(&call, query);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_CALL, &command);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    zeta_times_query_set(command, query);
+        result = zeta_append_put(append, &call, NULL, 0, NULL);
     copy.u.copy = (struct zeta_plugin_copy){
         .target = query->target, .source = query->times, .size_bytes = bytes[1]};
-    if (!offsets)
-        return zeta_append_put(append, &copy);
+    if (!offsets && result == ZE_RESULT_SUCCESS)
+        return zeta_append_put(append, &copy, NULL, 0, NULL);
     copy.flags = ZETA_PLUGIN_COMMAND_INDIRECT;
     for (uint64_t i = 0; i < query->count && result == ZE_RESULT_SUCCESS; i++) {
         copy.u.copy = (struct zeta_plugin_copy){.indirect = &query->copies[i]};
-        result = zeta_append_put(append, &copy);
+        result = zeta_append_put(append, &copy, NULL, 0, NULL);
     }
     return result;
 }

@@ -59,14 +59,17 @@ ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Adds a launch that captures the present state of the kernel; counts may be NULL. */
+/*
+ * Adds a launch that captures the present state of the kernel. wanted: its flags, and where the
+ * group counts come from.
+ */
 static ze_result_t add_launch(struct zeta_append *append, struct zeta_kernel *kernel,
-                              const ze_group_count_t *counts,
-                              struct zeta_plugin_command **out_command)
+                              struct zeta_plugin_command *wanted, ze_event_handle_t signal,
+                              uint32_t wait_count, ze_event_handle_t *waits)
 {
     const struct zeta_mutations *mutations = append->kernel ? append->list->mutations : NULL;
+    struct zeta_plugin_launch *launch = &wanted->u.launch;
     struct zeta_launch_state state;
-    const void *copy = NULL;
     void *room = NULL;
     ze_result_t result = zeta_kernel_launch_state(kernel, &state);
 
@@ -77,25 +80,19 @@ static ze_result_t add_launch(struct zeta_append *append, struct zeta_kernel *ke
         result = zeta_command_buffer_alloc(append->buffer,
                                            zeta_mutations_block_bytes(mutations, kernel), &room);
     else if (result == ZE_RESULT_SUCCESS)
-        result = zeta_command_buffer_copy(append->buffer, state.block, state.block_bytes, &copy);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_LAUNCH, out_command);
+        result = zeta_command_buffer_copy(append->buffer, state.block, state.block_bytes,
+                                          &launch->arguments);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-
     if (room && state.block_bytes > 0)
         memcpy(room, state.block, state.block_bytes);
-    struct zeta_plugin_launch *launch = &(*out_command)->u.launch;
+    if (room)
+        launch->arguments = room;
+    wanted->type = ZETA_PLUGIN_COMMAND_LAUNCH;
     launch->kernel = kernel->plugin_kernel;
-    launch->arguments = room ? room : copy;
     memcpy(launch->group_size, state.group_size, sizeof(launch->group_size));
     memcpy(launch->global_offset, state.global_offset, sizeof(launch->global_offset));
-    if (counts) {
-        launch->group_count[0] = counts->groupCountX;
-        launch->group_count[1] = counts->groupCountY;
-        launch->group_count[2] = counts->groupCountZ;
-    }
-    return ZE_RESULT_SUCCESS;
+    return zeta_append_put(append, wanted, signal, wait_count, waits);
 }
 
 /* What a launch waits for and signals. */
@@ -111,7 +108,9 @@ static ze_result_t append_launch(ze_command_list_handle_t hCommandList, ze_kerne
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
-    struct zeta_plugin_command *command = NULL;
+    struct zeta_plugin_command command = {
+        .flags = cooperative ? ZETA_PLUGIN_COMMAND_COOPERATIVE : 0,
+        .u.launch.group_count = {counts->groupCountX, counts->groupCountY, counts->groupCountZ}};
     struct zeta_plugin_launch present = {.arguments = kernel->block};
     struct zeta_append append;
     ze_result_t result = check_target(list, kernel, cooperative);
@@ -124,13 +123,8 @@ static ze_result_t append_launch(ze_command_list_handle_t hCommandList, ze_kerne
     if (result != ZE_RESULT_SUCCESS)
         return result;
     append.kernel = kernel;
-    result = add_launch(&append, kernel, counts, &command);
-    if (result == ZE_RESULT_SUCCESS) {
-        command->flags = cooperative ? ZETA_PLUGIN_COMMAND_COOPERATIVE : 0;
-        result =
-            zeta_append_events(&append, command, links->signal, links->wait_count, links->waits);
-    }
-    return zeta_append_end(&append, result);
+    return zeta_append_end(&append, add_launch(&append, kernel, &command, links->signal,
+                                               links->wait_count, links->waits));
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandList,
@@ -218,7 +212,9 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelIndirect(
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
-    struct zeta_plugin_command *command = NULL;
+    struct zeta_plugin_command command = {.flags = ZETA_PLUGIN_COMMAND_INDIRECT,
+                                          .u.launch.indirect_counts =
+                                              &pLaunchArgumentsBuffer->groupCountX};
     struct zeta_append append;
     ze_result_t result = check_target(list, kernel, false);
 
@@ -226,13 +222,8 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchKernelIndirect(
         result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = add_launch(&append, kernel, NULL, &command);
-    if (result == ZE_RESULT_SUCCESS) {
-        command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
-        command->u.launch.indirect_counts = &pLaunchArgumentsBuffer->groupCountX;
-        result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
-    }
-    return zeta_append_end(&append, result);
+    return zeta_append_end(
+        &append, add_launch(&append, kernel, &command, hSignalEvent, numWaitEvents, phWaitEvents));
 }
 
 /*
@@ -259,55 +250,15 @@ static void choose_counts(void *context)
 }
 
 /* A barrier that waits, the number of launches, their counts, the launches, one that signals. */
-static ze_result_t add_indirect_set(struct zeta_append *append, const struct indirect_set *wanted,
-                                    const uint32_t *run_count, ze_kernel_handle_t *kernels,
-                                    const struct links *links)
-{
-    struct indirect_set *set = NULL;
-    void *memory = NULL;
-    ze_result_t result = zeta_command_buffer_alloc(
-        append->buffer, sizeof(*set) + wanted->kernel_count * sizeof(set->counts[0]), &memory);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    set = memory;
-    set->kernel_count = wanted->kernel_count;
-    set->source = wanted->source;
-    const struct zeta_plugin_command counts[] = {
-        {.type = ZETA_PLUGIN_COMMAND_COPY,
-         .u.copy = {.target = &set->run_count,
-                    .source = run_count,
-                    .size_bytes = sizeof(set->run_count)}},
-        {.type = ZETA_PLUGIN_COMMAND_CALL, .u.call = {.function = choose_counts, .context = set}},
-        {.type = ZETA_PLUGIN_COMMAND_COPY,
-         .flags = ZETA_PLUGIN_COMMAND_INDIRECT,
-         .u.copy = {.indirect = &set->copy}}};
-    result = zeta_append_barrier(append, NULL, links->wait_count, links->waits);
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_append_put(append, &counts[i]);
-    for (uint32_t i = 0; i < set->kernel_count && result == ZE_RESULT_SUCCESS; i++) {
-        struct zeta_plugin_command *command = NULL;
-
-        result = add_launch(append, (struct zeta_kernel *)kernels[i], NULL, &command);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        command->flags = ZETA_PLUGIN_COMMAND_INDIRECT;
-        command->u.launch.indirect_counts = &set->counts[i].groupCountX;
-    }
-    return result == ZE_RESULT_SUCCESS ? zeta_append_barrier(append, links->signal, 0, NULL)
-                                       : result;
-}
-
 ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchMultipleKernelsIndirect(
     ze_command_list_handle_t hCommandList, uint32_t numKernels, ze_kernel_handle_t *phKernels,
     const uint32_t *pCountBuffer, const ze_group_count_t *pLaunchArgumentsBuffer,
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
-    const struct links links = {hSignalEvent, numWaitEvents, phWaitEvents};
-    const struct indirect_set wanted = {.kernel_count = numKernels,
-                                        .source = pLaunchArgumentsBuffer};
+    struct indirect_set *set = NULL;
     struct zeta_append append;
+    void *memory = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     for (uint32_t i = 0; i < numKernels && result == ZE_RESULT_SUCCESS; i++)
@@ -316,6 +267,34 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendLaunchMultipleKernelsIndirect(
         result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    return zeta_append_end(&append,
-                           add_indirect_set(&append, &wanted, pCountBuffer, phKernels, &links));
+    result = zeta_command_buffer_alloc(append.buffer,
+                                       sizeof(*set) + numKernels * sizeof(set->counts[0]), &memory);
+    if (result != ZE_RESULT_SUCCESS)
+        goto end;
+    set = memory;
+    set->kernel_count = numKernels;
+    set->source = pLaunchArgumentsBuffer;
+    const struct zeta_plugin_command counts[] = {
+        {.type = ZETA_PLUGIN_COMMAND_COPY,
+         .u.copy = {.target = &set->run_count,
+                    .source = pCountBuffer,
+                    .size_bytes = sizeof(set->run_count)}},
+        {.type = ZETA_PLUGIN_COMMAND_CALL, .u.call = {.function = choose_counts, .context = set}},
+        {.type = ZETA_PLUGIN_COMMAND_COPY,
+         .flags = ZETA_PLUGIN_COMMAND_INDIRECT,
+         .u.copy = {.indirect = &set->copy}}};
+    result = zeta_append_barrier(&append, NULL, numWaitEvents, phWaitEvents);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && result == ZE_RESULT_SUCCESS; i++)
+        result = zeta_append_put(&append, &counts[i], NULL, 0, NULL);
+    for (uint32_t i = 0; i < numKernels && result == ZE_RESULT_SUCCESS; i++) {
+        struct zeta_plugin_command launch = {.flags = ZETA_PLUGIN_COMMAND_INDIRECT,
+                                             .u.launch.indirect_counts =
+                                                 &set->counts[i].groupCountX};
+
+        result = add_launch(&append, (struct zeta_kernel *)phKernels[i], &launch, NULL, 0, NULL);
+    }
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_barrier(&append, hSignalEvent, 0, NULL);
+end:
+    return zeta_append_end(&append, result);
 }

@@ -27,7 +27,7 @@ static ze_result_t check_list(const struct zeta_queue *queue, const struct zeta_
     if (!list->closed)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "phCommandLists[%u] is not closed; call zeCommandListClose first", index);
-    if ((list->mutations && list->mutations->changed))
+    if (list->mutations && list->mutations->changed)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "phCommandLists[%u] was changed; call zeCommandListClose again first",
                           index);
@@ -78,17 +78,15 @@ ze_result_t ZE_APICALL impl_zeCommandQueueExecuteCommandLists(
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
-    if (!zeta_object_pin(owner, ZETA_KIND_COMMAND_QUEUE))
-        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
-                                   "zeCommandQueueExecuteCommandLists", "hCommandQueue");
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
-        result = submit_list(owner->queue, (struct zeta_command_list *)phCommandLists[i],
-                             i + 1 == numCommandLists ? fence : NULL);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_queue_submitted(owner->queue);
-    zeta_object_unpin(owner);
-    return result;
+    for (uint32_t i = 0; i < numCommandLists; i++) {
+        ze_result_t result =
+            submit_list(owner->queue, (struct zeta_command_list *)phCommandLists[i],
+                        i + 1 == numCommandLists ? fence : NULL);
+
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return zeta_queue_submitted(owner->queue);
 }
 
 /* Submits a barrier without waiting for it in any mode; nothing if it has nothing to do. */
@@ -128,31 +126,20 @@ ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
         result = zeta_list_check_event(list, (const struct zeta_event *)hSignalEvent, true);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
-        return zeta_object_explain(hCommandListImmediate, ZETA_KIND_COMMAND_LIST,
-                                   "zeCommandListImmediateAppendCommandListsExp",
-                                   "hCommandListImmediate");
     /* What waits and what signals are barriers around the lists, in the order of the queue. */
     result = submit_barrier(list, NULL, numWaitEvents, phWaitEvents);
     for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
         result = submit_list(list->queue, (struct zeta_command_list *)phCommandLists[i], NULL);
     if (result == ZE_RESULT_SUCCESS)
         result = submit_barrier(list, hSignalEvent, 0, NULL);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_queue_submitted(list->queue);
-    zeta_object_unpin(list);
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zeta_queue_submitted(list->queue) : result;
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsWithParameters(
     ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
-    ze_command_list_handle_t *phCommandLists, const void *pNext, ze_event_handle_t hSignalEvent,
-    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+    ze_command_list_handle_t *phCommandLists, const void *pNext ZETA_UNUSED,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     return impl_zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate, numCommandLists,
                                                             phCommandLists, hSignalEvent,
                                                             numWaitEvents, phWaitEvents);
@@ -179,7 +166,7 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateCloneExp(
     copy->closed = true;
     result = zeta_command_buffer_clone(&list->buffer, &copy->buffer);
     if (result == ZE_RESULT_SUCCESS && list->mutations)
-        result = zeta_mutations_clone(list->mutations, &copy->buffer, &copy->mutations);
+        result = zeta_mutations_clone(list->mutations, &copy->mutations);
     if (result == ZE_RESULT_SUCCESS)
         *phClonedCommandList = (ze_command_list_handle_t)copy;
     else

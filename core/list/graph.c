@@ -1,15 +1,90 @@
-#include "core/list/graph.h"
-
+/*
+ * Graphs: commands that immediate lists record instead of running them, to be run later, many
+ * times.
+ *
+ * Recording begins on one list, the primary one. Another immediate list that waits for an event
+ * which a recording list signals records too, into the same graph, until the primary list ends it;
+ * before, what it did has to be joined: an event it signals last has to be waited for elsewhere in
+ * the graph. The graph has its commands in the order in which they were appended. That order keeps
+ * every dependency, because a wait joins the graph only after the signal that it waits for; so the
+ * execution of a graph is one sequence of commands.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/api/chain.h"
+#include "core/api/check.h"
 #include "core/device/device.h"
 #include "core/event/counter.h"
 #include "core/event/event.h"
 #include "core/list/list.h"
+#include "core/module/module.h"
 #include "core/queue/queue.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "zeta_impl.h"
+
+enum zeta_graph_state {
+    ZETA_GRAPH_EMPTY,     /* nothing was recorded yet */
+    ZETA_GRAPH_CAPTURING, /* lists record into it */
+    ZETA_GRAPH_DONE,
+    ZETA_GRAPH_INVALID /* what was recorded cannot be executed */
+};
+
+/* A list that records. */
+struct zeta_graph_member {
+    struct zeta_command_list *list;  /* pinned */
+    const struct zeta_event *signal; /* last event of it, if nothing came after; else NULL */
+    bool joined;                     /* all its work is waited for */
+};
+
+/* Called when a graph is destroyed. */
+struct zeta_graph_callback {
+    zex_mem_graph_free_callback_fn_t function;
+    void *context;
+};
+
+/* What hangs off a graph. */
+struct zeta_graph_body {
+    pthread_mutex_t lock; /* held from the begin to the end of an append that records */
+    enum zeta_graph_state state;
+    struct zeta_command_buffer buffer;
+    struct zeta_graph_member *members; /* the primary list first */
+    uint32_t member_count;
+    struct zeta_graph_callback *callbacks;
+    uint32_t callback_count;
+    ze_command_list_handle_t primary; /* also after its end; not pinned */
+    uint32_t ordinal;                 /* of the primary list */
+    bool in_order;
+    bool is_ours; /* the application gets its handle when the recording ends */
+    uint32_t instances;
+};
+
+struct zeta_graph {
+    struct zeta_object object;
+    struct zeta_context *context; /* pinned */
+    struct zeta_graph_body *body;
+};
+
+/* An internal event of a graph, and what replaces it in an executable graph. */
+struct zeta_graph_event {
+    const struct zeta_event *recorded;
+    struct zeta_event *own; /* owned */
+};
+
+/* A graph that can be executed: a copy of what was recorded. */
+struct zeta_executable_graph {
+    struct zeta_object object;
+    struct zeta_graph *graph; /* pinned */
+    struct zeta_command_buffer buffer;
+    struct zeta_graph_event *events; /* that replace internal ones of the graph */
+    uint32_t event_count;
+    struct zeta_event *order; /* each execution reaches its counter, one after the other; owned */
+};
 
 /* True for a counter based event that is for use inside of graphs only. */
 static bool is_internal(const struct zeta_event *event)
@@ -186,8 +261,7 @@ ze_result_t zeta_graph_fork(struct zeta_append *append, struct zeta_command_buff
         note_commands(graph, append, first);
     else
         graph->body->buffer.count = first;
-    (void)pthread_mutex_unlock(&graph->body->lock);
-    zeta_object_unpin(graph);
+    leave(graph);
     return result == ZE_RESULT_SUCCESS
                ? result
                : zeta_error(result, "the command list could not join the recording of a graph");
@@ -365,14 +439,13 @@ static ze_result_t create(struct zeta_context *context, struct zeta_graph **out_
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeGraphCreateExt(ze_context_handle_t hContext, const void *pNext,
+ze_result_t ZE_APICALL impl_zeGraphCreateExt(ze_context_handle_t hContext,
+                                             const void *pNext ZETA_UNUSED,
                                              ze_graph_handle_t *phGraph)
 {
     struct zeta_graph *graph = NULL;
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
+    ze_result_t result = create((struct zeta_context *)hContext, &graph);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = create((struct zeta_context *)hContext, &graph);
     if (result == ZE_RESULT_SUCCESS)
         *phGraph = (ze_graph_handle_t)graph;
     return result;
@@ -381,40 +454,29 @@ ze_result_t ZE_APICALL impl_zeGraphCreateExt(ze_context_handle_t hContext, const
 ze_result_t ZE_APICALL impl_zeGraphDestroyExt(ze_graph_handle_t hGraph)
 {
     struct zeta_graph *graph = (struct zeta_graph *)hGraph;
-    struct zeta_graph_body *body;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    struct zeta_graph_body *body = graph->body;
 
-    /* As in zeCommandListDestroy. */
-    if (!zeta_object_pin(graph, ZETA_KIND_GRAPH))
-        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
-    body = graph->body;
     (void)pthread_mutex_lock(&body->lock);
     bool in_use = body->state == ZETA_GRAPH_CAPTURING || body->instances > 0;
     (void)pthread_mutex_unlock(&body->lock);
-    if (in_use) {
-        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                            "the graph is being recorded, or executable graphs were made of it; "
-                            "end the recording and destroy those first");
-    } else if (!zeta_object_retire(graph)) {
-        result = zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
-    } else {
-        for (uint32_t i = 0; i < body->callback_count; i++)
-            body->callbacks[i].function(body->callbacks[i].context);
-        zeta_object_unpin(graph);
-    }
+    if (in_use)
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "the graph is being recorded, or executable graphs were made of it; "
+                          "end the recording and destroy those first");
+    if (!zeta_object_retire(graph))
+        return zeta_object_explain(hGraph, ZETA_KIND_GRAPH, "zeGraphDestroyExt", "hGraph");
+    for (uint32_t i = 0; i < body->callback_count; i++)
+        body->callbacks[i].function(body->callbacks[i].context);
     zeta_object_unpin(graph);
-    return result;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL impl_zeGraphSetDestructionCallbackExt(
     ze_graph_handle_t hGraph, zex_mem_graph_free_callback_fn_t pfnCallback, void *pUserData,
-    const void *pNext)
+    const void *pNext ZETA_UNUSED)
 {
     struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     (void)pthread_mutex_lock(&body->lock);
     struct zeta_graph_callback *callbacks =
         realloc(body->callbacks, (body->callback_count + 1) * sizeof(*callbacks));
@@ -462,14 +524,12 @@ static ze_result_t begin(struct zeta_command_list *list, struct zeta_graph *grap
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListBeginGraphCaptureExt(ze_command_list_handle_t hCommandList,
-                                                              const void *pNext)
+                                                              const void *pNext ZETA_UNUSED)
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_graph *graph = NULL;
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
+    ze_result_t result = check_primary(list);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_primary(list);
     if (result == ZE_RESULT_SUCCESS)
         result = create(list->context, &graph);
     if (result != ZE_RESULT_SUCCESS)
@@ -482,18 +542,18 @@ ze_result_t ZE_APICALL impl_zeCommandListBeginGraphCaptureExt(ze_command_list_ha
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListBeginCaptureIntoGraphExt(
-    ze_command_list_handle_t hCommandList, ze_graph_handle_t hGraph, const void *pNext)
+    ze_command_list_handle_t hCommandList, ze_graph_handle_t hGraph, const void *pNext ZETA_UNUSED)
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_graph *graph = (struct zeta_graph *)hGraph;
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
+    ze_result_t result = check_primary(list);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_primary(list);
-    if (result == ZE_RESULT_SUCCESS && graph->context->driver != list->context->driver)
-        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "the graph belongs to another driver than the command list");
-    return result == ZE_RESULT_SUCCESS ? begin(list, graph) : result;
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (graph->context->driver != list->context->driver)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the graph belongs to another driver than the command list");
+    return begin(list, graph);
 }
 
 ze_result_t ZE_APICALL
@@ -516,18 +576,15 @@ static ze_result_t not_recording(void)
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListEndGraphCaptureExt(ze_command_list_handle_t hCommandList,
-                                                            const void *pNext,
+                                                            const void *pNext ZETA_UNUSED,
                                                             ze_graph_handle_t *phGraph)
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct zeta_graph *graph = zeta_graph_of(list);
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     if (!graph)
         return not_recording();
-    result = end(graph, list);
+    ze_result_t result = end(graph, list);
     if (result == ZE_RESULT_SUCCESS)
         *phGraph = (ze_graph_handle_t)graph;
     else if (result == ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS && graph->body->is_ours)
@@ -573,17 +630,15 @@ ze_result_t ZE_APICALL impl_zeGraphIsEmptyExt(ze_graph_handle_t hGraph)
 
 /* ---------------------------------------------------------------- execution */
 
-ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph, const void *pNext,
+ze_result_t ZE_APICALL impl_zeGraphInstantiateExt(ze_graph_handle_t hGraph,
+                                                  const void *pNext ZETA_UNUSED,
                                                   ze_executable_graph_handle_t *phExecutableGraph)
 {
     struct zeta_graph *graph = (struct zeta_graph *)hGraph;
     void *object = NULL;
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
+    ze_result_t result = zeta_object_create_in(graph, ZETA_KIND_GRAPH, ZETA_KIND_EXECUTABLE_GRAPH,
+                                               sizeof(struct zeta_executable_graph), &object);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = zeta_object_create_in(graph, ZETA_KIND_GRAPH, ZETA_KIND_EXECUTABLE_GRAPH,
-                                   sizeof(struct zeta_executable_graph), &object);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct zeta_executable_graph *executable = object;
@@ -625,12 +680,8 @@ ze_result_t ZE_APICALL impl_zeExecutableGraphDestroyExt(ze_executable_graph_hand
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeExecutableGraphGetSourceGraphExt(ze_executable_graph_handle_t hGraph,
-                                                               ze_graph_handle_t *phSourceGraph)
-{
-    *phSourceGraph = (ze_graph_handle_t)((const struct zeta_executable_graph *)hGraph)->graph;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeExecutableGraphGetSourceGraphExt, ze_executable_graph_handle_t, zeta_executable_graph,
+            ze_graph_handle_t, self->graph)
 
 static ze_result_t check_target(const struct zeta_command_list *list,
                                 const struct zeta_executable_graph *executable)
@@ -656,91 +707,183 @@ struct ticket {
     struct zeta_plugin_event before;
     struct zeta_plugin_event mine;
     struct zeta_plugin_event *waits[1];
-    uint32_t waiter; /* the command that waits */
 };
 
-/* Waits for the last execution that was not lost. */
-static void take_ticket(const struct zeta_append *append, struct ticket *ticket)
+ze_result_t ZE_APICALL impl_zeCommandListAppendGraphExt(ze_command_list_handle_t hCommandList,
+                                                        ze_executable_graph_handle_t hGraph,
+                                                        const void *pNext ZETA_UNUSED,
+                                                        ze_event_handle_t hSignalEvent,
+                                                        uint32_t numWaitEvents,
+                                                        ze_event_handle_t *phWaitEvents)
 {
-    struct zeta_counter *counter = ticket->mine.event->counter;
-    struct zeta_plugin_command *waiter = &append->buffer->commands[ticket->waiter];
-
-    ticket->mine.value = zeta_counter_take(counter);
-    ticket->before.value = ticket->mine.value - 1;
-    while (ticket->before.value > 0 &&
-           zeta_counter_state(counter, ticket->before.value) == ZETA_SIGNAL_LOST)
-        ticket->before.value--;
-    if (ticket->before.value == 0)
-        return;
-    waiter->wait_events = ticket->waits;
-    waiter->wait_count = 1;
-}
-
-static ze_result_t append_graph(struct zeta_append *append,
-                                struct zeta_executable_graph *executable, ze_event_handle_t signal,
-                                uint32_t wait_count, ze_event_handle_t *waits)
-{
-    struct zeta_command_buffer *buffer = append->buffer;
+    static const struct zeta_plugin_command barrier = {.type = ZETA_PLUGIN_COMMAND_BARRIER};
+    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
+    struct zeta_executable_graph *executable = (struct zeta_executable_graph *)hGraph;
     struct zeta_plugin_event mine = {.event = executable->order};
-    struct zeta_plugin_command *command = NULL;
-    struct ticket *ticket;
+    struct zeta_counter *counter = executable->order->counter;
+    struct zeta_append append;
     void *memory = NULL;
-    ze_result_t result = zeta_command_buffer_alloc(buffer, sizeof(*ticket), &memory);
+    ze_result_t result = check_target(list, executable);
 
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)
-        return zeta_append_end(append, result);
-    ticket = memory;
-    ticket->before.event = executable->order;
-    ticket->mine.event = executable->order;
-    ticket->waits[0] = &ticket->before;
-    result = zeta_append_barrier(append, NULL, wait_count, waits);
-    if (result == ZE_RESULT_SUCCESS && append->fork)
+        return result;
+    struct zeta_command_buffer *buffer = append.buffer;
+    result = zeta_command_buffer_alloc(buffer, sizeof(struct ticket), &memory);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_barrier(&append, NULL, numWaitEvents, phWaitEvents);
+    if (result == ZE_RESULT_SUCCESS && append.fork)
         result = zeta_error(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED,
                             "a graph that is appended cannot wait for an event of a graph that is "
                             "being recorded");
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_command_buffer_pin(buffer, executable, ZETA_KIND_EXECUTABLE_GRAPH);
-    ticket->waiter = buffer->count;
+    const uint32_t first = buffer->count; /* waits for the execution before */
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+        result = zeta_append_put(&append, &barrier, NULL, 0, NULL);
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_command_buffer_add_all(buffer, &executable->buffer);
+    const uint32_t last = buffer->count; /* signals the end of this one */
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
+        result = zeta_append_put(&append, &barrier, NULL, 0, NULL);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_append_barrier(&append, hSignalEvent, 0, NULL);
     if (result == ZE_RESULT_SUCCESS) {
-        command->signal_event = &ticket->mine;
-        result = zeta_append_barrier(append, signal, 0, NULL);
+        struct ticket *ticket = memory;
+
+        mine.value = zeta_counter_take(counter);
+        *ticket = (struct ticket){.mine = mine,
+                                  .before = {.event = mine.event, .value = mine.value - 1},
+                                  .waits = {&ticket->before}};
+        buffer->commands[last].signal_event = &ticket->mine;
+        /* The last execution that was not lost. */
+        while (ticket->before.value > 0 &&
+               zeta_counter_state(counter, ticket->before.value) == ZETA_SIGNAL_LOST)
+            ticket->before.value--;
+        if (ticket->before.value > 0) {
+            buffer->commands[first].wait_events = ticket->waits;
+            buffer->commands[first].wait_count = 1;
+        }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        take_ticket(append, ticket);
-        mine = ticket->mine;
-    }
-    result = zeta_append_end(append, result);
+    result = zeta_append_end(&append, result);
     /* A wait for an execution that never began would never end. */
     if (result != ZE_RESULT_SUCCESS && mine.value != ZETA_VALUE_NONE)
         zeta_event_lose(&mine);
     return result;
 }
 
-ze_result_t ZE_APICALL impl_zeCommandListAppendGraphExt(
-    ze_command_list_handle_t hCommandList, ze_executable_graph_handle_t hGraph, const void *pNext,
-    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
-{
-    struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
-    struct zeta_executable_graph *executable = (struct zeta_executable_graph *)hGraph;
-    struct zeta_append append;
-    ze_result_t result = zeta_append_refuse_parameters(pNext);
+/* ---------------------------------------------------------------- pictures */
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (!zeta_object_pin(executable, ZETA_KIND_EXECUTABLE_GRAPH))
-        return zeta_object_explain(hGraph, ZETA_KIND_EXECUTABLE_GRAPH,
-                                   "zeCommandListAppendGraphExt", "hGraph");
-    result = check_target(list, executable);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_begin(&append, list);
-    if (result == ZE_RESULT_SUCCESS)
-        result = append_graph(&append, executable, hSignalEvent, numWaitEvents, phWaitEvents);
-    zeta_object_unpin(executable);
-    return result;
+/* A graph as text in the language of graphviz. */
+static const char *const command_names[] = {
+    [ZETA_PLUGIN_COMMAND_BARRIER] = "barrier",
+    [ZETA_PLUGIN_COMMAND_LAUNCH] = "launch",
+    [ZETA_PLUGIN_COMMAND_COPY] = "copy",
+    [ZETA_PLUGIN_COMMAND_COPY_REGION] = "copy of a region",
+    [ZETA_PLUGIN_COMMAND_FILL] = "fill",
+    [ZETA_PLUGIN_COMMAND_TIMESTAMP] = "time stamp",
+    [ZETA_PLUGIN_COMMAND_EVENT_RESET] = "event reset",
+    [ZETA_PLUGIN_COMMAND_CALL] = "host function",
+    [ZETA_PLUGIN_COMMAND_QUERY_BEGIN] = "query begin",
+    [ZETA_PLUGIN_COMMAND_QUERY_END] = "query end",
+    [ZETA_PLUGIN_COMMAND_MARKER] = "marker",
+};
+
+/* The kernel of a launch: pinned by the buffer, like everything that a command names. */
+static const struct zeta_kernel *kernel_of(const struct zeta_command_buffer *buffer,
+                                           const struct zeta_plugin_launch *launch)
+{
+    for (uint32_t i = 0; i < buffer->pin_count; i++) {
+        const struct zeta_kernel *kernel = buffer->pins[i];
+
+        if (zeta_object_was(kernel, ZETA_KIND_KERNEL) && kernel->plugin_kernel == launch->kernel)
+            return kernel;
+    }
+    return NULL;
+}
+
+static void write_launch(FILE *file, const struct zeta_kernel *kernel,
+                         const struct zeta_plugin_launch *launch)
+{
+    (void)fprintf(file, "\\ngroups %u x %u x %u of %u x %u x %u", launch->group_count[0],
+                  launch->group_count[1], launch->group_count[2], launch->group_size[0],
+                  launch->group_size[1], launch->group_size[2]);
+    for (uint32_t i = 0; kernel && i < kernel->argument_count; i++) {
+        const struct zeta_kernel_argument *argument = &kernel->arguments[i];
+        const unsigned char *bytes =
+            (const unsigned char *)launch->arguments + argument->offset_bytes;
+
+        (void)fprintf(file, "\\n%u: %s, %u bytes: 0x", i,
+                      argument->kind == ZETA_PLUGIN_ARG_GLOBAL  ? "pointer"
+                      : argument->kind == ZETA_PLUGIN_ARG_LOCAL ? "local memory"
+                                                                : "value",
+                      argument->size_bytes);
+        /* As a number, so from the highest byte down. */
+        for (uint32_t b = argument->size_bytes; b-- > 0;)
+            (void)fprintf(file, "%02x", bytes[b]);
+    }
+}
+
+static void write_command(FILE *file, const struct zeta_command_buffer *buffer, uint32_t index,
+                          bool detailed)
+{
+    const struct zeta_plugin_command *command = &buffer->commands[index];
+    const struct zeta_plugin_copy *copy = &command->u.copy;
+    const struct zeta_plugin_fill *fill = &command->u.fill;
+    const bool is_indirect = (command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) != 0;
+
+    (void)fprintf(file, "    c%u [label=\"%s", index, command_names[command->type]);
+    if (command->type == ZETA_PLUGIN_COMMAND_LAUNCH) {
+        const struct zeta_kernel *kernel = kernel_of(buffer, &command->u.launch);
+
+        (void)fprintf(file, " %s", kernel ? kernel->name : "?");
+        if (detailed)
+            write_launch(file, kernel, &command->u.launch);
+    } else if (detailed && !is_indirect && command->type == ZETA_PLUGIN_COMMAND_COPY) {
+        (void)fprintf(file, "\\n%" PRIu64 " bytes from %p to %p", copy->size_bytes, copy->source,
+                      copy->target);
+    } else if (detailed && !is_indirect && command->type == ZETA_PLUGIN_COMMAND_FILL) {
+        (void)fprintf(file, "\\n%" PRIu64 " bytes at %p with a pattern of %" PRIu64,
+                      fill->size_bytes, fill->target, fill->pattern_bytes);
+    }
+    (void)fprintf(file, "\"];\n");
+    if (index > 0)
+        (void)fprintf(file, "    c%u -> c%u;\n", index - 1, index);
+    /* An edge from the last command before it that signals what it waits for. */
+    for (uint64_t w = 0; w < command->wait_count; w++) {
+        for (uint32_t i = index; i-- > 0;) {
+            const struct zeta_plugin_event *signal = buffer->commands[i].signal_event;
+
+            if (!signal || signal->event != command->wait_events[w]->event)
+                continue;
+            (void)fprintf(file, "    c%u -> c%u [style=dashed];\n", i, index);
+            break;
+        }
+    }
+}
+
+ze_result_t ZE_APICALL impl_zeGraphDumpContentsExt(ze_graph_handle_t hGraph, const char *filePath,
+                                                   const void *pNext)
+{
+    struct zeta_graph_body *body = ((struct zeta_graph *)hGraph)->body;
+    const ze_record_replay_graph_ext_dump_desc_t *desc =
+        zeta_chain_find(pNext, ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_DUMP_DESC, sizeof(*desc));
+    FILE *file = fopen(filePath, "we");
+
+    if (!file)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "cannot write the graph to %s: %s",
+                          filePath, strerror(errno));
+    (void)fprintf(file, "digraph zeta {\n    node [shape=box];\n");
+    (void)pthread_mutex_lock(&body->lock);
+    for (uint32_t i = 0; i < body->buffer.count; i++)
+        write_command(file, &body->buffer, i,
+                      !desc || desc->mode != ZE_RECORD_REPLAY_GRAPH_EXT_DUMP_MODE_SIMPLE);
+    (void)pthread_mutex_unlock(&body->lock);
+    (void)fprintf(file, "}\n");
+    bool bad = ferror(file) != 0;
+    if (fclose(file) != 0 || bad)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "writing the graph to %s failed: %s",
+                          filePath, strerror(errno));
+    return ZE_RESULT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/api/chain.h"
+#include "core/api/check.h"
 #include "core/device/device.h"
 #include "core/event/event.h"
 #include "core/plugin/host.h"
@@ -59,35 +60,6 @@ ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_li
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
-                            struct zeta_plugin_command **out_command)
-{
-    const char *what = NULL; /* that a device cannot do without a plugin that computes */
-
-    if (type == ZETA_PLUGIN_COMMAND_LAUNCH)
-        what = "run kernels";
-    else if (type == ZETA_PLUGIN_COMMAND_COPY || type == ZETA_PLUGIN_COMMAND_COPY_REGION ||
-             type == ZETA_PLUGIN_COMMAND_FILL)
-        what = "copy or fill memory";
-    if (what && !append->list->context->driver->compute)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "no plugin computes on %s, so its command lists do not %s",
-                          append->list->device->name, what);
-    return zeta_command_buffer_add(append->buffer, type, out_command);
-}
-
-ze_result_t zeta_append_put(struct zeta_append *append, const struct zeta_plugin_command *wanted)
-{
-    struct zeta_plugin_command *command = NULL;
-    ze_result_t result = zeta_append_add(append, wanted->type, &command);
-
-    if (result == ZE_RESULT_SUCCESS) {
-        command->flags = wanted->flags;
-        command->u = wanted->u;
-    }
-    return result;
-}
-
 ze_result_t zeta_list_check_event(const struct zeta_command_list *list,
                                   const struct zeta_event *event, bool signals)
 {
@@ -123,31 +95,43 @@ ze_result_t zeta_append_event(struct zeta_append *append, ze_event_handle_t hand
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_command *command,
-                               ze_event_handle_t signal, uint32_t wait_count,
-                               ze_event_handle_t *waits)
+ze_result_t zeta_append_put(struct zeta_append *append, const struct zeta_plugin_command *wanted,
+                            ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
+    const uint32_t type = wanted->type;
+    const char *what = NULL; /* that a device cannot do without a plugin that computes */
     struct zeta_event *event = (struct zeta_event *)signal;
+    struct zeta_plugin_command *command = NULL;
     struct zeta_plugin_event **events;
     void *memory = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (wait_count > 0)
+    if (type == ZETA_PLUGIN_COMMAND_LAUNCH)
+        what = "run kernels";
+    else if (type == ZETA_PLUGIN_COMMAND_COPY || type == ZETA_PLUGIN_COMMAND_COPY_REGION ||
+             type == ZETA_PLUGIN_COMMAND_FILL)
+        what = "copy or fill memory";
+    if (what && !append->list->context->driver->compute)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on %s, so its command lists do not %s",
+                          append->list->device->name, what);
+    ze_result_t result = zeta_command_buffer_add(append->buffer, type, &command);
+    if (result == ZE_RESULT_SUCCESS && wait_count > 0)
         result = zeta_command_buffer_alloc(append->buffer, wait_count * sizeof(*events), &memory);
     events = memory;
     for (uint32_t i = 0; i < wait_count && result == ZE_RESULT_SUCCESS; i++)
         result = zeta_append_event(append, waits[i], false, &events[i]);
-    if (result == ZE_RESULT_SUCCESS && signal)
+    if (result == ZE_RESULT_SUCCESS && event)
         result = zeta_append_event(append, signal, true, &command->signal_event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    command->flags = wanted->flags;
+    command->u = wanted->u;
     command->wait_events = events;
     command->wait_count = wait_count;
-    if (!signal)
-        return ZE_RESULT_SUCCESS;
-    atomic_store(&event->device, append->list->device);
+    if (event)
+        atomic_store(&event->device, append->list->device);
     /* From now on the event belongs to this command, which may run much later. */
-    if (event->counter && !append->submission && !append->graph)
+    if (event && event->counter && !append->submission && !append->graph)
         zeta_counter_reserve(event->counter);
     return ZE_RESULT_SUCCESS;
 }
@@ -155,15 +139,11 @@ ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_co
 ze_result_t zeta_append_barrier(struct zeta_append *append, ze_event_handle_t signal,
                                 uint32_t wait_count, ze_event_handle_t *waits)
 {
-    struct zeta_plugin_command *command = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    static const struct zeta_plugin_command barrier = {.type = ZETA_PLUGIN_COMMAND_BARRIER};
 
     if (!signal && wait_count == 0)
         return ZE_RESULT_SUCCESS;
-    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_BARRIER, &command);
-    return result == ZE_RESULT_SUCCESS
-               ? zeta_append_events(append, command, signal, wait_count, waits)
-               : result;
+    return zeta_append_put(append, &barrier, signal, wait_count, waits);
 }
 
 /* ---- Lists that skip work ---- */
@@ -256,11 +236,7 @@ ze_result_t zeta_append_one(struct zeta_command_list *list,
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = zeta_append_put(&append, wanted);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_events(&append, &append.buffer->commands[append.buffer->count - 1],
-                                    signal, wait_count, waits);
-    return zeta_append_end(&append, result);
+    return zeta_append_end(&append, zeta_append_put(&append, wanted, signal, wait_count, waits));
 }
 
 ze_result_t zeta_list_create(struct zeta_context *context, struct zeta_device *device,
@@ -358,19 +334,15 @@ ze_result_t ZE_APICALL impl_zeCommandListDestroy(ze_command_list_handle_t hComma
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
 
-    /* Another thread may destroy it as well: the reference keeps it for both. */
-    if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
-        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
-                                   "hCommandList");
     ze_result_t result = zeta_list_check_idle(list);
-    if (result == ZE_RESULT_SUCCESS && zeta_graph_of(list))
-        result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                            "the command list records into a graph; end that first");
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_object_destroy(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
-                                     "hCommandList");
-    zeta_object_unpin(hCommandList);
-    return result;
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (zeta_graph_of(list))
+        return zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "the command list records into a graph; end that first");
+    return zeta_object_destroy(list, ZETA_KIND_COMMAND_LIST, "zeCommandListDestroy",
+                               "hCommandList");
 }
 
 ze_result_t ZE_APICALL impl_zeCommandListClose(ze_command_list_handle_t hCommandList)
@@ -415,50 +387,22 @@ ze_result_t ZE_APICALL impl_zeCommandListHostSynchronize(ze_command_list_handle_
 
     if (!list->queue)
         return not_immediate();
-    if (!zeta_object_pin(list, ZETA_KIND_COMMAND_LIST))
-        return zeta_object_explain(hCommandList, ZETA_KIND_COMMAND_LIST,
-                                   "zeCommandListHostSynchronize", "hCommandList");
     ze_result_t result = zeta_graph_refuse(list, "waiting for its commands");
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_queue_synchronize(list->queue, timeout);
-    zeta_object_unpin(list);
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zeta_queue_synchronize(list->queue, timeout) : result;
 }
 
-ze_result_t ZE_APICALL impl_zeCommandListGetDeviceHandle(ze_command_list_handle_t hCommandList,
-                                                         ze_device_handle_t *phDevice)
-{
-    *phDevice = (ze_device_handle_t)((const struct zeta_command_list *)hCommandList)->device;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListGetContextHandle(ze_command_list_handle_t hCommandList,
-                                                          ze_context_handle_t *phContext)
-{
-    *phContext = (ze_context_handle_t)((const struct zeta_command_list *)hCommandList)->context;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListGetOrdinal(ze_command_list_handle_t hCommandList,
-                                                    uint32_t *pOrdinal)
-{
-    *pOrdinal = ((const struct zeta_command_list *)hCommandList)->ordinal;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListIsImmediate(ze_command_list_handle_t hCommandList,
-                                                     ze_bool_t *pIsImmediate)
-{
-    *pIsImmediate = ((const struct zeta_command_list *)hCommandList)->queue != NULL;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListGetFlags(ze_command_list_handle_t hCommandList,
-                                                  ze_command_list_flags_t *pFlags)
-{
-    *pFlags = ((const struct zeta_command_list *)hCommandList)->flags;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeCommandListGetDeviceHandle, ze_command_list_handle_t, zeta_command_list,
+            ze_device_handle_t, self->device)
+ZETA_GETTER(zeCommandListGetContextHandle, ze_command_list_handle_t, zeta_command_list,
+            ze_context_handle_t, self->context)
+ZETA_GETTER(zeCommandListGetOrdinal, ze_command_list_handle_t, zeta_command_list, uint32_t,
+            self->ordinal)
+ZETA_GETTER(zeCommandListIsImmediate, ze_command_list_handle_t, zeta_command_list, ze_bool_t,
+            self->queue != NULL)
+ZETA_GETTER(zeCommandListGetFlags, ze_command_list_handle_t, zeta_command_list,
+            ze_command_list_flags_t, self->flags)
+ZETA_GETTER(zeCommandListIsMutableExp, ze_command_list_handle_t, zeta_command_list, ze_bool_t,
+            self->mutations != NULL)
 
 /* A member of the descriptor of an immediate list's queue; all have 32 bits. */
 static ze_result_t read_desc(ze_command_list_handle_t handle, size_t offset, void *out_member)

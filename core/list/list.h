@@ -6,9 +6,7 @@
  *
  *     if (result != ZE_RESULT_SUCCESS)
  *         return result;
- *     result = zeta_append_add(&append, ZETA_PLUGIN_COMMAND_COPY, &command);
- *     ... fill command->u ...
- *     result = zeta_append_events(&append, command, signal, wait_count, waits);
+ *     result = zeta_append_put(&append, &command, signal, wait_count, waits);
  *     return zeta_append_end(&append, result);
  *
  * A regular list keeps what was appended; an immediate one submits it in zeta_append_end().
@@ -70,22 +68,13 @@ struct zeta_append {
 ze_result_t zeta_append_begin(struct zeta_append *append, struct zeta_command_list *list);
 
 /**
- * Adds a command; the pointer is valid until the next one is added.
- * Errors: UNSUPPORTED_FEATURE for work on a device that no plugin computes on.
+ * Adds a copy of a command, of which type, flags and u are given, with what it waits for and what
+ * it signals (NULL: nothing). Errors: UNSUPPORTED_FEATURE for work on a device that no plugin
+ * computes on; INVALID_ARGUMENT for an event of another driver.
  */
-ze_result_t zeta_append_add(struct zeta_append *append, uint32_t type,
-                            struct zeta_plugin_command **out_command);
-
-/** Adds a copy of a command, of which type, flags and u are given. Errors: as above. */
-ze_result_t zeta_append_put(struct zeta_append *append, const struct zeta_plugin_command *wanted);
-
-/**
- * Adds what a command waits for and what it signals (NULL: nothing).
- * Errors: INVALID_ARGUMENT for an event of another driver.
- */
-ze_result_t zeta_append_events(struct zeta_append *append, struct zeta_plugin_command *command,
-                               ze_event_handle_t signal, uint32_t wait_count,
-                               ze_event_handle_t *waits);
+ze_result_t zeta_append_put(struct zeta_append *append, const struct zeta_plugin_command *wanted,
+                            ze_event_handle_t signal, uint32_t wait_count,
+                            ze_event_handle_t *waits);
 
 /**
  * Adds a barrier that waits and signals as above, where an append is more than one command. Nothing
@@ -117,13 +106,7 @@ ze_result_t zeta_launch_check_counts(const struct zeta_kernel *kernel,
 /** Waits a little until nothing runs the list. Errors: HANDLE_OBJECT_IN_USE. */
 ze_result_t zeta_list_check_idle(struct zeta_command_list *list);
 
-/**
- * UNSUPPORTED_FEATURE if a chain holds any struct: additional parameters change what a call means,
- * so one that we do not know is an error.
- */
-ze_result_t zeta_append_refuse_parameters(const void *next);
-
-/** Appends one command as zeta_append_put() has it, with what it waits for and signals. */
+/** An append of one command as zeta_append_put() has it. */
 ze_result_t zeta_append_one(struct zeta_command_list *list,
                             const struct zeta_plugin_command *wanted, ze_event_handle_t signal,
                             uint32_t wait_count, ze_event_handle_t *waits);
@@ -198,9 +181,8 @@ struct zeta_mutation {
     struct zeta_kernel *kernel;   /**< of a launch, pinned by the buffer or below */
     struct zeta_kernel **kernels; /**< that it may be changed to, pinned */
     uint32_t kernel_count;
-    uint64_t wait_count;              /**< events that the command was appended with */
-    struct zeta_plugin_event **waits; /**< room for as many, NULL before the first change */
-    struct zeta_event **events;       /**< those, then the signal event; pinned, NULL: none */
+    uint64_t wait_count;        /**< events that the command was appended with */
+    struct zeta_event **events; /**< those of a change, then the signal event; pinned, or NULL */
 };
 
 /** The notes of a list. One thread at a time, but for the ids. */
@@ -216,12 +198,8 @@ struct zeta_mutations {
 /** No notes. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_mutations_create(struct zeta_mutations **out_mutations);
 
-/**
- * The notes of a copy of a buffer; points its commands to wait lists of their own.
- * Errors: OUT_OF_HOST_MEMORY.
- */
+/** The notes of a copy of a buffer. Errors: OUT_OF_HOST_MEMORY. */
 ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
-                                 struct zeta_command_buffer *buffer,
                                  struct zeta_mutations **out_mutations);
 
 /** Frees the notes and drops their pins. NULL is allowed. */

@@ -38,7 +38,6 @@ static void free_note(struct zeta_mutation *note)
             zeta_object_unpin(note->events[i]);
     }
     free(note->kernels);
-    free((void *)note->waits);
     free((void *)note->events);
 }
 
@@ -127,39 +126,26 @@ static struct zeta_mutation *find_by_id(struct zeta_mutations *mutations, uint64
     return NULL;
 }
 
-static bool clone_note(const struct zeta_mutation *from, struct zeta_command_buffer *buffer,
-                       struct zeta_mutation *note)
+static bool clone_note(const struct zeta_mutation *from, struct zeta_mutation *note)
 {
-    struct zeta_kernel **kernels =
-        copy_array(from->kernels, from->kernel_count, sizeof(*from->kernels));
-    size_t waits = (size_t)from->wait_count;
+    const size_t event_count = from->events ? (size_t)from->wait_count + 1 : 0;
 
     *note = *from;
-    note->kernels = kernels;
-    note->kernel_count = kernels ? from->kernel_count : 0;
+    note->kernels = copy_array(from->kernels, from->kernel_count, sizeof(*from->kernels));
+    note->kernel_count = note->kernels ? from->kernel_count : 0;
     for (uint32_t i = 0; i < note->kernel_count; i++)
-        zeta_object_pin_more(kernels[i]);
-    note->waits = NULL;
+        zeta_object_pin_more(note->kernels[i]);
     note->events = NULL;
-    if (!from->events)
-        return kernels != NULL;
-    note->waits = copy_array((const void *)from->waits, waits, sizeof(*from->waits));
-    note->events = copy_array((const void *)from->events, waits + 1, sizeof(*from->events));
-    for (size_t i = 0; note->events && i <= waits; i++) {
+    if (event_count > 0)
+        note->events = copy_array((const void *)from->events, event_count, sizeof(*from->events));
+    for (size_t i = 0; note->events && i < event_count; i++) {
         if (note->events[i])
             zeta_object_pin_more(note->events[i]);
     }
-    if (!kernels || !note->waits || !note->events)
-        return false;
-    /* Wait lists that were changed lie in the note, not in the buffer. */
-    struct zeta_plugin_command *command = &buffer->commands[note->command];
-    if (command->wait_events == from->waits)
-        command->wait_events = note->waits;
-    return true;
+    return note->kernels && (note->events || event_count == 0);
 }
 
 ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
-                                 struct zeta_command_buffer *buffer,
                                  struct zeta_mutations **out_mutations)
 {
     struct zeta_mutations *copy = NULL;
@@ -171,7 +157,7 @@ ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
     for (uint32_t i = 0; i < source->count && result == ZE_RESULT_SUCCESS; i++) {
         struct zeta_mutation *note = add_note(copy);
 
-        if (!note || !clone_note(&source->notes[i], buffer, note))
+        if (!note || !clone_note(&source->notes[i], note))
             result = no_memory();
     }
     if (result == ZE_RESULT_SUCCESS)
@@ -250,13 +236,6 @@ ze_result_t ZE_APICALL impl_zeCommandListGetNextCommandIdWithKernelsExp(
     uint32_t numKernels, ze_kernel_handle_t *phKernels, uint64_t *pCommandId)
 {
     return get_id(hCommandList, desc, numKernels, phKernels, pCommandId);
-}
-
-ze_result_t ZE_APICALL impl_zeCommandListIsMutableExp(ze_command_list_handle_t hCommandList,
-                                                      ze_bool_t *pIsMutable)
-{
-    *pIsMutable = ((const struct zeta_command_list *)hCommandList)->mutations != NULL;
-    return ZE_RESULT_SUCCESS;
 }
 
 /* ---------------------------------------------------------------- finding the command */
@@ -482,19 +461,9 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandKernelsExp(
 /* Room for the events of a command that are not those it was appended with. */
 static ze_result_t make_room(struct zeta_mutation *note)
 {
-    size_t waits = (size_t)note->wait_count;
-
-    if (note->events)
-        return ZE_RESULT_SUCCESS;
-    note->waits = calloc(waits + 1, sizeof(struct zeta_plugin_event *));
-    note->events = calloc(waits + 1, sizeof(struct zeta_event *));
-    if (note->waits && note->events)
-        return ZE_RESULT_SUCCESS;
-    free((void *)note->waits);
-    free((void *)note->events);
-    note->waits = NULL;
-    note->events = NULL;
-    return zeta_error_no_memory("events of a command");
+    if (!note->events)
+        note->events = calloc((size_t)note->wait_count + 1, sizeof(struct zeta_event *));
+    return note->events ? ZE_RESULT_SUCCESS : zeta_error_no_memory("events of a command");
 }
 
 /* Pins an event in the place of another; NULL is no event. */
@@ -562,15 +531,16 @@ ze_result_t ZE_APICALL impl_zeCommandListUpdateMutableCommandWaitEventsExp(
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
+    /* The list was made with the command, for as many events; nothing reads it now. */
     struct zeta_plugin_command *command = &list->buffer.commands[note->command];
-    command->wait_events = note->waits;
+    struct zeta_plugin_event **waits = (struct zeta_plugin_event **)(uintptr_t)command->wait_events;
     command->wait_count = 0;
     for (uint64_t i = 0; i < note->wait_count; i++) {
         struct zeta_event *event =
             pin_event(list, &note->events[i], phWaitEvents ? phWaitEvents[i] : NULL);
 
         if (event)
-            note->waits[command->wait_count++] = &event->plain;
+            waits[command->wait_count++] = &event->plain;
     }
     list->mutations->changed = true;
     return ZE_RESULT_SUCCESS;

@@ -1,6 +1,7 @@
 /* The command queue and fence functions of the API. */
 #include <stdlib.h>
 
+#include "core/api/check.h"
 #include "core/device/device.h"
 #include "core/memory/memory.h"
 #include "core/queue/queue.h"
@@ -40,28 +41,18 @@ ze_result_t ZE_APICALL impl_zeCommandQueueCreate(ze_context_handle_t hContext,
 
 ze_result_t ZE_APICALL impl_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
 {
-    /* As in zeCommandListDestroy. */
-    if (!zeta_object_pin(hCommandQueue, ZETA_KIND_COMMAND_QUEUE))
-        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
-                                   "hCommandQueue");
     ze_result_t result = zeta_queue_check_idle(((struct zeta_command_queue *)hCommandQueue)->queue);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_object_destroy(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
-                                     "zeCommandQueueDestroy", "hCommandQueue");
-    zeta_object_unpin(hCommandQueue);
-    return result;
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return zeta_object_destroy(hCommandQueue, ZETA_KIND_COMMAND_QUEUE, "zeCommandQueueDestroy",
+                               "hCommandQueue");
 }
 
 ze_result_t ZE_APICALL impl_zeCommandQueueSynchronize(ze_command_queue_handle_t hCommandQueue,
                                                       uint64_t timeout)
 {
-    if (!zeta_object_pin(hCommandQueue, ZETA_KIND_COMMAND_QUEUE))
-        return zeta_object_explain(hCommandQueue, ZETA_KIND_COMMAND_QUEUE,
-                                   "zeCommandQueueSynchronize", "hCommandQueue");
-    ze_result_t result =
-        zeta_queue_synchronize(((struct zeta_command_queue *)hCommandQueue)->queue, timeout);
-    zeta_object_unpin(hCommandQueue);
-    return result;
+    return zeta_queue_synchronize(((struct zeta_command_queue *)hCommandQueue)->queue, timeout);
 }
 
 ze_result_t ZE_APICALL impl_zeDeviceSynchronize(ze_device_handle_t hDevice)
@@ -69,45 +60,16 @@ ze_result_t ZE_APICALL impl_zeDeviceSynchronize(ze_device_handle_t hDevice)
     return zeta_queues_drain(NULL, (const struct zeta_device *)hDevice);
 }
 
-static const ze_command_queue_desc_t *desc_of(ze_command_queue_handle_t handle)
-{
-    return &((const struct zeta_command_queue *)handle)->queue->desc;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hCommandQueue,
-                                                     uint32_t *pOrdinal)
-{
-    *pOrdinal = desc_of(hCommandQueue)->ordinal;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandQueueGetIndex(ze_command_queue_handle_t hCommandQueue,
-                                                   uint32_t *pIndex)
-{
-    *pIndex = desc_of(hCommandQueue)->index;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandQueueGetFlags(ze_command_queue_handle_t hCmdQueue,
-                                                   ze_command_queue_flags_t *pFlags)
-{
-    *pFlags = desc_of(hCmdQueue)->flags;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandQueueGetMode(ze_command_queue_handle_t hCmdQueue,
-                                                  ze_command_queue_mode_t *pMode)
-{
-    *pMode = desc_of(hCmdQueue)->mode;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zeCommandQueueGetPriority(ze_command_queue_handle_t hCmdQueue,
-                                                      ze_command_queue_priority_t *pPriority)
-{
-    *pPriority = desc_of(hCmdQueue)->priority;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeCommandQueueGetOrdinal, ze_command_queue_handle_t, zeta_command_queue, uint32_t,
+            self->queue->desc.ordinal)
+ZETA_GETTER(zeCommandQueueGetIndex, ze_command_queue_handle_t, zeta_command_queue, uint32_t,
+            self->queue->desc.index)
+ZETA_GETTER(zeCommandQueueGetFlags, ze_command_queue_handle_t, zeta_command_queue,
+            ze_command_queue_flags_t, self->queue->desc.flags)
+ZETA_GETTER(zeCommandQueueGetMode, ze_command_queue_handle_t, zeta_command_queue,
+            ze_command_queue_mode_t, self->queue->desc.mode)
+ZETA_GETTER(zeCommandQueueGetPriority, ze_command_queue_handle_t, zeta_command_queue,
+            ze_command_queue_priority_t, self->queue->desc.priority)
 
 ze_result_t ZE_APICALL impl_zeFenceCreate(ze_command_queue_handle_t hCommandQueue,
                                           const ze_fence_desc_t *desc, ze_fence_handle_t *phFence)
@@ -150,11 +112,7 @@ ze_result_t ZE_APICALL impl_zeFenceHostSynchronize(ze_fence_handle_t hFence, uin
 {
     struct zeta_fence *fence = (struct zeta_fence *)hFence;
 
-    if (!zeta_object_pin(fence, ZETA_KIND_FENCE))
-        return zeta_object_explain(hFence, ZETA_KIND_FENCE, "zeFenceHostSynchronize", "hFence");
-    ze_result_t result = zeta_signal_wait(&fence->signal, poll, fence, fence->device, timeout);
-    zeta_object_unpin(fence);
-    return result;
+    return zeta_signal_wait(&fence->signal, poll, fence, fence->device, timeout);
 }
 
 ze_result_t ZE_APICALL impl_zeFenceQueryStatus(ze_fence_handle_t hFence)

@@ -140,6 +140,14 @@ def _relation_checks(function):
                f"\"{check.say}\");\n")
 
 
+def _chain_checks(function):
+    for param in function.params:
+        if param.refused:
+            yield (f"    if ({param.name} && zeta_check_chain(\"{function.name}\", {param.name}) "
+                   f"!= ZE_RESULT_SUCCESS)\n"
+                   f"        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;\n")
+
+
 def _failing(function, statements):
     """Statements for a function that has no result to return; the sentence is left."""
     if not function.failure:
@@ -152,7 +160,8 @@ def validation(model, function):
     """C statements that return an error or fall through."""
     stages = (_ready_check(model, function), _handle_checks(model, function),
               _array_checks(model, function), _pointer_checks(model, function),
-              _enum_checks(model, function), _relation_checks(function))
+              _enum_checks(model, function), _relation_checks(function),
+              _chain_checks(function))
     return _failing(function, "".join(text for stage in stages for text in stage))
 
 

@@ -97,6 +97,7 @@ class Param:
     optional: bool = False
     release: bool = False
     pin: bool = False
+    refused: bool = False
     mbz: bool = False
     count: str = None
     first: int = 0

@@ -276,19 +276,23 @@ static ze_result_t check_active(const struct zeta_metric_group *group)
                       group->properties->name);
 }
 
-static ze_result_t add_point(struct zeta_append *append, uint32_t type, struct query *query,
-                             struct zeta_plugin_command **out_command)
+static ze_result_t append_point(struct zeta_command_list *list, struct query *query, uint32_t type,
+                                ze_event_handle_t signal, uint32_t wait_count,
+                                ze_event_handle_t *waits)
 {
-    ze_result_t result = zeta_append_add(append, type, out_command);
+    const struct zeta_plugin_command command = {
+        .type = type, .u.query = {.pool = query->pool->source.pool, .index = query->index}};
+    struct zeta_append append;
+    ze_result_t result = zeta_append_begin(&append, list);
 
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = zeta_command_buffer_pin(append.buffer, query, ZETA_KIND_METRIC_QUERY);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_command_buffer_pin(append->buffer, query, ZETA_KIND_METRIC_QUERY);
+        result = zeta_command_buffer_use(append.buffer, &place_of(query)->use);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_command_buffer_use(append->buffer, &place_of(query)->use);
-    if (result == ZE_RESULT_SUCCESS)
-        (*out_command)->u.query = (struct zeta_plugin_query_point){.pool = query->pool->source.pool,
-                                                                   .index = query->index};
-    return result;
+        result = zeta_append_put(&append, &command, signal, wait_count, waits);
+    return zeta_append_end(&append, result);
 }
 
 ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
@@ -296,18 +300,12 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct query *query = (struct query *)hMetricQuery;
-    struct zeta_plugin_command *command = NULL;
-    struct zeta_append append;
     ze_result_t result = check_list(list, query->pool);
 
     if (result == ZE_RESULT_SUCCESS)
         result = check_active(query->pool->group);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_begin(&append, list);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = zeta_append_end(&append,
-                             add_point(&append, ZETA_PLUGIN_COMMAND_QUERY_BEGIN, query, &command));
+        result = append_point(list, query, ZETA_PLUGIN_COMMAND_QUERY_BEGIN, NULL, 0, NULL);
     if (result == ZE_RESULT_SUCCESS && query->pool->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
         zeta_list_skip_begin(list, place_of(query));
     return result;
@@ -319,18 +317,11 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryEnd(
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct query *query = (struct query *)hMetricQuery;
-    struct zeta_plugin_command *command = NULL;
-    struct zeta_append append;
     ze_result_t result = check_list(list, query->pool);
 
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_begin(&append, list);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = add_point(&append, ZETA_PLUGIN_COMMAND_QUERY_END, query, &command);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_append_events(&append, command, hSignalEvent, numWaitEvents, phWaitEvents);
-    result = zeta_append_end(&append, result);
+        result = append_point(list, query, ZETA_PLUGIN_COMMAND_QUERY_END, hSignalEvent,
+                              numWaitEvents, phWaitEvents);
     if (result == ZE_RESULT_SUCCESS)
         zeta_list_skip_end(list, place_of(query));
     return result;

@@ -143,8 +143,13 @@ static ze_result_t add_tile(struct zeta_append *append, const struct marker *mar
     const struct zeta_provider *worker = zeta_device_queue_provider(append->list->device);
     const struct zeta_capture *capture = marker->capture;
     const uint64_t token = capture ? capture->sources[source].token : 0;
-    struct zeta_plugin_command *command = NULL;
-    ze_result_t result;
+    /* Units exist as long as the sets of the device: until the process ends. */
+    const struct zeta_plugin_command command = {
+        .type = ZETA_PLUGIN_COMMAND_MARKER,
+        .u.marker = {.device = provider->device,
+                     .unit = zeta_plugin_text(marker->unit->name),
+                     .value = marker->value,
+                     .stream_token = token}};
 
     if (capture && token == 0)
         return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the stream of %s takes no markers",
@@ -154,15 +159,7 @@ static ze_result_t add_tile(struct zeta_append *append, const struct marker *mar
                           "the commands and the metrics of device %s come from different plugins, "
                           "so command lists cannot set markers",
                           device->backend->id);
-    result = zeta_append_add(append, ZETA_PLUGIN_COMMAND_MARKER, &command);
-    if (result == ZE_RESULT_SUCCESS)
-        /* Units exist as long as the sets of the device: until the process ends. */
-        command->u.marker =
-            (struct zeta_plugin_marker){.device = provider->device,
-                                        .unit = zeta_plugin_text(marker->unit->name),
-                                        .value = marker->value,
-                                        .stream_token = token};
-    return result;
+    return zeta_append_put(append, &command, NULL, 0, NULL);
 }
 
 /** Appends to the tile of the list where the unit is a root's, else to every tile. */

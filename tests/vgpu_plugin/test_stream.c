@@ -339,9 +339,10 @@ static bool sample_products(struct host *host, struct zeta_plugin_module *module
 }
 
 /*
- * Rows hold what was executed in their time, so a machine that does other things meanwhile decides
- * what they hold. Means that a fault pulls apart are apart in each of several undisturbed runs.
- Rule 21.10. */
+ * A row holds what was executed in its time, so rows of 100 us are some points apart on a slow or
+ * busy host. Counts without their clocks pull the means apart by tens of points, in each run.
+ * Rule 21.10.
+ */
 static void shares__at_short_and_long_periods__any_mean_is_the_same(void **state)
 {
     static const uint64_t periods_ns[] = {100000, 1000000, 10000000};
@@ -370,8 +371,8 @@ static void shares__at_short_and_long_periods__any_mean_is_the_same(void **state
             if (!sample_products(&host, module, queue, periods_ns[i], &means))
                 continue;
             judged++;
-            is_same = fabs(means.by_row - means.by_clocks) < 2 &&
-                      fabs(means.by_time - means.by_clocks) < 2;
+            is_same = fabs(means.by_row - means.by_clocks) < 10 &&
+                      fabs(means.by_time - means.by_clocks) < 10;
         }
         agreed += is_same;
         differed += judged == 6 && !is_same;
@@ -477,12 +478,13 @@ static void ring__full__oldest_go_and_are_counted(void **state)
     struct zeta_plugin_read read;
     struct zeta_plugin_stream *stream;
     struct host host;
+    uint64_t lost = 0;
     uint32_t next = 1;
 
     (void)state;
     host_open(&host, settings);
     stream = open_stream(&host, "oa", 81920, 1, program);
-    for (unsigned round = 0; round < 20; round++) {
+    for (unsigned round = 0; round < 20 || (lost == 0 && round < 2000); round++) {
         host_sleep_ms(round % 2 ? 4 : 1);
         /* Every report is read or counted as lost, exactly. */
         for (uint64_t got = 1, i; got > 0;) {
@@ -491,12 +493,13 @@ static void ring__full__oldest_go_and_are_counted(void **state)
                 assert_int_equal(read.reason, ZETA_PLUGIN_BREAK_OVERFLOW);
                 assert_cmp(read.lost, >, 0);
             }
+            lost += read.lost;
             next += (uint32_t)read.lost;
             for (i = 0; i < got; i++)
                 assert_int_equal(report_u32(reports[i], 224 + 4), next++);
         }
     }
-    assert_cmp(next, >, 500); /* so it did overflow: 20 rounds hold 320 at most */
+    assert_cmp(lost, >, 0);
     close_stream(&host, stream);
     host_close(&host);
 }

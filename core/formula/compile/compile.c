@@ -17,6 +17,7 @@ struct compiler {
     const struct zeta_set *set;
     struct zeta_diagnostics *sink;
     unsigned char *existence; /**< per metric of the set, enum existence */
+    double longest_ns;        /**< 0: no limit was found */
     ze_result_t result;       /**< DEPENDENCY_UNAVAILABLE once a symbol was missing */
 };
 
@@ -68,70 +69,51 @@ static bool is_known(struct compiler *compiler, const struct zeta_expr *symbol)
     return false;
 }
 
-/** The number of an expression over symbols. */
-static struct zeta_number number_of(struct compiler *compiler, const struct zeta_expr *expr)
+/** A symbol's number; of one that the device does not have, the finding is enough. */
+static bool find_number(void *context, const struct zeta_expr *symbol,
+                        struct zeta_number *out_number)
 {
-    struct zeta_number args[ZETA_EXPR_MAX_ARITY];
+    struct compiler *compiler = context;
 
-    if (expr->op == ZETA_EXPR_CONSTANT && expr->type == ZETA_EXPR_F64)
-        return (struct zeta_number){ZETA_EXPR_F64, {.f64 = expr->u.f64}};
-    if (expr->op == ZETA_EXPR_CONSTANT)
-        return (struct zeta_number){ZETA_EXPR_U64, {.u64 = expr->u.u64}};
-    if (expr->op == ZETA_EXPR_SYMBOL) {
-        (void)is_known(compiler, expr);
-        return compiler->compiled->symbols[expr->u.ref.target];
-    }
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
-        args[i] = number_of(compiler, expr->u.arg[i]);
-    return zeta_expr_apply(expr->op, args);
-}
-
-/** Value of a condition over symbols; NULL is true. */
-static bool holds(struct compiler *compiler, const struct zeta_expr *condition)
-{
-    return !condition || number_of(compiler, condition).u.u64 != 0;
-}
-
-/** True if the device has all symbols of an expression. */
-static bool symbols_known(struct compiler *compiler, const struct zeta_expr *expr)
-{
-    if (!expr)
-        return true;
-    if (expr->op == ZETA_EXPR_SYMBOL)
-        return is_known(compiler, expr);
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (!symbols_known(compiler, expr->u.arg[i]))
-            return false;
-    }
+    (void)is_known(compiler, symbol);
+    *out_number = compiler->compiled->symbols[symbol->u.ref.target];
     return true;
 }
 
+/** The number of an expression of type u64 over symbols; NULL is true. */
+static uint64_t number_of(struct compiler *compiler, const struct zeta_expr *expr)
+{
+    struct zeta_number number = {.u.u64 = 1};
+
+    if (expr)
+        (void)zeta_expr_evaluate(expr, find_number, compiler, &number);
+    return number.u.u64;
+}
+
+static bool is_known_symbol(void *compiler, const struct zeta_expr *node)
+{
+    return node->op != ZETA_EXPR_SYMBOL || is_known(compiler, node);
+}
+
+/** A metric exists if its condition holds and the metrics that it refers to exist. */
 static bool metric_exists(struct compiler *compiler, uint32_t index);
 
-/** True if all metrics that the expression refers to exist. */
-static bool references_exist(struct compiler *compiler, const struct zeta_expr *expr)
+static bool is_existing_metric(void *compiler, const struct zeta_expr *node)
 {
-    if (expr->op == ZETA_EXPR_METRIC)
-        return metric_exists(compiler, expr->u.ref.target);
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (!references_exist(compiler, expr->u.arg[i]))
-            return false;
-    }
-    return true;
+    return node->op != ZETA_EXPR_METRIC || metric_exists(compiler, node->u.ref.target);
 }
 
-/** A metric exists if its condition holds and what it refers to exists. */
 static bool metric_exists(struct compiler *compiler, uint32_t index)
 {
     const struct zeta_metric *metric = &compiler->set->metrics[index];
 
-    if (compiler->existence[index] == EXISTENCE_UNKNOWN) {
-        bool exists = holds(compiler, metric->available) &&
-                      references_exist(compiler, metric->value) &&
-                      (!metric->maximum || references_exist(compiler, metric->maximum));
-
-        compiler->existence[index] = exists ? EXISTS : DOES_NOT_EXIST;
-    }
+    if (compiler->existence[index] == EXISTENCE_UNKNOWN)
+        compiler->existence[index] =
+            number_of(compiler, metric->available) != 0 &&
+                    zeta_expr_every(metric->value, is_existing_metric, compiler) &&
+                    zeta_expr_every(metric->maximum, is_existing_metric, compiler)
+                ? EXISTS
+                : DOES_NOT_EXIST;
     return compiler->existence[index] == EXISTS;
 }
 
@@ -145,8 +127,9 @@ static ze_result_t choose_metrics(struct compiler *compiler)
     if (!body->metrics || !compiler->existence)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < set->metric_count; i++) {
-        if (metric_exists(compiler, i) && symbols_known(compiler, set->metrics[i].value) &&
-            symbols_known(compiler, set->metrics[i].maximum))
+        if (metric_exists(compiler, i) &&
+            zeta_expr_every(set->metrics[i].value, is_known_symbol, compiler) &&
+            zeta_expr_every(set->metrics[i].maximum, is_known_symbol, compiler))
             body->metrics[body->metric_count++] = &set->metrics[i];
     }
     if (compiler->result != ZE_RESULT_SUCCESS)
@@ -177,7 +160,7 @@ static ze_result_t choose_entries(struct compiler *compiler)
     for (uint32_t i = 0; i < set->program_count; i++) {
         const struct zeta_program_part *part = &set->program[i];
 
-        if (part->entry_count == 0 || !holds(compiler, part->condition))
+        if (part->entry_count == 0 || number_of(compiler, part->condition) == 0)
             continue;
         memcpy(&entries[body->entry_count], part->entries,
                part->entry_count * sizeof(*part->entries));
@@ -280,65 +263,56 @@ static bool may_fail(const struct compiler *compiler)
     for (uint32_t i = 0; i < body->metric_count; i++)
         nodes +=
             zeta_expr_count(body->metrics[i]->value) + zeta_expr_count(body->metrics[i]->maximum);
-    if (nodes > MANY_NODES || !symbols_known(&silent, layout->baseline))
+    if (nodes > MANY_NODES || !zeta_expr_every(layout->baseline, is_known_symbol, &silent))
         return true;
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        if (!symbols_known(&silent, layout->fields[i].rate))
+        if (!zeta_expr_every(layout->fields[i].rate, is_known_symbol, &silent))
             return true;
     }
     return false;
 }
 
-/** Makes *longest_ns no longer than it takes a field to come around, less a quarter. */
-static void shorten_by_field(struct compiler *compiler, uint32_t index, double *longest_ns)
+/** Makes the longest time no longer than it takes a field to come around, less a quarter. */
+static void shorten_by_field(struct compiler *compiler, uint32_t index)
 {
     const struct zeta_field *field = &compiler->set->layout->fields[index];
-    uint64_t rate = 0;
-    double ns;
+    const uint64_t rate = field->rate ? number_of(compiler, field->rate) : 0;
+    const double ns = rate ? ldexp(0.75e9, (int)field->delta_bits) / (double)rate : 0;
 
-    if (field->rate)
-        rate = number_of(compiler, field->rate).u.u64;
-    if (rate == 0)
-        return;
-    ns = ldexp(0.75e9, (int)field->delta_bits) / (double)rate;
-    if (*longest_ns == 0 || ns < *longest_ns)
-        *longest_ns = ns;
+    if (rate != 0 && (compiler->longest_ns == 0 || ns < compiler->longest_ns))
+        compiler->longest_ns = ns;
 }
 
-/** The same for all fields of which an expression reads two records. */
-static void shorten_by_expr(struct compiler *compiler, const struct zeta_expr *expr,
-                            double *longest_ns)
+/** The same for a field of which an expression reads two records, and its valid bits. */
+static bool shorten_by_node(void *context, const struct zeta_expr *node)
 {
-    if (!expr)
-        return;
-    if (expr->op == ZETA_EXPR_FIELD && expr->u.ref.view != ZETA_VIEW_NOW) {
-        const uint32_t valid = compiler->set->layout->fields[expr->u.ref.target].valid_field;
+    struct compiler *compiler = context;
 
-        shorten_by_field(compiler, expr->u.ref.target, longest_ns);
+    if (node->op == ZETA_EXPR_FIELD && node->u.ref.view != ZETA_VIEW_NOW) {
+        const uint32_t valid = compiler->set->layout->fields[node->u.ref.target].valid_field;
+
+        shorten_by_field(compiler, node->u.ref.target);
         if (valid != ZETA_FIELD_NONE)
-            shorten_by_field(compiler, valid, longest_ns);
+            shorten_by_field(compiler, valid);
     }
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
-        shorten_by_expr(compiler, expr->u.arg[i], longest_ns);
+    return true;
 }
 
 /** zeta_compiled_longest_ns(); a symbol that is missing is a failure of the compiler. */
-static uint64_t find_longest_ns(struct compiler *compiler)
+static uint64_t find_longest_ns(struct compiler *compiler, const struct zeta_compiled_body *body)
 {
-    const struct zeta_compiled_body *body = compiler->body;
     const struct zeta_layout *layout = compiler->set->layout;
-    double longest_ns = 0;
 
     if (layout->kind != ZETA_LAYOUT_DELTA)
         return 0;
     /* What a metric refers to exists too, so its fields are seen without following it. */
     for (uint32_t i = 0; i < body->metric_count; i++) {
-        shorten_by_expr(compiler, body->metrics[i]->value, &longest_ns);
-        shorten_by_expr(compiler, body->metrics[i]->maximum, &longest_ns);
+        (void)zeta_expr_every(body->metrics[i]->value, shorten_by_node, compiler);
+        (void)zeta_expr_every(body->metrics[i]->maximum, shorten_by_node, compiler);
     }
     for (uint32_t i = 0; i < layout->identity_count; i++)
-        shorten_by_field(compiler, layout->identity[i], &longest_ns);
-    return longest_ns < 0x1p63 ? (uint64_t)longest_ns : 0;
+        shorten_by_field(compiler, layout->identity[i]);
+    return compiler->longest_ns < 0x1p63 ? (uint64_t)compiler->longest_ns : 0;
 }
 
 static void free_body(struct zeta_compiled_body *body)
@@ -380,7 +354,7 @@ static struct zeta_compiled_body *make_body(const struct zeta_compiled *compiled
     if (result == ZE_RESULT_SUCCESS)
         result = choose_entries(&compiler);
     if (result == ZE_RESULT_SUCCESS && may_fail(&compiler)) {
-        (void)find_longest_ns(&compiler);
+        (void)find_longest_ns(&compiler, body);
         result = compiler.result;
         if (result == ZE_RESULT_SUCCESS)
             result = make_programs(compiled, body, sink, &programs);
@@ -456,7 +430,7 @@ static ze_result_t compile(const struct zeta_catalog *catalog, const struct zeta
     compiled->needs_baseline = compiled->set->layout->kind == ZETA_LAYOUT_DELTA;
     compiled->symbols = values->numbers;
     compiled->symbol_known = values->known;
-    wanted = holds(&compiler, set->available);
+    wanted = number_of(&compiler, set->available) != 0;
     if (compiler.result != ZE_RESULT_SUCCESS)
         return compiler.result;
     if (!wanted) {
@@ -544,11 +518,9 @@ uint32_t zeta_compiled_record_bytes(const struct zeta_compiled *compiled)
 uint64_t zeta_compiled_longest_ns(const struct zeta_compiled *compiled)
 {
     const struct zeta_compiled_body *body = zeta_compiled_body(compiled);
-    struct compiler compiler = {.compiled = compiled,
-                                .body = (struct zeta_compiled_body *)(uintptr_t)body,
-                                .set = compiled->set};
+    struct compiler compiler = {.compiled = compiled, .set = compiled->set};
 
-    return find_longest_ns(&compiler);
+    return find_longest_ns(&compiler, body);
 }
 
 uint32_t zeta_compiled_program(const struct zeta_compiled *compiled,

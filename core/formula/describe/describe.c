@@ -378,23 +378,20 @@ static void add_layout(struct zeta_text *text, const struct zeta_set *set)
 /* Symbols --------------------------------------------------------------------------------------
  */
 
-/** Marks the symbols of an expression, which may be NULL. */
-static void mark(bool *used, const struct zeta_expr *expr)
+/** Notes a symbol that the set needs. */
+static bool mark(void *used, const struct zeta_expr *node)
 {
-    if (!expr)
-        return;
-    if (expr->op == ZETA_EXPR_SYMBOL)
-        used[expr->u.ref.target] = true;
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
-        mark(used, expr->u.arg[i]);
+    if (node->op == ZETA_EXPR_SYMBOL)
+        ((bool *)used)[node->u.ref.target] = true;
+    return true;
 }
 
 static void mark_metrics(bool *used, const struct zeta_metric *metrics, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        mark(used, metrics[i].available);
-        mark(used, metrics[i].value);
-        mark(used, metrics[i].maximum);
+        (void)zeta_expr_every(metrics[i].available, mark, used);
+        (void)zeta_expr_every(metrics[i].value, mark, used);
+        (void)zeta_expr_every(metrics[i].maximum, mark, used);
     }
 }
 
@@ -455,12 +452,12 @@ static ze_result_t add_symbols(struct zeta_text *text, const struct zeta_compile
 
     if (!used)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    mark(used, set->available);
-    mark(used, set->layout->baseline);
+    (void)zeta_expr_every(set->available, mark, used);
+    (void)zeta_expr_every(set->layout->baseline, mark, used);
     mark_metrics(used, set->layout->info, set->layout->info_count);
     mark_metrics(used, set->metrics, set->metric_count);
     for (uint32_t i = 0; i < set->program_count; i++)
-        mark(used, set->program[i].condition);
+        (void)zeta_expr_every(set->program[i].condition, mark, used);
     for (uint32_t i = next_symbol(compiled->catalog, used, before);
          i < count && result == ZE_RESULT_SUCCESS;
          i = next_symbol(compiled->catalog, used, before)) {

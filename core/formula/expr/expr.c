@@ -180,6 +180,38 @@ struct zeta_number zeta_expr_apply(enum zeta_expr_op op, const struct zeta_numbe
         op, args[0].u.u64, arity > 1 ? args[1].u.u64 : 0, arity > 2 ? args[2].u.u64 : 0));
 }
 
+bool zeta_expr_evaluate(const struct zeta_expr *expr, zeta_expr_number_fn find, void *context,
+                        struct zeta_number *out_number)
+{
+    const unsigned arity = zeta_expr_arity(expr->op);
+    struct zeta_number args[ZETA_EXPR_MAX_ARITY];
+
+    if (expr->op == ZETA_EXPR_CONSTANT)
+        *out_number = zeta_expr_constant(expr);
+    else if (arity == 0)
+        return find(context, expr, out_number);
+    for (unsigned i = 0; i < arity; i++) {
+        if (!zeta_expr_evaluate(expr->u.arg[i], find, context, &args[i]))
+            return false;
+    }
+    if (arity > 0)
+        *out_number = zeta_expr_apply(expr->op, args);
+    return true;
+}
+
+bool zeta_expr_every(const struct zeta_expr *expr, zeta_expr_test_fn test, void *context)
+{
+    if (!expr)
+        return true;
+    if (!test(context, expr))
+        return false;
+    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
+        if (!zeta_expr_every(expr->u.arg[i], test, context))
+            return false;
+    }
+    return true;
+}
+
 struct zeta_expr *zeta_expr_copy(const struct zeta_expr *expr, struct zeta_arena *arena)
 {
     struct zeta_expr *copy = zeta_arena_alloc(arena, sizeof(*copy));

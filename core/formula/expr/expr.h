@@ -203,6 +203,18 @@ static inline struct zeta_number zeta_expr_constant(const struct zeta_expr *expr
  */
 struct zeta_number zeta_expr_apply(enum zeta_expr_op op, const struct zeta_number *args);
 
+/** Gives the number of a node that is no constant and no operation; false if it has none. */
+typedef bool (*zeta_expr_number_fn)(void *context, const struct zeta_expr *node,
+                                    struct zeta_number *out_number);
+
+/** The number of a linked tree; false if one of its nodes has none. */
+bool zeta_expr_evaluate(const struct zeta_expr *expr, zeta_expr_number_fn find, void *context,
+                        struct zeta_number *out_number);
+
+/** True if a test holds for each node of a tree, as far as it did before. NULL has no nodes. */
+typedef bool (*zeta_expr_test_fn)(void *context, const struct zeta_expr *node);
+bool zeta_expr_every(const struct zeta_expr *expr, zeta_expr_test_fn test, void *context);
+
 /** Conversion of doubles: NaN and negative give 0, what is above the range UINT64_MAX. */
 uint64_t zeta_u64_from_f64(double value);
 

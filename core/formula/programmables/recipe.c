@@ -222,25 +222,28 @@ ze_result_t zeta_choice_make(const struct zeta_programmable *programmable, uint3
     return ZE_RESULT_SUCCESS;
 }
 
+/** What the symbols of an expression are looked up in. */
+struct symbols {
+    const struct zeta_catalog *catalog;
+    const struct zeta_symbol_lookup *lookup;
+};
+
+static bool find_symbol(void *context, const struct zeta_expr *symbol,
+                        struct zeta_number *out_number)
+{
+    const struct symbols *symbols = context;
+
+    return zeta_symbol_number(zeta_catalog_symbol(symbols->catalog, symbol->u.ref.target),
+                              symbols->lookup, out_number);
+}
+
 bool zeta_expr_over_symbols(const struct zeta_catalog *catalog,
-                            const struct zeta_symbol_lookup *symbols, const struct zeta_expr *expr,
+                            const struct zeta_symbol_lookup *lookup, const struct zeta_expr *expr,
                             struct zeta_number *out_value)
 {
-    struct zeta_number arguments[ZETA_EXPR_MAX_ARITY];
+    struct symbols symbols = {catalog, lookup};
 
-    if (expr->op == ZETA_EXPR_CONSTANT) {
-        *out_value = zeta_expr_constant(expr);
-        return true;
-    }
-    if (expr->op == ZETA_EXPR_SYMBOL)
-        return zeta_symbol_number(zeta_catalog_symbol(catalog, expr->u.ref.target), symbols,
-                                  out_value);
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (!zeta_expr_over_symbols(catalog, symbols, expr->u.arg[i], &arguments[i]))
-            return false;
-    }
-    *out_value = zeta_expr_apply(expr->op, arguments);
-    return true;
+    return zeta_expr_evaluate(expr, find_symbol, &symbols, out_value);
 }
 
 ze_result_t zeta_choice_count(const struct zeta_catalog *catalog,

@@ -32,15 +32,10 @@ static ze_result_t refuse(const struct maker *maker, const struct zeta_programma
 /* GpuTime --------------------------------------------------------------------------------------
  */
 
-static bool refers_to_metrics(const struct zeta_expr *expr)
+static bool is_no_metric(void *context, const struct zeta_expr *node)
 {
-    if (expr->op == ZETA_EXPR_METRIC)
-        return true;
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (refers_to_metrics(expr->u.arg[i]))
-            return true;
-    }
-    return false;
+    (void)context;
+    return node->op != ZETA_EXPR_METRIC;
 }
 
 /** GpuTime as other sets of the same unit and layout have it; NULL if none has. */
@@ -55,8 +50,9 @@ static const struct zeta_metric *find_time(const struct zeta_catalog *catalog,
         for (uint32_t j = 0; j < set->metric_count; j++) {
             const struct zeta_metric *metric = &set->metrics[j];
 
-            if (strcmp(metric->name, TIME_METRIC) == 0 && !refers_to_metrics(metric->value) &&
-                !(metric->maximum && refers_to_metrics(metric->maximum)))
+            if (strcmp(metric->name, TIME_METRIC) == 0 &&
+                zeta_expr_every(metric->value, is_no_metric, NULL) &&
+                zeta_expr_every(metric->maximum, is_no_metric, NULL))
                 return metric;
         }
     }
@@ -451,19 +447,10 @@ void zeta_recipe_set_finish(struct zeta_recipe_set *made)
 /* Linking programmables: references, and a trial of each combination of values ------------------
  */
 
-ZETA_PRINTF(3, 4)
-static bool fail(struct zeta_linker *linker, const struct zeta_programmable *programmable,
-                 const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    zeta_diagnose_list(linker->sink, ZETA_SEVERITY_ERROR, programmable->file, programmable->line, 1,
-                       format, arguments);
-    va_end(arguments);
-    linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    return false;
-}
+/** Reports a finding about a programmable, whose name is the first argument; false. */
+#define fail(linker, programmable, format, ...)                                                    \
+    zeta_link_fail(linker, (programmable)->file, (programmable)->line, 1,                          \
+                   "programmable %s: " format, (programmable)->name, __VA_ARGS__)
 
 static const struct zeta_parameter *find_parameter(const struct zeta_catalog *catalog,
                                                    const char *name)
@@ -487,8 +474,8 @@ static bool link_condition(struct zeta_linker *linker, const struct zeta_program
     if (!zeta_expr_link(&scope, expr))
         return false;
     return expr->type == ZETA_EXPR_U64 ||
-           fail(linker, programmable, "programmable %s: conditions and instances have type u64",
-                programmable->name);
+           zeta_link_fail(linker, programmable->file, expr->line, expr->column,
+                          "conditions and instances of programmables have type u64");
 }
 
 static bool link_parameters(struct zeta_linker *linker, struct zeta_programmable *programmable)
@@ -502,13 +489,11 @@ static bool link_parameters(struct zeta_linker *linker, struct zeta_programmable
 
         if (!parameter)
             return fail(linker, programmable,
-                        "programmable %s: unknown parameter '%.100s'; parameters are declared "
-                        "under 'parameters'",
-                        programmable->name, programmable->parameter_names[i]);
+                        "unknown parameter '%.100s'; parameters are declared under 'parameters'",
+                        programmable->parameter_names[i]);
         for (uint32_t j = 0; j < i; j++) {
             if (programmable->parameters[j] == parameter)
-                return fail(linker, programmable, "programmable %s names parameter %s twice",
-                            programmable->name, parameter->name);
+                return fail(linker, programmable, "it names parameter %s twice", parameter->name);
         }
         programmable->parameters[i] = parameter;
         for (uint32_t j = 0; j < parameter->value_count; j++) {
@@ -519,9 +504,7 @@ static bool link_parameters(struct zeta_linker *linker, struct zeta_programmable
         with_instances += many;
     }
     return with_instances <= 1 ||
-           fail(linker, programmable,
-                "programmable %s: only one of its parameters can give several metrics",
-                programmable->name);
+           fail(linker, programmable, "%s", "only one of its parameters can give several metrics");
 }
 
 static bool link_references(struct zeta_linker *linker, struct zeta_programmable *programmable)
@@ -530,27 +513,25 @@ static bool link_references(struct zeta_linker *linker, struct zeta_programmable
         const struct zeta_programmable *other = linker->catalog->usable_programmables.items[i];
 
         if (strcmp(other->name, programmable->name) == 0)
-            return fail(linker, programmable, "programmable %s is already declared in %s:%u",
-                        programmable->name, other->file, other->line);
+            return fail(linker, programmable, "it is already declared in %s:%u", other->file,
+                        other->line);
     }
     programmable->unit = zeta_catalog_find_unit(linker->catalog, programmable->unit_name);
     programmable->layout = zeta_catalog_find_layout(linker->catalog, programmable->layout_name);
     if (!programmable->unit)
-        return fail(linker, programmable, "programmable %s: unknown unit '%.100s'",
-                    programmable->name, programmable->unit_name);
+        return fail(linker, programmable, "unknown unit '%.100s'", programmable->unit_name);
     if (!programmable->layout)
-        return fail(linker, programmable, "programmable %s: unknown or faulty layout '%.100s'",
-                    programmable->name, programmable->layout_name);
+        return fail(linker, programmable, "unknown or faulty layout '%.100s'",
+                    programmable->layout_name);
     for (uint32_t i = 0; i < programmable->unit->slot_run_count; i++) {
         const struct zeta_slot_run *run = &programmable->unit->slots[i];
         const struct zeta_bank *bank = zeta_layout_find_bank(programmable->layout, run->bank);
 
         if (!bank || run->first + run->count > bank->count)
             return fail(linker, programmable,
-                        "programmable %s: layout %s does not have the slots %s[%u] to %s[%u] of "
-                        "unit %s",
-                        programmable->name, programmable->layout->name, run->bank, run->first,
-                        run->bank, run->first + run->count - 1, programmable->unit->name);
+                        "layout %s does not have the slots %s[%u] to %s[%u] of unit %s",
+                        programmable->layout->name, run->bank, run->first, run->bank,
+                        run->first + run->count - 1, programmable->unit->name);
     }
     return link_parameters(linker, programmable) &&
            link_condition(linker, programmable, programmable->available);
@@ -581,7 +562,7 @@ static bool try_choice(struct zeta_linker *linker, const struct zeta_programmabl
     ze_result_t result = zeta_recipe_init(&recipe, programmable, &wanted, &wrong);
 
     if (wrong)
-        (void)fail(linker, programmable, "programmable %s: %s", programmable->name, wrong);
+        (void)fail(linker, programmable, "%s", wrong);
     if (result == ZE_RESULT_SUCCESS) {
         struct zeta_recipe_set made;
 
@@ -621,16 +602,15 @@ static bool try_all(struct zeta_linker *linker, const struct zeta_programmable *
         memcpy(&choice.value[i], &programmable->parameters[i]->values[0].info,
                sizeof(choice.value[i]));
         if (combinations > ZETA_PROGRAMMABLE_MAX_COMBINATIONS)
-            return fail(linker, programmable,
-                        "programmable %s: its parameters have more than %u combinations",
-                        programmable->name, ZETA_PROGRAMMABLE_MAX_COMBINATIONS);
+            return fail(linker, programmable, "its parameters have more than %u combinations",
+                        ZETA_PROGRAMMABLE_MAX_COMBINATIONS);
     }
     *before += combinations;
     if (*before > ZETA_PROGRAMMABLES_MAX_COMBINATIONS)
         return fail(linker, programmable,
-                    "programmable %s: with those before it there are more than %u combinations, "
-                    "each of which is tried when files are read",
-                    programmable->name, ZETA_PROGRAMMABLES_MAX_COMBINATIONS);
+                    "with those before it there are more than %u combinations, each of which is "
+                    "tried when files are read",
+                    ZETA_PROGRAMMABLES_MAX_COMBINATIONS);
     do {
         if (!try_choice(linker, programmable, &choice))
             return false;

@@ -42,7 +42,6 @@ struct zeta_name_table {
 /** A piece of a pattern: one of text, counter, expr. */
 struct zeta_pattern_piece {
     const char *text;
-    uint32_t length;
     uint32_t counter;       /**< number of a counter that a use gives, from 1 */
     struct zeta_expr *expr; /**< over the index */
 };
@@ -286,6 +285,9 @@ struct zeta_linker {
 bool zeta_link_fail(struct zeta_linker *linker, const char *file, uint32_t line, uint32_t column,
                     const char *format, ...) ZETA_PRINTF(5, 6);
 
+/** Notes that memory is exhausted; false. */
+bool zeta_link_no_memory(struct zeta_linker *linker);
+
 /** The program of a uuid; its text is read if it was not. */
 ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
                                     const struct zeta_uuid_program *program,
@@ -321,11 +323,9 @@ bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_n
 
 /**
  * Makes the metrics of a set: its own, and those of the shared definitions that it uses, in the
- * order of its list, with room for more behind them. Errors: INVALID_ARGUMENT with findings,
- * OUT_OF_HOST_MEMORY.
+ * order of its list, with room for more behind them.
  */
-ze_result_t zeta_link_uses(const struct zeta_linker *linker, struct zeta_loaded_set *loaded,
-                           uint32_t more);
+bool zeta_link_uses(struct zeta_linker *linker, struct zeta_loaded_set *loaded, uint32_t more);
 
 /** A metric with expressions of its own: linking writes into them. False without memory. */
 bool zeta_metric_copy(struct zeta_arena *arena, const struct zeta_metric *from,

@@ -10,19 +10,8 @@ enum metric_state {
     METRIC_WRONG
 };
 
-ZETA_PRINTF(3, 4)
-static bool fail(const struct zeta_link_scope *scope, const struct zeta_expr *expr,
-                 const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    scope->linker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    zeta_diagnose_list(scope->linker->sink, ZETA_SEVERITY_ERROR, scope->file, expr->line,
-                       expr->column, format, arguments);
-    va_end(arguments);
-    return false;
-}
+#define fail(scope, expr, ...)                                                                     \
+    zeta_link_fail((scope)->linker, (scope)->file, (expr)->line, (expr)->column, __VA_ARGS__)
 
 static bool link_symbol(const struct zeta_link_scope *scope, struct zeta_expr *expr)
 {

@@ -4,6 +4,8 @@
  * "XVE_LOAD_XECORE{core}": the value of an expression over the index, in decimal. "{0} + {1}": the
  * counters that a use of a shared metric gives, as expressions write them: "B[3] + B[4]".
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,17 +28,11 @@ static bool is_over_index(const struct zeta_expr *expr, const char *index)
     return arity > 0 && expr->op != ZETA_EXPR_TO_F64;
 }
 
-static uint64_t evaluate(const struct zeta_expr *expr, uint32_t index)
+static bool give_index(void *index, const struct zeta_expr *name, struct zeta_number *out_number)
 {
-    struct zeta_number args[ZETA_EXPR_MAX_ARITY];
-
-    if (expr->op == ZETA_EXPR_CONSTANT)
-        return expr->u.u64;
-    if (expr->op == ZETA_EXPR_NAME)
-        return index;
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++)
-        args[i] = (struct zeta_number){ZETA_EXPR_U64, {.u64 = evaluate(expr->u.arg[i], index)}};
-    return zeta_expr_apply(expr->op, args).u.u64;
+    (void)name;
+    *out_number = (struct zeta_number){ZETA_EXPR_U64, {.u64 = *(uint32_t *)index}};
+    return true;
 }
 
 /** Reads what is between two braces. */
@@ -96,7 +92,6 @@ bool zeta_pattern_read(struct zeta_set_reader *reader, const struct zeta_yaml_no
         if (plain > 0) {
             struct zeta_pattern_piece *piece = &out_pattern->pieces[out_pattern->count++];
 
-            piece->length = (uint32_t)plain;
             piece->text = zeta_arena_copy(reader->arena, text, plain);
             if (!piece->text)
                 return zeta_reader_no_memory(reader);
@@ -119,57 +114,28 @@ bool zeta_pattern_read(struct zeta_set_reader *reader, const struct zeta_yaml_no
     return true;
 }
 
-/** A text that is being made, with room for the zero byte behind it. */
-struct filled {
-    char *text;
-    size_t size_bytes, used;
-};
-
-static bool put(struct filled *filled, const char *text, size_t length)
-{
-    if (length >= filled->size_bytes - filled->used)
-        return false;
-    memcpy(filled->text + filled->used, text, length);
-    filled->used += length;
-    return true;
-}
-
-static bool put_number(struct filled *filled, uint64_t value)
-{
-    char digits[20];
-    size_t first = sizeof(digits);
-
-    do {
-        digits[--first] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    return put(filled, digits + first, sizeof(digits) - first);
-}
-
-static bool put_counter(struct filled *filled, const struct zeta_counter_name *counter)
-{
-    return put(filled, counter->bank, strlen(counter->bank)) && put(filled, "[", 1) &&
-           put_number(filled, counter->number) && put(filled, "]", 1);
-}
-
 bool zeta_pattern_fill(const struct zeta_pattern *pattern, uint32_t index,
                        const struct zeta_counter_name *counters, char *out_text, size_t size_bytes,
                        size_t *out_length)
 {
-    struct filled filled = {.text = out_text, .size_bytes = size_bytes};
-    bool fits = true;
+    struct zeta_number number;
+    size_t used = 0;
 
-    for (uint32_t i = 0; i < pattern->count && fits; i++) {
+    for (uint32_t i = 0; i < pattern->count && used < size_bytes; i++) {
         const struct zeta_pattern_piece *piece = &pattern->pieces[i];
+        char *end = out_text + used;
+        const size_t room = size_bytes - used;
 
         if (piece->counter > 0)
-            fits = put_counter(&filled, &counters[piece->counter - 1]);
-        else if (piece->expr)
-            fits = put_number(&filled, evaluate(piece->expr, index));
+            used += (size_t)snprintf(end, room, "%s[%u]", counters[piece->counter - 1].bank,
+                                     counters[piece->counter - 1].number);
+        else if (piece->expr && zeta_expr_evaluate(piece->expr, give_index, &index, &number))
+            used += (size_t)snprintf(end, room, "%" PRIu64, number.u.u64);
         else
-            fits = put(&filled, piece->text, piece->length);
+            used += (size_t)snprintf(end, room, "%s", piece->text);
     }
-    out_text[filled.used] = '\0';
-    *out_length = filled.used;
-    return fits;
+    if (pattern->count == 0)
+        out_text[0] = '\0';
+    *out_length = used;
+    return used < size_bytes;
 }

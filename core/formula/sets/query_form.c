@@ -43,29 +43,17 @@ static bool refuse(const struct check *check, const struct zeta_expr *expr, cons
     return false;
 }
 
-static bool check_field(const struct check *check, const struct zeta_expr *expr)
+static bool check_node(void *context, const struct zeta_expr *node)
 {
-    const uint32_t field = expr->u.ref.target;
-    const struct zeta_field *whole = whole_field(check->set->layout, field);
+    const struct check *check = context;
 
-    if (field == check->clock || expr->u.ref.view == ZETA_VIEW_DELTA)
+    if (node->op != ZETA_EXPR_FIELD || node->u.ref.target == check->clock ||
+        node->u.ref.view == ZETA_VIEW_DELTA)
         return true;
-    if (expr->u.ref.view == ZETA_VIEW_BEFORE)
-        return refuse(check, expr, "before", "only the clock of the layout has a begin");
-    if (whole->delta_bits > 0)
-        return refuse(check, expr, "now", "it holds the difference of that field");
-    return true;
-}
-
-static bool check_expr(const struct check *check, const struct zeta_expr *expr)
-{
-    if (expr->op == ZETA_EXPR_FIELD)
-        return check_field(check, expr);
-    for (unsigned i = 0; i < zeta_expr_arity(expr->op); i++) {
-        if (!check_expr(check, expr->u.arg[i]))
-            return false;
-    }
-    return true;
+    if (node->u.ref.view == ZETA_VIEW_BEFORE)
+        return refuse(check, node, "before", "only the clock of the layout has a begin");
+    return whole_field(check->set->layout, node->u.ref.target)->delta_bits == 0 ||
+           refuse(check, node, "now", "it holds the difference of that field");
 }
 
 static bool check_layout(const struct zeta_set *set, struct zeta_diagnostics *sink)
@@ -101,8 +89,8 @@ bool zeta_query_form_check(const struct zeta_set *set, struct zeta_diagnostics *
         const struct zeta_metric *metric = &set->metrics[i];
 
         check.file = metric->file;
-        if (!check_expr(&check, metric->value) ||
-            (metric->maximum && !check_expr(&check, metric->maximum)))
+        if (!zeta_expr_every(metric->value, check_node, &check) ||
+            !zeta_expr_every(metric->maximum, check_node, &check))
             return false;
     }
     return true;

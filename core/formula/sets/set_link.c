@@ -37,7 +37,7 @@ bool zeta_link_fail(struct zeta_linker *linker, const char *file, uint32_t line,
     return false;
 }
 
-static bool no_memory(struct zeta_linker *linker)
+bool zeta_link_no_memory(struct zeta_linker *linker)
 {
     linker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return false;
@@ -117,7 +117,7 @@ static bool check_unique_parts(struct zeta_linker *linker)
         struct named *list = calloc((size_t)vector->count + 1, sizeof(*list));
 
         if (!list)
-            return no_memory(linker);
+            return zeta_link_no_memory(linker);
         for (uint32_t k = 0; k < vector->count; k++) {
             const char *item = vector->items[k];
 
@@ -174,7 +174,7 @@ static bool link_layout(struct zeta_linker *linker, struct zeta_layout *layout)
     }
     if (good && layout->kind == ZETA_LAYOUT_DELTA) {
         layout->query_form = zeta_query_form_layout(layout, linker->arena);
-        good = layout->query_form || no_memory(linker);
+        good = layout->query_form || zeta_link_no_memory(linker);
     }
     return good;
 }
@@ -223,13 +223,10 @@ static bool gather_metrics(struct zeta_linker *linker, struct zeta_loaded_set *l
 {
     struct zeta_set *set = &loaded->set;
     const struct zeta_layout *layout = set->layout;
-    ze_result_t result = zeta_link_uses(linker, loaded, layout->info_count);
     uint32_t total;
 
-    if (result != ZE_RESULT_SUCCESS) {
-        linker->result = result;
+    if (!zeta_link_uses(linker, loaded, layout->info_count))
         return false;
-    }
     total = set->metric_count + layout->info_count;
     if (total == 0 || total > ZETA_SET_MAX_METRICS)
         return zeta_link_fail(linker, set->file, set->line, 1,
@@ -240,7 +237,7 @@ static bool gather_metrics(struct zeta_linker *linker, struct zeta_loaded_set *l
 
         *metric = layout->info[i];
         if (linker->copies && !zeta_metric_copy(linker->arena, &layout->info[i], metric))
-            return no_memory(linker);
+            return zeta_link_no_memory(linker);
     }
     set->metric_count = total;
     return true;
@@ -276,7 +273,7 @@ static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loa
     bool good = true;
 
     if (!list)
-        return no_memory(linker);
+        return zeta_link_no_memory(linker);
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const struct zeta_metric *metric = &set->metrics[i];
 
@@ -345,7 +342,7 @@ static bool check_value_types(struct zeta_linker *linker, const struct zeta_set 
     bool good = true;
 
     if (!memo)
-        return no_memory(linker);
+        return zeta_link_no_memory(linker);
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const struct zeta_metric *metric = &set->metrics[i];
         bool needs = needs_validity(set, memo, metric->value);
@@ -378,7 +375,7 @@ static bool link_metrics(struct zeta_linker *linker, struct zeta_set *set,
     bool good = true;
 
     if (!state)
-        return no_memory(linker);
+        return zeta_link_no_memory(linker);
     for (uint32_t i = 0; i < set->metric_count; i++) {
         struct zeta_metric *metric = &set->metrics[i];
         bool linked = zeta_metric_link(&scope, i);

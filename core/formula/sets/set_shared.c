@@ -495,30 +495,24 @@ bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_n
     return true;
 }
 
-/** Gives a metric event types of its own. */
-static bool copy_events(struct zeta_arena *arena, struct zeta_metric *metric)
-{
-    const struct zeta_metric_event *from = metric->events;
-
-    if (metric->event_count == 0)
-        return true;
-    metric->events = zeta_arena_array(arena, metric->event_count, sizeof(*metric->events));
-    if (metric->events)
-        memcpy(metric->events, from, metric->event_count * sizeof(*metric->events));
-    return metric->events != NULL;
-}
-
 bool zeta_metric_copy(struct zeta_arena *arena, const struct zeta_metric *from,
                       struct zeta_metric *metric)
 {
+    struct zeta_expr *const exprs[] = {from->value, from->available, from->maximum};
+    struct zeta_expr **const copies[] = {&metric->value, &metric->available, &metric->maximum};
+
     *metric = *from;
-    metric->value = zeta_expr_copy(from->value, arena);
-    if (from->available)
-        metric->available = zeta_expr_copy(from->available, arena);
-    if (from->maximum)
-        metric->maximum = zeta_expr_copy(from->maximum, arena);
-    return metric->value && (metric->available || !from->available) &&
-           (metric->maximum || !from->maximum) && copy_events(arena, metric);
+    for (int i = 0; i < 3; i++) {
+        *copies[i] = exprs[i] ? zeta_expr_copy(exprs[i], arena) : NULL;
+        if (exprs[i] && !*copies[i])
+            return false;
+    }
+    if (from->event_count == 0)
+        return true;
+    metric->events = zeta_arena_array(arena, from->event_count, sizeof(*metric->events));
+    if (metric->events)
+        memcpy(metric->events, from->events, from->event_count * sizeof(*metric->events));
+    return metric->events != NULL;
 }
 
 /** What a copy of a metric holds. */
@@ -528,30 +522,12 @@ static uint32_t count_metric(const struct zeta_metric *metric)
            zeta_expr_count(metric->available) + zeta_expr_count(metric->maximum);
 }
 
-/**
- * Counts what a use or a further unit makes of a few bytes. False, with an error, when it is too
- * much: a small file must not take all memory.
- */
-static bool may_make(const struct zeta_linker *linker, const struct zeta_loaded_set *loaded,
-                     uint32_t count)
-{
-    if (count <= ZETA_CATALOG_MAX_MADE - *linker->made) {
-        *linker->made += count;
-        return true;
-    }
-    zeta_diagnose(linker->sink, ZETA_SEVERITY_ERROR, loaded->set.file, loaded->set.line, 1,
-                  "with set %s, shared metrics and further units make more than %u metrics and "
-                  "parts of expressions",
-                  loaded->set.name, ZETA_CATALOG_MAX_MADE);
-    return false;
-}
-
 /* Making the metrics of a set -------------------------------------------------------------------
  */
 
 /** The metrics of one set while they are gathered. */
 struct gathered {
-    const struct zeta_linker *linker;
+    struct zeta_linker *linker;
     struct zeta_loaded_set *loaded;
     const struct zeta_metric_use *use; /**< of the set; NULL: a metric of its own */
     uint32_t count;
@@ -559,24 +535,24 @@ struct gathered {
     const struct zeta_metric_use *use_of[ZETA_SET_MAX_METRICS];
 };
 
-/** What a use gives behind its key. */
-struct arguments {
-    uint32_t index_count, counter_count;
-    uint32_t indexes[ZETA_SET_MAX_METRICS];
-    struct zeta_counter_name counters[ZETA_SET_MAX_METRICS * 4];
-    char banks[ZETA_SET_TEXT_BYTES]; /**< names of the counters' banks */
-};
+#define refuse(gathered, ...)                                                                      \
+    zeta_link_fail((gathered)->linker, (gathered)->loaded->set.file, (gathered)->use->line,        \
+                   (gathered)->use->column, __VA_ARGS__)
 
-ZETA_PRINTF(2, 3)
-static ze_result_t refuse(const struct gathered *gathered, const char *format, ...)
+/**
+ * Counts what a use or a further unit makes of a few bytes. False, with an error, when it is too
+ * much: a small file must not take all memory.
+ */
+static bool may_make(struct zeta_linker *linker, const struct zeta_set *set, uint32_t count)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    zeta_diagnose_list(gathered->linker->sink, ZETA_SEVERITY_ERROR, gathered->loaded->set.file,
-                       gathered->use->line, gathered->use->column, format, arguments);
-    va_end(arguments);
-    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (count <= ZETA_CATALOG_MAX_MADE - *linker->made) {
+        *linker->made += count;
+        return true;
+    }
+    return zeta_link_fail(linker, set->file, set->line, 1,
+                          "with set %s, shared metrics and further units make more than %u metrics "
+                          "and parts of expressions",
+                          set->name, ZETA_CATALOG_MAX_MADE);
 }
 
 /** The place for one more metric; NULL, with an error, if the set has too many. */
@@ -585,13 +561,30 @@ static struct zeta_metric *add_metric(struct gathered *gathered)
     const struct zeta_set *set = &gathered->loaded->set;
 
     if (gathered->count == ZETA_SET_MAX_METRICS) {
-        zeta_diagnose(gathered->linker->sink, ZETA_SEVERITY_ERROR, set->file, set->line, 1,
-                      "set %s has more than %u metrics", set->name, ZETA_SET_MAX_METRICS);
+        (void)zeta_link_fail(gathered->linker, set->file, set->line, 1,
+                             "set %s has more than %u metrics", set->name, ZETA_SET_MAX_METRICS);
         return NULL;
     }
     gathered->use_of[gathered->count] = gathered->use;
     return &gathered->metrics[gathered->count++];
 }
+
+/** Adds a metric with expressions of its own. */
+static bool add_copy(struct gathered *gathered, const struct zeta_metric *from)
+{
+    struct zeta_metric *metric = add_metric(gathered);
+
+    return metric && (zeta_metric_copy(gathered->linker->arena, from, metric) ||
+                      zeta_link_no_memory(gathered->linker));
+}
+
+/** What a use gives behind its key. */
+struct arguments {
+    uint32_t index_count, counter_count;
+    uint32_t indexes[ZETA_SET_MAX_METRICS];
+    struct zeta_counter_name counters[ZETA_SET_MAX_METRICS * 4];
+    char banks[ZETA_SET_TEXT_BYTES]; /**< names of the counters' banks */
+};
 
 /** Reads "C7..C0" or "B3"; what follows it, NULL: it is none, or there are too many. */
 static const char *read_counters(const char *text, struct arguments *out, size_t *bank_bytes)
@@ -642,8 +635,7 @@ static const char *read_indexes(const char *text, struct arguments *out)
     return end;
 }
 
-static ze_result_t read_arguments(const struct gathered *gathered, const char *text,
-                                  struct arguments *out)
+static bool read_arguments(const struct gathered *gathered, const char *text, struct arguments *out)
 {
     size_t bank_bytes = 0;
 
@@ -659,12 +651,12 @@ static ze_result_t read_arguments(const struct gathered *gathered, const char *t
                           text);
         text = end + strspn(end, " \t\n");
     }
-    return ZE_RESULT_SUCCESS;
+    return true;
 }
 
 /** Makes one metric of a template. */
-static ze_result_t instantiate(struct gathered *gathered, const struct zeta_shared_metric *shared,
-                               uint32_t index, const struct zeta_counter_name *counters)
+static bool instantiate(struct gathered *gathered, const struct zeta_shared_metric *shared,
+                        uint32_t index, const struct zeta_counter_name *counters)
 {
     struct zeta_set_reader reader = {.arena = gathered->linker->arena,
                                      .sink = gathered->linker->sink,
@@ -673,10 +665,11 @@ static ze_result_t instantiate(struct gathered *gathered, const struct zeta_shar
     struct zeta_yaml_node mapping = {.kind = ZETA_YAML_MAPPING, .line = shared->line, .column = 1};
     struct zeta_yaml_node nodes[ZETA_METRIC_TEXTS];
     char texts[ZETA_METRIC_TEXTS][FILLED_BYTES];
-    struct zeta_metric *metric = add_metric(gathered);
+    struct zeta_metric *metric;
 
-    if (!metric)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (!add_copy(gathered, &shared->metric))
+        return false;
+    metric = &gathered->metrics[gathered->count - 1];
     for (uint32_t i = ZETA_METRIC_TEXTS; i-- > 0;) {
         const struct zeta_pattern *pattern = &shared->texts[i];
 
@@ -694,137 +687,111 @@ static ze_result_t instantiate(struct gathered *gathered, const struct zeta_shar
             return refuse(gathered, "%s of the shared metric %s becomes longer than %u bytes",
                           pattern->key, shared->key, FILLED_BYTES - 1);
     }
-    *metric = shared->metric;
-    if (!copy_events(reader.arena, metric))
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (zeta_read_metric(&reader, &mapping, ZETA_METRIC_ONLY_TEXTS, shared->key, metric))
-        return ZE_RESULT_SUCCESS;
+        return may_make(gathered->linker, &gathered->loaded->set, count_metric(metric));
     if (reader.out_of_memory)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(gathered->linker);
     return refuse(gathered, "set %s cannot use the shared metric %s: see %s:%u",
                   gathered->loaded->set.name, shared->key, shared->metric.file, shared->line);
 }
 
-static ze_result_t add_instances(struct gathered *gathered, const struct zeta_shared_metric *shared,
-                                 const char *text)
+static bool add_instances(struct gathered *gathered, const struct zeta_shared_metric *shared,
+                          const char *text)
 {
     ZETA_CLEANUP(zeta_freep) struct arguments *arguments = malloc(sizeof(*arguments));
-    ze_result_t result;
+    bool good = true;
     uint32_t count;
 
     if (!arguments)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    result = read_arguments(gathered, text, arguments);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+        return zeta_link_no_memory(gathered->linker);
+    if (!read_arguments(gathered, text, arguments))
+        return false;
     if (!shared->index != (arguments->index_count == 0))
-        return refuse(gathered,
-                      shared->index ? "%s takes an index, none is given" : "%s takes no index",
-                      shared->key);
+        return refuse(gathered, "%s takes %s index%s", shared->key, shared->index ? "an" : "no",
+                      shared->index ? ", none is given" : "");
     count = shared->index ? arguments->index_count : 1;
     if (arguments->counter_count != count * shared->counters)
         return refuse(gathered, "%s takes %u counter%s for each of %u index%s; %u given",
                       shared->key, shared->counters, shared->counters == 1 ? "" : "s", count,
                       count == 1 ? "" : "es", arguments->counter_count);
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        result = instantiate(gathered, shared, shared->index ? arguments->indexes[i] : 0,
-                             &arguments->counters[i * shared->counters]);
-    return result;
+    for (uint32_t i = 0; i < count && good; i++)
+        good = instantiate(gathered, shared, shared->index ? arguments->indexes[i] : 0,
+                           &arguments->counters[i * shared->counters]);
+    return good;
 }
 
 /** Adds the metrics of one use, of the set or of a shared list. */
-static ze_result_t add_use(struct gathered *gathered, const struct zeta_metric_use *use,
-                           uint32_t depth)
+static bool add_use(struct gathered *gathered, const struct zeta_metric_use *use, uint32_t depth)
 {
-    const struct zeta_linker *linker = gathered->linker;
+    struct zeta_linker *linker = gathered->linker;
     const struct zeta_shared_metric *shared =
         zeta_names_find(&linker->catalog->shared_by_key, use->key, strlen(use->key));
-    const uint32_t first = gathered->count;
-    struct zeta_metric *metric;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    bool good = true;
 
     if (!shared)
-        return refuse(
-            gathered,
-            "unknown shared metric '%.100s'; such metrics are declared under 'metrics' at "
-            "the top of a set file",
-            use->key);
-    if (shared->texts) {
-        result = add_instances(gathered, shared, use->arguments);
-    } else if (*use->arguments) {
+        return refuse(gathered,
+                      "unknown shared metric '%.100s'; such metrics are declared under 'metrics' "
+                      "at the top of a set file",
+                      use->key);
+    if (shared->texts)
+        return add_instances(gathered, shared, use->arguments);
+    if (*use->arguments)
         return refuse(gathered, "%s takes neither indexes nor counters", use->key);
-    } else if (shared->uses) {
-        if (depth == MAX_LIST_DEPTH)
-            return refuse(gathered, "more than %u lists of metrics in each other at %s",
-                          MAX_LIST_DEPTH, use->key);
-        for (uint32_t i = 0; i < shared->use_count && result == ZE_RESULT_SUCCESS; i++)
-            result = add_use(gathered, &shared->uses[i], depth + 1);
-        return result;
-    } else {
-        metric = add_metric(gathered);
-        if (!metric)
-            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        if (!may_make(linker, gathered->loaded, count_metric(&shared->metric)))
-            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        return zeta_metric_copy(linker->arena, &shared->metric, metric)
-                   ? ZE_RESULT_SUCCESS
-                   : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t i = first; result == ZE_RESULT_SUCCESS && i < gathered->count; i++) {
-        if (!may_make(linker, gathered->loaded, count_metric(&gathered->metrics[i])))
-            result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    return result;
+    if (!shared->uses)
+        return may_make(linker, &gathered->loaded->set, count_metric(&shared->metric)) &&
+               add_copy(gathered, &shared->metric);
+    if (depth == MAX_LIST_DEPTH)
+        return refuse(gathered, "more than %u lists of metrics in each other at %s", MAX_LIST_DEPTH,
+                      use->key);
+    for (uint32_t i = 0; i < shared->use_count && good; i++)
+        good = add_use(gathered, &shared->uses[i], depth + 1);
+    return good;
 }
 
-ze_result_t zeta_link_uses(const struct zeta_linker *linker, struct zeta_loaded_set *loaded,
-                           uint32_t more)
+bool zeta_link_uses(struct zeta_linker *linker, struct zeta_loaded_set *loaded, uint32_t more)
 {
     ZETA_CLEANUP(zeta_freep) struct gathered *gathered = malloc(sizeof(*gathered));
     struct zeta_set *set = &loaded->set;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    bool good = true;
     uint32_t next = 0;
 
     if (!gathered)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(linker);
     gathered->linker = linker;
     gathered->loaded = loaded;
     gathered->count = 0;
-    if (loaded->also_of && !may_make(linker, loaded, set->metric_count))
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (loaded->also_of && !may_make(linker, set, set->metric_count))
+        return false;
     for (uint32_t i = 0; i < set->metric_count; i++) {
         const bool is_use = next < loaded->use_count && loaded->uses[next].index == i;
         struct zeta_metric *metric;
-        ze_result_t one = ZE_RESULT_SUCCESS;
 
         gathered->use = is_use ? &loaded->uses[next++] : NULL;
         if (is_use) {
-            one = add_use(gathered, gathered->use, 0);
+            good = add_use(gathered, gathered->use, 0) && good;
+        } else if (linker->copies) {
+            good = add_copy(gathered, &set->metrics[i]) && good;
         } else {
             metric = add_metric(gathered);
-            if (!metric)
-                one = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-            else if (!linker->copies)
+            good = metric && good;
+            if (metric)
                 *metric = set->metrics[i];
-            else if (!zeta_metric_copy(linker->arena, &set->metrics[i], metric))
-                one = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         }
-        if (one == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-            return one;
-        result = one != ZE_RESULT_SUCCESS ? one : result;
+        if (linker->result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+            return false;
     }
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (!good)
+        return false;
     set->metrics =
         zeta_arena_array(linker->arena, (size_t)gathered->count + more, sizeof(*set->metrics));
     loaded->use_of =
         zeta_arena_array(linker->arena, (size_t)gathered->count + more, sizeof(*loaded->use_of));
     if (!set->metrics || !loaded->use_of)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(linker);
     memcpy(set->metrics, gathered->metrics, gathered->count * sizeof(*set->metrics));
     memcpy(loaded->use_of, gathered->use_of, gathered->count * sizeof(*loaded->use_of));
     set->metric_count = gathered->count;
-    return ZE_RESULT_SUCCESS;
+    return true;
 }
 
 void zeta_report_use(const struct zeta_loaded_set *loaded, uint32_t index,

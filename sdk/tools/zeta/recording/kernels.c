@@ -173,7 +173,7 @@ bool zeta_report_kernels_init(struct zeta_report *report)
 static struct zeta_sampled_group *make_group(struct zeta_report *report,
                                              struct zeta_report_kernel *kernel, uint32_t index)
 {
-    const struct zeta_sampled_group *all = &report->streams[index]->calc.group;
+    const struct zeta_sampled_group *all = &report->streams[index]->group;
     const struct zeta_metric_sum_desc rows = {.struct_size = sizeof(rows), .like = all->sum};
     struct zeta_sampled_group *group;
 
@@ -264,7 +264,7 @@ int zeta_report_kernels_settle(struct zeta_report *report)
             if (!groups[i])
                 continue;
             /* It is unknown in which run reports were lost. */
-            groups[i]->losses = report->streams[i]->calc.group.losses;
+            groups[i]->losses = report->streams[i]->group.losses;
             if (zeta_sampled_group_settle(groups[i]) != ZETA_EXIT_OK)
                 return ZETA_EXIT_FAILED;
         }

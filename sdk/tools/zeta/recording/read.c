@@ -143,10 +143,6 @@ int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, con
 
 /* ---- chunk by chunk, past what is damaged ----------------------------------------------- */
 
-/* Takes one chunk. On failure it printed why, and the walk ends. */
-typedef int (*take_fn)(struct zeta_report *report, struct zeta_recording_reader *reader,
-                       const struct zeta_recording_chunk *chunk);
-
 /* Counts a damage. False when nothing behind it can be read: it is the same once more. */
 static bool note_damage(struct zeta_report *report, char *last, size_t last_bytes)
 {
@@ -162,8 +158,7 @@ static bool note_damage(struct zeta_report *report, char *last, size_t last_byte
     return true;
 }
 
-/* Gives every chunk that is whole, and notes how the file is. */
-static int walk(struct zeta_report *report, take_fn take)
+int zeta_report_walk(struct zeta_report *report, bool is_strict, zeta_report_take take, void *user)
 {
     const char *path = report->options.path;
     struct zeta_recording_chunk chunk = {.struct_size = sizeof(chunk)};
@@ -181,8 +176,8 @@ static int walk(struct zeta_report *report, take_fn take)
             break;
         report->is_cut = result == ZE_RESULT_NOT_READY;
         if (result == ZE_RESULT_SUCCESS)
-            status = take(report, reader, &chunk);
-        else if (result != ZE_RESULT_ERROR_INVALID_ARGUMENT && !report->is_cut)
+            status = take(user, reader, &chunk);
+        else if (!report->is_cut && (is_strict || result != ZE_RESULT_ERROR_INVALID_ARGUMENT))
             status = zeta_print_refusal(result, "cannot continue to read %s", path);
         else if (report->is_cut || !note_damage(report, last, sizeof(last)))
             break;
@@ -344,52 +339,67 @@ static int take_meta(struct zeta_report *report, const struct zeta_recording_chu
     return ZETA_EXIT_OK;
 }
 
-struct zeta_report_device *zeta_report_find_device(const struct zeta_report *report,
-                                                   uint32_t number)
+static struct zeta_report_device *find_device(const struct zeta_report *report, uint32_t number)
 {
     for (uint32_t i = 0; i < report->device_count; i++) {
-        if (report->devices[i].number == number)
-            return &report->devices[i];
+        if (report->devices[i]->number == number)
+            return report->devices[i];
     }
     return NULL;
 }
 
+struct zeta_report_stream *zeta_report_find_stream(const struct zeta_report *report,
+                                                   uint32_t number)
+{
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        if (report->streams[i]->number == number)
+            return report->streams[i];
+    }
+    return NULL;
+}
+
+const struct zeta_device_entry *zeta_report_device_of(const struct zeta_report_stream *stream)
+{
+    static const struct zeta_device_entry none = {.info = {.id = "", .device_class = ""}};
+
+    return stream->device ? &stream->device->entry : &none;
+}
+
 static int take_device(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_report_device *grown;
-    struct zeta_report_device *device;
+    struct zeta_report_device **grown =
+        realloc(report->devices, (report->device_count + 1) * sizeof(struct zeta_report_device *));
+    struct zeta_report_device *device = grown ? calloc(1, sizeof(*device)) : NULL;
+    ze_device_properties_t *properties;
 
-    if (zeta_report_find_device(report, chunk->number))
-        return ZETA_EXIT_OK;
-    grown = realloc(report->devices, (report->device_count + 1) * sizeof(*grown));
-    if (!grown)
+    if (grown)
+        report->devices = grown;
+    if (!device)
         return no_memory(report);
-    report->devices = grown;
-    device = &grown[report->device_count++];
-    *device = (struct zeta_report_device){.number = chunk->number};
-    (void)find_line(chunk, "name", device->name, sizeof(device->name));
+    report->devices[report->device_count++] = device;
+    properties = &device->entry.properties;
+    device->number = chunk->number;
+    device->entry.info.id = device->id;
+    device->entry.info.device_class = device->device_class;
+    (void)find_line(chunk, "name", properties->name, sizeof(properties->name));
     (void)find_line(chunk, "id", device->id, sizeof(device->id));
     (void)find_line(chunk, "class", device->device_class, sizeof(device->device_class));
-    device->timer_hz = find_number(chunk, "timer-hz");
-    device->timestamp_bits = (uint32_t)find_number(chunk, "timestamp-bits");
-    zeta_report_clock_init(&device->clock, device->timer_hz, device->timestamp_bits);
+    properties->timerResolution = find_number(chunk, "timer-hz");
+    properties->timestampValidBits = (uint32_t)find_number(chunk, "timestamp-bits");
+    zeta_report_clock_init(&device->clock, properties->timerResolution,
+                           properties->timestampValidBits);
     return ZETA_EXIT_OK;
 }
 
 static int take_stream(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_report_stream **grown;
-    struct zeta_report_stream *stream;
-    const struct zeta_report_device *device;
+    struct zeta_report_stream **grown =
+        realloc(report->streams, (report->stream_count + 1) * sizeof(struct zeta_report_stream *));
+    struct zeta_report_stream *stream = grown ? calloc(1, sizeof(*stream)) : NULL;
     char sampling[16] = "";
 
-    if (zeta_report_find_stream(report, chunk->number))
-        return ZETA_EXIT_OK;
-    grown =
-        realloc(report->streams, (report->stream_count + 1) * sizeof(struct zeta_report_stream *));
     if (grown)
         report->streams = grown;
-    stream = grown ? calloc(1, sizeof(*stream)) : NULL;
     if (!stream)
         return no_memory(report);
     report->streams[report->stream_count++] = stream;
@@ -402,13 +412,21 @@ static int take_stream(struct zeta_report *report, const struct zeta_recording_c
         stream->kind = ZETA_REPORT_SAMPLES;
     stream->record_bytes = (uint32_t)find_number(chunk, "record");
     stream->period_ns = find_number(chunk, "period-ns");
-    device = zeta_report_find_device(report, (uint32_t)find_number(chunk, "device"));
-    stream->has_device = device != NULL;
-    stream->device = device ? (uint32_t)(device - report->devices) : 0;
+    stream->device = find_device(report, (uint32_t)find_number(chunk, "device"));
     return ZETA_EXIT_OK;
 }
 
-void zeta_report_extend(struct zeta_report *report, int64_t time_ns)
+int zeta_report_describe(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+{
+    if (chunk->type == ZETA_CHUNK_DEVICE && !find_device(report, chunk->number))
+        return take_device(report, chunk);
+    if (chunk->type == ZETA_CHUNK_STREAM && !zeta_report_find_stream(report, chunk->number))
+        return take_stream(report, chunk);
+    return ZETA_EXIT_OK;
+}
+
+/* Something was recorded at that time of the host. */
+static void extend(struct zeta_report *report, int64_t time_ns)
 {
     if (!report->has_begin || time_ns < report->begin_ns)
         report->begin_ns = time_ns;
@@ -417,9 +435,22 @@ void zeta_report_extend(struct zeta_report *report, int64_t time_ns)
     report->has_begin = true;
 }
 
+/* Later rows are not earlier than the first; that waits for a clock, as long as one may come. */
+static void place_first_rows(struct zeta_report *report, bool is_over)
+{
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        struct zeta_report_stream *stream = report->streams[i];
+
+        if (!stream->has_first || !(stream->device->clock.is_known || is_over))
+            continue;
+        stream->has_first = false;
+        extend(report, zeta_report_clock_host(&stream->device->clock, stream->first_ns));
+    }
+}
+
 static void take_clock(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_report_device *device = zeta_report_find_device(report, chunk->number);
+    struct zeta_report_device *device = find_device(report, chunk->number);
 
     if (!device || !zeta_report_clock_take(&device->clock, chunk->payload, chunk->payload_bytes))
         return;
@@ -427,16 +458,8 @@ static void take_clock(struct zeta_report *report, const struct zeta_recording_c
     if (!device->has_first_clock)
         device->first_clock = device->clock;
     device->has_first_clock = true;
-    zeta_report_extend(report, device->clock.host_ns);
-    /* Rows that came before the first clock can be placed now. */
-    for (uint32_t i = 0; i < report->stream_count; i++) {
-        struct zeta_report_stream *stream = report->streams[i];
-
-        if (stream->has_first && zeta_report_device_of(report, stream) == device) {
-            stream->has_first = false;
-            zeta_report_extend(report, zeta_report_clock_host(&device->clock, stream->first_ns));
-        }
-    }
+    extend(report, device->clock.host_ns);
+    place_first_rows(report, false);
 }
 
 static int index_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
@@ -452,8 +475,8 @@ static int index_trace(struct zeta_report *report, const struct zeta_recording_c
 
         is_good = index_line(report, &line);
         if (is_good && zeta_report_trace_time(report, &line, &begin_ns, &end_ns)) {
-            zeta_report_extend(report, begin_ns);
-            zeta_report_extend(report, end_ns);
+            extend(report, begin_ns);
+            extend(report, end_ns);
         }
     }
     zeta_trace_line_finish(&line);
@@ -469,16 +492,18 @@ static bool has_samples(const struct zeta_report *report)
     return false;
 }
 
-static int index_chunk(struct zeta_report *report, struct zeta_recording_reader *reader,
+static int index_chunk(void *user, struct zeta_recording_reader *reader,
                        const struct zeta_recording_chunk *chunk)
 {
+    struct zeta_report *report = user;
+    int status;
+
     switch (chunk->type) {
     case ZETA_CHUNK_META:
         return take_meta(report, chunk);
     case ZETA_CHUNK_DEVICE:
-        return take_device(report, chunk);
     case ZETA_CHUNK_STREAM:
-        return take_stream(report, chunk);
+        return zeta_report_describe(report, chunk);
     case ZETA_CHUNK_CLOCK:
         take_clock(report, chunk);
         return ZETA_EXIT_OK;
@@ -494,7 +519,9 @@ static int index_chunk(struct zeta_report *report, struct zeta_recording_reader 
                                              chunk->payload, chunk->payload_bytes)
                    : ZETA_EXIT_OK;
     case ZETA_CHUNK_DATA:
-        return zeta_report_stream_index(report, reader, chunk);
+        status = zeta_report_stream_index(report, reader, chunk);
+        place_first_rows(report, false);
+        return status;
     default:
         return ZETA_EXIT_OK;
     }
@@ -502,20 +529,14 @@ static int index_chunk(struct zeta_report *report, struct zeta_recording_reader 
 
 int zeta_report_index(struct zeta_report *report)
 {
-    const int status = walk(report, index_chunk);
+    const int status = zeta_report_walk(report, false, index_chunk, report);
 
     if (status != ZETA_EXIT_OK)
         return status;
     if (!zeta_report_runs_sort(&report->runs))
         return no_memory(report);
     /* Without clocks time begins with the first row. */
-    for (uint32_t i = 0; i < report->stream_count; i++) {
-        const struct zeta_report_stream *stream = report->streams[i];
-        struct zeta_report_device *device = zeta_report_device_of(report, stream);
-
-        if (stream->has_first && device && !device->clock.is_known)
-            zeta_report_extend(report, zeta_report_clock_host(&device->clock, stream->first_ns));
-    }
+    place_first_rows(report, true);
     return ZETA_EXIT_OK;
 }
 
@@ -563,14 +584,15 @@ static int read_trace(struct zeta_report *report, const struct zeta_recording_ch
     return zeta_print_failure("no memory for the trace in %s", report->options.path);
 }
 
-static int read_chunk(struct zeta_report *report, struct zeta_recording_reader *reader,
+static int read_chunk(void *user, struct zeta_recording_reader *reader,
                       const struct zeta_recording_chunk *chunk)
 {
+    struct zeta_report *report = user;
     struct zeta_report_device *device;
 
     switch (chunk->type) {
     case ZETA_CHUNK_CLOCK:
-        device = zeta_report_find_device(report, chunk->number);
+        device = find_device(report, chunk->number);
         if (device)
             (void)zeta_report_clock_take(&device->clock, chunk->payload, chunk->payload_bytes);
         return ZETA_EXIT_OK;
@@ -589,14 +611,15 @@ int zeta_report_read(struct zeta_report *report)
 
     /* The clocks as they were before the first chunk: the first one is the nearest. */
     for (uint32_t i = 0; i < report->device_count; i++) {
-        struct zeta_report_device *device = &report->devices[i];
+        struct zeta_report_device *device = report->devices[i];
 
         if (device->has_first_clock)
             device->clock = device->first_clock;
         else
-            zeta_report_clock_init(&device->clock, device->timer_hz, device->timestamp_bits);
+            zeta_report_clock_init(&device->clock, device->entry.properties.timerResolution,
+                                   device->entry.properties.timestampValidBits);
     }
-    status = walk(report, read_chunk);
+    status = zeta_report_walk(report, false, read_chunk, report);
     return status == ZETA_EXIT_OK && report->has_no_memory ? no_memory(report) : status;
 }
 
@@ -613,9 +636,11 @@ void zeta_report_finish(struct zeta_report *report)
     zeta_report_runs_finish(&report->runs);
     zeta_trace_summary_finish(&report->summary);
     zeta_lines_finish(&report->meta);
-    free(report->devices);
+    for (uint32_t i = 0; i < report->device_count; i++)
+        free(report->devices[i]);
+    free((void *)report->devices);
     free(report->markers);
     free(report->lines);
-    free(report->room.data);
+    free(report->data);
     *report = (struct zeta_report){0};
 }

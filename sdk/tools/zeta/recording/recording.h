@@ -1,8 +1,7 @@
 /*
- * Everything that zeta report finds in a recording.
- *
- * The file is read twice, and never kept: first who and what is in it and when work ran on the
- * device, then the values, which need that.
+ * Everything that zeta report and zeta calc find in a recording, which is read chunk by chunk and
+ * never kept. report reads it twice: first who and what is in it and when work ran on the device,
+ * then the values, which need that.
  */
 #ifndef ZETA_TOOLS_RECORDING_RECORDING_H
 #define ZETA_TOOLS_RECORDING_RECORDING_H
@@ -14,10 +13,11 @@
 #include <zeta/container.h>
 #include <zeta/zeta.h>
 
-#include "sdk/tools/zeta/calc/calc.h"
 #include "sdk/tools/zeta/command_line/options.h"
+#include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/profile/profile.h"
 #include "sdk/tools/zeta/program/program.h"
+#include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "sdk/tools/zeta/trace/line.h"
 
 struct zeta_report_options {
@@ -51,7 +51,6 @@ struct zeta_report_clock {
     bool is_set;        /**< the two times below are */
     uint64_t device_ns; /**< at one instant, modulo the wrap */
     int64_t host_ns;
-    uint64_t error_ns; /**< largest that a chunk gave */
 };
 
 /** Prepares for a timer of so many ticks per second and valid bits. */
@@ -67,8 +66,12 @@ bool zeta_report_clock_take(struct zeta_report_clock *clock, const void *payload
  */
 int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_ns);
 
-/** Runs that are kept; of more only their number is known. */
-enum { ZETA_REPORT_MAX_RUNS = 1 << 20 };
+enum {
+    ZETA_REPORT_MAX_RUNS = 1 << 20, /**< that are kept; of more only their number is known */
+    ZETA_REPORT_MAX_KERNELS = 256,  /**< whose metrics are summed up */
+    ZETA_REPORT_MAX_MARKERS = 10000,
+    ZETA_REPORT_POINTS = 2048 /**< of a plot at most; even, because neighbours are joined */
+};
 
 /** One run of a kernel, or a copy. Times are of the host. */
 struct zeta_report_run {
@@ -107,7 +110,7 @@ bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const
 /** Gives a lane a title. False without memory. */
 bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title);
 
-/** Sorts the runs by their begin and makes the segments; nothing is added then. False without
+/** Sorts the runs by their begin and makes the segments, after the last was added. False without
  * memory. */
 bool zeta_report_runs_sort(struct zeta_report_runs *runs);
 
@@ -119,27 +122,6 @@ uint32_t zeta_report_runs_find(const struct zeta_report_runs *runs, int64_t begi
                                int64_t end_ns);
 
 void zeta_report_runs_finish(struct zeta_report_runs *runs);
-
-enum {
-    ZETA_REPORT_MAX_KERNELS = 256, /**< whose metrics are summed up */
-    ZETA_REPORT_POINTS = 2048,     /**< of a plot at most */
-    ZETA_REPORT_MAX_MARKERS = 10000
-};
-
-struct zeta_report_device {
-    uint32_t number;
-    char name[ZE_MAX_DEVICE_NAME];
-    char id[64];
-    char device_class[16];
-    uint64_t timer_hz;
-    uint32_t timestamp_bits;
-    struct zeta_report_clock clock;
-    struct zeta_report_clock first_clock; /**< as the first CLOCK chunk set it */
-    bool has_first_clock;
-};
-
-/** Points at most; even, because neighbours are joined. */
-enum { ZETA_ENVELOPE_POINTS = 2048 };
 
 /**
  * The first point begins at time 0. When something lies behind the last, neighbours are joined and
@@ -160,6 +142,16 @@ bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t wi
 
 void zeta_envelope_finish(struct zeta_envelope *line);
 
+struct zeta_report_device {
+    uint32_t number;
+    struct zeta_device_entry entry; /**< as far as the file describes it */
+    char id[64];
+    char device_class[16];
+    struct zeta_report_clock clock;
+    struct zeta_report_clock first_clock; /**< as the first CLOCK chunk set it */
+    bool has_first_clock;
+};
+
 /** How a stream is shown. */
 enum zeta_report_kind {
     ZETA_REPORT_ROWS,    /**< metric values over time, or of queries */
@@ -175,33 +167,37 @@ struct zeta_report_event_metric {
 };
 
 struct zeta_report_stream {
-    struct zeta_calc_stream calc; /**< not of events */
-    enum zeta_report_kind kind;
     uint32_t number;
-    uint32_t device; /**< index of the device */
-    bool has_device;
+    enum zeta_report_kind kind;
     char name[ZET_MAX_METRIC_GROUP_NAME];
+    struct zeta_report_device *device; /**< null: not described */
     uint32_t record_bytes;
     uint64_t period_ns;
     uint64_t data_bytes;
     bool is_bad;       /**< its data cannot be used; that was printed */
-    bool has_time;     /**< its rows have times */
-    bool was_placed;   /**< the first row was seen */
-    bool has_first;    /**< first_ns is set and waits for a clock */
-    uint64_t first_ns; /**< begin of the first row, on the clock of the device */
     uint64_t outside;  /**< rows that are not in the range of time that was asked for */
     uint64_t timeless; /**< rows that are left out because they have no time */
 
-    struct zeta_report_event_metric *events; /**< of events */
+    /* Of rows and samples, once the file had data of it: is_open. */
+    bool is_open;
+    struct zeta_group_entry entry;
+    struct zeta_sampled_group group;
+    uint32_t skip_left;          /**< records that are left out at the start */
+    bool has_time;               /**< its rows have times */
+    bool was_placed;             /**< the first row was seen */
+    bool has_first;              /**< first_ns is set and waits for a clock */
+    uint64_t first_ns;           /**< begin of the first row, on the clock of the device */
+    struct zeta_sum_line *lines; /**< one per tile */
+    uint64_t idle_rows, shared_rows;
+    int32_t marker_index; /**< metric StreamMarker; -1: none */
+
+    /* Of events. */
+    struct zeta_report_event_metric *events;
     uint32_t event_count;
     uint64_t event_entries;
     uint64_t lost_events;
     zet_metric_entry_exp_t *entries; /**< room for those of one piece */
     uint32_t entry_room;
-
-    struct zeta_sum_line *lines; /**< of rows: one per tile */
-    uint64_t idle_rows, shared_rows;
-    int32_t marker_index; /**< metric StreamMarker; -1: none */
 };
 
 /** What the device did while one kernel ran, and nothing else. */
@@ -229,7 +225,7 @@ struct zeta_report {
     uint64_t file_bytes;
 
     struct zeta_lines meta; /**< of all META chunks */
-    struct zeta_report_device *devices;
+    struct zeta_report_device **devices;
     uint32_t device_count;
     struct zeta_report_stream **streams;
     uint32_t stream_count;
@@ -254,35 +250,53 @@ struct zeta_report {
     struct zeta_ip_profile profile;
     const struct zeta_report_stream *profile_stream; /**< null: there is no profile */
 
+    uint8_t *data; /**< room for exported data of one piece */
+    size_t data_bytes;
+
     /* Of the second reading. */
     uint32_t only_stream; /**< rows of this one are written; 0: none */
     FILE *rows;
     struct zeta_trace_writer *trace;
     char *lines; /**< room for the lines of a TRACE chunk */
     size_t line_bytes;
-    struct zeta_calc_room room;   /**< for exported data of one piece */
     uint32_t orphans;             /**< pieces of streams that are not described */
     uint32_t bad_streams;         /**< whose data cannot be used */
     bool has_no_memory;           /**< something could not be kept */
     uint64_t rows_without_kernel; /**< of kernels beyond ZETA_REPORT_MAX_KERNELS */
 };
 
+/** Takes one chunk. On failure it printed why, and the reading ends. */
+typedef int (*zeta_report_take)(void *user, struct zeta_recording_reader *reader,
+                                const struct zeta_recording_chunk *chunk);
+
+/**
+ * Gives every chunk that is whole, and notes how the file is. On failure prints why.
+ *
+ * @is_strict  a damage is a failure, else it is counted
+ */
+int zeta_report_walk(struct zeta_report *report, bool is_strict, zeta_report_take take, void *user);
+
+/** Takes the DEVICE or STREAM that a chunk describes, if it does. On failure prints why. */
+int zeta_report_describe(struct zeta_report *report, const struct zeta_recording_chunk *chunk);
+
+/** First reading: who and what, and when. On failure prints why. */
+int zeta_report_index(struct zeta_report *report);
+
+/** Second reading: values. On failure prints why. */
+int zeta_report_read(struct zeta_report *report);
+
+void zeta_report_finish(struct zeta_report *report);
+
 /** A line of META; false if there is none. The text is cleaned. */
 bool zeta_report_meta(const struct zeta_report *report, const char *key, uint32_t index,
                       char *value, size_t bytes);
 
-/** The stream or device of a number in the file; null if it is not described. */
+/** The stream of a number in the file; null if it is not described. */
 struct zeta_report_stream *zeta_report_find_stream(const struct zeta_report *report,
                                                    uint32_t number);
-struct zeta_report_device *zeta_report_find_device(const struct zeta_report *report,
-                                                   uint32_t number);
 
-/** The device of a stream; null if it is not described. */
-struct zeta_report_device *zeta_report_device_of(const struct zeta_report *report,
-                                                 const struct zeta_report_stream *stream);
-
-/** Something was recorded at that time of the host. */
-void zeta_report_extend(struct zeta_report *report, int64_t time_ns);
+/** The device of a stream; one without a name if it is not described. */
+const struct zeta_device_entry *zeta_report_device_of(const struct zeta_report_stream *stream);
 
 /** Adds a marker. False without memory. */
 bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_t value,
@@ -295,13 +309,25 @@ bool zeta_report_in_range(const struct zeta_report *report, int64_t begin_ns, in
 bool zeta_report_trace_time(const struct zeta_report *report, const struct zeta_trace_line *line,
                             int64_t *out_begin_ns, int64_t *out_end_ns);
 
-/** First reading: who and what, and when. On failure prints why. */
-int zeta_report_index(struct zeta_report *report);
+/**
+ * Makes exported data of the piece that was read last, and reads the group and the metrics of its
+ * stream from the first one. On failure prints why.
+ *
+ * @is_maximum  values are the greatest possible ones, not the measured ones
+ */
+int zeta_report_stream_open(struct zeta_report *report, struct zeta_report_stream *stream,
+                            struct zeta_recording_reader *reader,
+                            const struct zeta_recording_chunk *chunk, bool is_maximum);
 
-/** Second reading: values. On failure prints why. */
-int zeta_report_read(struct zeta_report *report);
-
-void zeta_report_finish(struct zeta_report *report);
+/**
+ * Calculates a piece of an open stream. On failure prints why.
+ *
+ * @each  sees each row; gives 1 to add it to the sum of the group, 0 to leave it out
+ */
+int zeta_report_stream_add(struct zeta_report_stream *stream,
+                           const struct zeta_recording_chunk *chunk,
+                           uint32_t (*each)(void *user, const struct zeta_metric_row *row),
+                           void *user);
 
 /** First reading: notes who the stream is and when it began. On failure prints why. */
 int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_reader *reader,
@@ -311,8 +337,12 @@ int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_r
 int zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_reader *reader,
                             const struct zeta_recording_chunk *chunk);
 
-/** Writes the first line of the rows of a stream. */
-void zeta_report_stream_write_head(const struct zeta_report_stream *stream, FILE *rows);
+/** Writes the first line of the rows of a stream: some columns, then its metrics. */
+void zeta_report_stream_write_head(const struct zeta_report_stream *stream, const char *columns,
+                                   FILE *rows);
+
+/** Writes the rest of a line: the values of a row. */
+void zeta_report_row_write(const struct zeta_metric_row *row, FILE *rows);
 
 void zeta_report_stream_finish(struct zeta_report_stream *stream);
 

@@ -82,7 +82,7 @@ static void put_kernels(struct json_object *document, const struct zeta_report *
         groups = zeta_json_put_array(object, "groups");
         for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
             if (kernel->groups[i])
-                zeta_stat_group_put_json(groups, &report->streams[i]->calc.device,
+                zeta_stat_group_put_json(groups, zeta_report_device_of(report->streams[i]),
                                          kernel->groups[i]);
         }
     }
@@ -97,7 +97,7 @@ static void put_kernels(struct json_object *document, const struct zeta_report *
         object = zeta_json_append_object(array);
         zeta_json_put_text(object, "group", stream->name);
         zeta_json_put_u64(object, "inside",
-                          stream->calc.group.samples - stream->shared_rows - stream->idle_rows);
+                          stream->group.samples - stream->shared_rows - stream->idle_rows);
         zeta_json_put_u64(object, "shared", stream->shared_rows);
         zeta_json_put_u64(object, "idle", stream->idle_rows);
     }
@@ -152,22 +152,20 @@ struct json_object *zeta_report_to_json(const struct zeta_report *report,
     const struct zeta_sampled_group **groups =
         calloc((size_t)report->stream_count + 1, sizeof(const struct zeta_sampled_group *));
     struct zeta_stat_report stat = {.groups = groups, .elapsed_ns = zeta_report_length(report)};
-    struct zeta_device_entry no_device = {.info = {.id = "", .device_class = ""}};
     struct json_object *document = NULL;
 
-    stat.device = &no_device;
     for (uint32_t i = 0; groups && i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
 
-        if (!stream->calc.is_open)
+        if (!stream->is_open)
             continue;
-        stat.device = &stream->calc.device;
+        stat.device = zeta_report_device_of(stream);
         if (stream->kind == ZETA_REPORT_ROWS)
-            groups[stat.group_count++] = &stream->calc.group;
+            groups[stat.group_count++] = &stream->group;
     }
     if (report->profile_stream) {
         stat.profile = &report->profile;
-        stat.profile_group = &report->profile_stream->calc.group;
+        stat.profile_group = &report->profile_stream->group;
     }
     if (groups)
         document = zeta_stat_report_to_json(&stat);
@@ -215,10 +213,10 @@ static void print_header(const struct zeta_report *report, FILE *stream)
     if (zeta_report_meta(report, "host", 0, value, sizeof(value)))
         print_fact(stream, "Host", value);
     for (uint32_t i = 0; i < report->device_count; i++) {
-        const struct zeta_report_device *device = &report->devices[i];
+        const struct zeta_report_device *device = report->devices[i];
 
-        (void)fprintf(stream, "%-*s %s (%s, %s)\n", LABEL_WIDTH, "Device", device->name,
-                      device->device_class, device->id);
+        (void)fprintf(stream, "%-*s %s (%s, %s)\n", LABEL_WIDTH, "Device",
+                      device->entry.properties.name, device->device_class, device->id);
     }
     zeta_duration_format(zeta_report_length(report), length);
     if (report->has_begin)
@@ -241,13 +239,13 @@ static void print_groups(const struct zeta_report *report, FILE *stream)
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *s = report->streams[i];
 
-        if (s->kind == ZETA_REPORT_ROWS && s->calc.is_open)
-            zeta_stat_group_print(&s->calc.group, &style, stream);
+        if (s->kind == ZETA_REPORT_ROWS && s->is_open)
+            zeta_stat_group_print(&s->group, &style, stream);
     }
     if (samples)
-        zeta_stat_ip_print(&report->profile, &samples->calc.group,
-                           samples->has_device ? report->devices[samples->device].device_class : "",
-                           style.columns, stream);
+        zeta_stat_ip_print(&report->profile, &samples->group,
+                           zeta_report_device_of(samples)->info.device_class, style.columns,
+                           stream);
 }
 
 static void print_events(const struct zeta_report_stream *events, FILE *stream)
@@ -339,8 +337,8 @@ static void print_kernels(const struct zeta_report *report, FILE *stream)
             (void)fprintf(stream,
                           "%s: %" PRIu64 " rows inside, %" PRIu64 " shared, %" PRIu64
                           " while nothing ran\n",
-                          s->name, s->calc.group.samples - s->shared_rows - s->idle_rows,
-                          s->shared_rows, s->idle_rows);
+                          s->name, s->group.samples - s->shared_rows - s->idle_rows, s->shared_rows,
+                          s->idle_rows);
     }
     for (uint32_t i = 0; i < report->kernel_count; i++) {
         if (list[i]->count > 0)

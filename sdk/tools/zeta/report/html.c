@@ -85,7 +85,7 @@ static void put_tile(struct json_object *metrics, const struct zeta_report_strea
                      uint32_t tile)
 {
     const struct zeta_sum_line *line = &stream->lines[tile];
-    const uint32_t width = stream->calc.entry.properties.metricCount;
+    const uint32_t width = stream->entry.properties.metricCount;
     struct zeta_metric_value *values = calloc((size_t)line->used * width + 1, sizeof(*values));
     const struct points points = {line, values, width};
     uint64_t most_rows = 0; /* of one piece */
@@ -103,7 +103,7 @@ static void put_tile(struct json_object *metrics, const struct zeta_report_strea
             most_rows = of_piece[m].rows > most_rows ? of_piece[m].rows : most_rows;
     }
     for (uint32_t m = 0; is_good && m < width; m++) {
-        const enum zeta_account_kind kind = stream->calc.group.accounts[m].kind;
+        const enum zeta_account_kind kind = stream->group.accounts[m].kind;
         struct json_object *object;
         uint32_t i = 0;
 
@@ -137,19 +137,18 @@ static void put_losses(struct json_object *object, const struct zeta_sampled_gro
 
 static void put_group(struct json_object *object, const struct zeta_report_stream *stream)
 {
-    const struct zeta_group_entry *entry = &stream->calc.entry;
+    const struct zeta_group_entry *entry = &stream->entry;
     struct json_object *metrics = json_object_object_get(object, "metrics");
 
-    put_losses(object, &stream->calc.group);
+    put_losses(object, &stream->group);
     for (uint32_t m = 0; m < entry->properties.metricCount; m++) {
         struct json_object *metric = json_object_array_get_idx(metrics, m);
 
-        zeta_json_put_text(metric, "kind",
-                           zeta_account_kind_name(stream->calc.group.accounts[m].kind));
+        zeta_json_put_text(metric, "kind", zeta_account_kind_name(stream->group.accounts[m].kind));
         zeta_json_put_text(metric, "description", entry->metrics[m].properties.description);
         (void)zeta_json_put_array(metric, "lines");
     }
-    for (uint32_t tile = 0; stream->lines && tile < stream->calc.group.tile_count; tile++)
+    for (uint32_t tile = 0; stream->lines && tile < stream->group.tile_count; tile++)
         put_tile(metrics, stream, tile);
 }
 
@@ -264,16 +263,16 @@ static void put_page(struct json_object *document, const struct zeta_report *rep
     for (uint32_t i = 0; i < report->device_count; i++) {
         struct json_object *device = zeta_json_append_object(devices);
 
-        zeta_json_put_text(device, "name", report->devices[i].name);
-        zeta_json_put_text(device, "class", report->devices[i].device_class);
-        zeta_json_put_text(device, "id", report->devices[i].id);
+        zeta_json_put_text(device, "name", report->devices[i]->entry.properties.name);
+        zeta_json_put_text(device, "class", report->devices[i]->device_class);
+        zeta_json_put_text(device, "id", report->devices[i]->id);
     }
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
 
         if (stream->kind == ZETA_REPORT_EVENTS)
             put_events(json_object_array_get_idx(events, event++), stream);
-        else if (stream->kind == ZETA_REPORT_ROWS && stream->calc.is_open)
+        else if (stream->kind == ZETA_REPORT_ROWS && stream->is_open)
             put_group(json_object_array_get_idx(groups, group++), stream);
     }
     put_lanes(document, report);
@@ -289,7 +288,7 @@ static void put_page(struct json_object *document, const struct zeta_report *rep
         const size_t count = json_object_array_length(lines);
         struct json_object *reasons = zeta_json_put_array(profile, "reasons");
 
-        put_losses(profile, &report->profile_stream->calc.group);
+        put_losses(profile, &report->profile_stream->group);
         for (uint32_t i = 0; i < ZETA_IP_REASONS; i++)
             zeta_json_append_text(reasons, report->profile.reason_names[i]);
         if (count > MAX_PROFILE_LINES)

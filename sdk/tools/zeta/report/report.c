@@ -171,19 +171,19 @@ static int write_rows(struct zeta_report *report)
     for (uint32_t i = 0; i < report->stream_count && status == ZETA_EXIT_OK; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
 
-        if (!stream->calc.is_open || stream->is_bad)
+        if (!stream->is_open || stream->is_bad)
             continue;
         if (!is_first)
             (void)fputc('\n', stdout);
         is_first = false;
-        zeta_report_stream_write_head(stream, stdout);
+        zeta_report_stream_write_head(stream, "stream,group,tile,begin_ns,end_ns", stdout);
         report->only_stream = stream->number;
         status = zeta_report_read(report);
     }
     report->only_stream = 0;
     /* What was counted meanwhile is counted again with the rest. */
     for (uint32_t i = 0; i < report->stream_count; i++) {
-        zeta_sampled_group_forget_losses(&report->streams[i]->calc.group);
+        zeta_sampled_group_forget_losses(&report->streams[i]->group);
         report->streams[i]->outside = 0;
         report->streams[i]->timeless = 0;
     }
@@ -241,8 +241,8 @@ static int settle(struct zeta_report *report)
     if (zeta_report_kernels_settle(report) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     for (uint32_t i = 0; i < report->stream_count; i++) {
-        if (report->streams[i]->calc.is_open &&
-            zeta_sampled_group_settle(&report->streams[i]->calc.group) != ZETA_EXIT_OK)
+        if (report->streams[i]->is_open &&
+            zeta_sampled_group_settle(&report->streams[i]->group) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
     }
     return report->profile_stream
@@ -276,8 +276,8 @@ static int write_forms(struct zeta_report *report, const struct outputs *outputs
         return ZETA_EXIT_OK;
     }
     for (uint32_t i = 0; i < report->stream_count && options->has_csv; i++) {
-        if (report->streams[i]->calc.is_open)
-            zeta_losses_print(&report->streams[i]->calc.group);
+        if (report->streams[i]->is_open)
+            zeta_losses_print(&report->streams[i]->group);
     }
     for (uint32_t i = 0; i < notes.count; i++)
         zeta_print_note("%s", notes.text[i]);

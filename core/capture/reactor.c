@@ -51,18 +51,10 @@ struct reactor {
 };
 
 static struct zeta_fork_root reactors;
-static _Atomic bool fork_hook_set;
-
-static void forget_after_fork(void)
-{
-    zeta_fork_state_leave(&reactors);
-}
 
 /** The reactor of this process, made when first asked for; NULL without memory. */
 static struct reactor *reactor_get(void)
 {
-    if (!atomic_exchange(&fork_hook_set, true))
-        (void)pthread_atfork(NULL, NULL, forget_after_fork);
     return zeta_fork_state_get(&reactors, sizeof(struct reactor));
 }
 

@@ -11,29 +11,20 @@
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
-
-/** FNV-1a, 64 bits: spreads well, and is the same everywhere. */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    const uint8_t *bytes = data;
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
+#include "core/util/hash.h"
 
 static uint64_t hash_u32(uint64_t hash, uint32_t value)
 {
     uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
                         (uint8_t)(value >> 24)};
 
-    return hash_bytes(hash, bytes, sizeof(bytes));
+    return zeta_hash(hash, bytes, sizeof(bytes));
 }
 
 /** With the terminator, so that neighbouring texts cannot run into each other. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    return hash_bytes(hash, text ? text : "", (text ? strlen(text) : 0) + 1);
+    return zeta_hash(hash, text ? text : "", (text ? strlen(text) : 0) + 1);
 }
 
 struct zeta_plugin_string zeta_plugin_text(const char *text)
@@ -49,7 +40,7 @@ ze_result_t zeta_unit_program_make(const struct zeta_compiled *compiled,
     const struct zeta_program_entry *entries = NULL;
     uint32_t count = zeta_compiled_program(compiled, &entries);
     struct zeta_plugin_program_entry *made = calloc(count > 0 ? count : 1, sizeof(*made));
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = ZETA_HASH_START;
 
     if (result != ZE_RESULT_SUCCESS || !made) {
         free(made);

@@ -11,6 +11,7 @@
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/hash.h"
 #include "zeta_impl.h"
 
 /* Adds to an array that grows; its elements are pointers. */
@@ -137,16 +138,6 @@ ze_result_t ZE_APICALL impl_zeDriverGetApiVersion(ze_driver_handle_t hDriver ZET
     return ZE_RESULT_SUCCESS;
 }
 
-/* FNV-1a, 64 bit. */
-static uint64_t digest(uint64_t seed, const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ seed;
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* For loaders below 1.13 the dispatch pointers at the start of handles cannot be used: their table
  * sets had another layout. */
 static bool have_ddi_handles(void)
@@ -158,7 +149,8 @@ ze_result_t ZE_APICALL impl_zeDriverGetProperties(ze_driver_handle_t hDriver,
                                                   ze_driver_properties_t *pDriverProperties)
 {
     const struct zeta_driver *driver = (const struct zeta_driver *)hDriver;
-    uint64_t uuid[2] = {digest(1, driver->name), digest(2, ZETA_VERSION)};
+    const uint64_t uuid[2] = {zeta_hash(ZETA_HASH_START ^ 1, driver->name, strlen(driver->name)),
+                              zeta_hash(ZETA_HASH_START ^ 2, ZETA_VERSION, strlen(ZETA_VERSION))};
 
     memcpy(pDriverProperties->uuid.id, uuid, sizeof(pDriverProperties->uuid.id));
     /* "1.2.3" as 0x01020003: grows with every release and is never 0. */

@@ -23,24 +23,17 @@ struct generation {
 
 _Atomic uint32_t zeta_core_state_word = ZETA_CORE_NEVER;
 
-static struct zeta_fork_root generations;
 static _Atomic bool metrics_wanted;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void start_anew_in_child(void)
 {
     uint32_t ready = ZETA_CORE_READY;
 
-    zeta_fork_state_leave(&generations);
-    zeta_trace_forget();
     atomic_store(&metrics_wanted, false);
     atomic_compare_exchange_strong(&zeta_core_state_word, &ready, ZETA_CORE_FORKED);
 }
 
-static void watch_forks(void)
-{
-    (void)pthread_atfork(NULL, NULL, start_anew_in_child);
-}
+static struct zeta_fork_root generations = {.in_child = start_anew_in_child};
 
 /*
  * The loader closes drivers from its own destructor, when plugins may be gone already: nothing is
@@ -112,7 +105,6 @@ ze_result_t zeta_core_init(void)
         return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                           "a plugin initialised the library that was just opening it; a plugin "
                           "must not use the API of its host");
-    (void)pthread_once(&fork_once, watch_forks);
     if (!zeta_core_is_initialised())
         result = start_once();
     /* Once enabled is enabled: groups that a program may have stay usable. */

@@ -60,8 +60,7 @@ struct control {
     char *filter;  /* globs, separated by commas; null: everything */
 };
 
-static struct zeta_fork_root controls;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static struct zeta_fork_root controls = {.in_child = zeta_trace_file_forget};
 
 /* 0, or the process that has looked at its environment. */
 static _Atomic pid_t prepared;
@@ -208,18 +207,6 @@ static struct zeta_trace_listener listener = {.wants = wants, .begin = begin, .e
 
 /* ---- start and stop ---- */
 
-static void start_anew_in_child(void)
-{
-    zeta_trace_forget();
-    zeta_trace_file_forget();
-    zeta_fork_state_leave(&controls);
-}
-
-static void watch_forks(void)
-{
-    (void)pthread_atfork(NULL, NULL, start_anew_in_child);
-}
-
 /* Threads of other processes go on after the end of this one; it only completes its file. */
 ZETA_AT_UNLOAD static void complete_file(void)
 {
@@ -242,7 +229,6 @@ static ze_result_t start(const char *path, const char *filter, uint64_t limit_by
             "The library writes Chrome's JSON only, not %s; name a .json file, or let "
             "'zeta trace -o FILE.pftrace -- PROGRAM' run the program.",
             path);
-    (void)pthread_once(&fork_once, watch_forks);
     control = zeta_fork_state_get(&controls, sizeof(*control));
     ZETA_CLEANUP(zeta_freep) char *copy = has_filter ? strdup(filter) : NULL;
     if (!control || (has_filter && !copy))

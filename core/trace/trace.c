@@ -39,9 +39,18 @@ struct writers {
 
 const void *_Atomic zeta_trace_points[ZETA_FUNCTION_COUNT];
 
-static struct zeta_fork_root all_writers;
 static _Atomic uint32_t generation = 1;
 static _Thread_local struct zeta_trace_thread this_thread;
+
+/* A call during which the process forked still calls its listeners at its end. */
+static void forget_in_child(void)
+{
+    zeta_trace_close();
+    zeta_hazards_forget();
+    atomic_fetch_add(&generation, 1);
+}
+
+static struct zeta_fork_root all_writers = {.in_child = forget_in_child};
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
@@ -317,12 +326,4 @@ void zeta_trace_close(void)
         if (list)
             atomic_store(&left[i], list);
     }
-}
-
-void zeta_trace_forget(void)
-{
-    zeta_trace_close();
-    zeta_hazards_forget();
-    atomic_fetch_add(&generation, 1);
-    zeta_fork_state_leave(&all_writers);
 }

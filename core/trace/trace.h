@@ -102,12 +102,6 @@ void zeta_trace_wait(const struct zeta_trace_listener *listener);
 /** True while this thread runs a listener. */
 bool zeta_trace_inside(void);
 
-/**
- * Drops all listeners without calling or waiting: for a child of fork(). Only async-safe steps.
- * A call during which the process forked still calls its listeners at its end.
- */
-void zeta_trace_forget(void);
-
 /** Drops all listeners when the library is unloaded; calls under way are not touched. */
 void zeta_trace_close(void);
 

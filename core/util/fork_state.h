@@ -9,16 +9,21 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+struct zeta_fork_root;
+
 /** First member of such a state. */
 struct zeta_fork_state {
-    struct zeta_fork_state *before; /**< of the parent process; only kept, never used */
-    pthread_mutex_t lock;           /**< for the owner of the state */
+    struct zeta_fork_state *next; /**< of all that were made, those of parents too */
+    struct zeta_fork_root *root;
+    pthread_mutex_t lock; /**< for the owner of the state */
 };
 
-/** Where the state of this process is; a static variable, zero in the beginning. */
+/** Where the state of this process is; a static variable. */
 struct zeta_fork_root {
     _Atomic(struct zeta_fork_state *) current; /**< NULL: none was needed yet */
-    _Atomic(struct zeta_fork_state *) before;  /**< of the parent process */
+    /** Runs in a child of fork() whose parent had a state; async-signal-safe steps only. Or NULL.
+     */
+    void (*in_child)(void);
 };
 
 /**
@@ -32,8 +37,5 @@ static inline void *zeta_fork_state_peek(struct zeta_fork_root *root)
 {
     return atomic_load(&root->current);
 }
-
-/** In a child of fork(), from a handler of pthread_atfork(): the state is the parent's. */
-void zeta_fork_state_leave(struct zeta_fork_root *root);
 
 #endif

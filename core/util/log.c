@@ -22,6 +22,7 @@
 #include <zeta/c_locale.h>
 
 #include "core/util/descriptor.h"
+#include "core/util/hash.h"
 
 #define TOPICS_MAX 16
 #define TOPIC_BYTES 16
@@ -183,20 +184,10 @@ static void replace_controls(char *text)
     }
 }
 
-/* FNV-1a; never 0. */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return hash ? hash : 1;
-}
-
 /* True for the first caller with a text; false also when too many texts are known. */
 static bool is_new(const char *text)
 {
-    const uint64_t hash = hash_of(text);
+    const uint64_t hash = zeta_hash(ZETA_HASH_START, text, strlen(text)) | 1; /* never 0 */
 
     for (size_t i = 0; i < ONCE_MAX; i++) {
         uint64_t found = 0;

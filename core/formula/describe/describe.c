@@ -15,6 +15,7 @@
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
 #include "core/util/fork_state.h"
+#include "core/util/hash.h"
 
 /* Texts and numbers ----------------------------------------------------------------------------
  */
@@ -570,12 +571,7 @@ ze_result_t zeta_describe_set(const struct zeta_compiled *compiled, struct zeta_
 
 uint64_t zeta_describe_digest(const void *text, size_t bytes)
 {
-    const unsigned char *at = text;
-    uint64_t digest = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < bytes; i++)
-        digest = (digest ^ at[i]) * UINT64_C(0x100000001b3);
-    return digest;
+    return zeta_hash(ZETA_HASH_START, text, bytes);
 }
 
 /* Descriptions: texts of sets, compiled and kept -----------------------------------------------
@@ -600,12 +596,6 @@ struct cache {
 };
 
 static struct zeta_fork_root caches;
-static _Atomic bool fork_hook_set;
-
-static void forget_after_fork(void)
-{
-    zeta_fork_state_leave(&caches);
-}
 
 static void destroy(struct zeta_description *description)
 {
@@ -745,12 +735,9 @@ ze_result_t zeta_description_get(const char *text, size_t bytes,
 {
     struct zeta_description *made = NULL;
     struct zeta_description *found;
-    struct cache *cache;
+    struct cache *cache = zeta_fork_state_get(&caches, sizeof(*cache));
     ze_result_t result;
 
-    if (!atomic_exchange(&fork_hook_set, true))
-        (void)pthread_atfork(NULL, NULL, forget_after_fork);
-    cache = zeta_fork_state_get(&caches, sizeof(*cache));
     if (!cache)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     (void)pthread_mutex_lock(&cache->fork.lock);

@@ -73,7 +73,6 @@ static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device 
 static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_string name, struct zeta_plugin_limits *out_limits)
 {
-    const struct zeta_intel_kmd *kmd = device->gpu->kmd;
     const struct zeta_intel_unit *unit;
     uint32_t result = zeta_intel_unit_get(device, name, &unit);
     uint32_t least, most;
@@ -82,14 +81,7 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     zeta_intel_query_limits(device, unit, out_limits);
-    if (unit->kind == ZETA_INTEL_EU_STALL) {
-        zeta_intel_stall_limits(unit, zeta_intel_device_tile(device)->max_hz,
-                                &out_limits->min_period_ns, &out_limits->max_period_ns);
-        return ZETA_PLUGIN_SUCCESS;
-    }
-    result = zeta_intel_period_range(device, unit,
-                                     kmd->min_period_ns ? kmd->min_period_ns(unit, false) : 0,
-                                     out_limits->max_period_ns, &least, &most);
+    result = zeta_intel_period_range(device, unit, false, out_limits->max_period_ns, &least, &most);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     out_limits->min_period_ns = zeta_intel_period_ns(unit, least);
@@ -98,8 +90,8 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
 }
 
 /*
- * Looks at the descriptors of all processes, which takes milliseconds; who lists groups asks for
- * each of them, so an answer holds for a moment.
+ * Reads the descriptors of all processes, which takes milliseconds. A list of groups asks for each
+ * of them, so an answer holds for SEEN_FOR_NS.
  */
 static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_string name, uint32_t *out_pid)

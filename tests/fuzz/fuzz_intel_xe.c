@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "plugins/intel/kmd/xe_parse.h"
+#include "plugins/intel/kmd/xe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

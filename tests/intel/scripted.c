@@ -26,12 +26,10 @@ static uint32_t tell_clock(struct zeta_intel_gpu *gpu, uint32_t tile, struct zet
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t get_config(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
-                           uint64_t *out_config)
+static int64_t add_config(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program)
 {
     (void)gpu, (void)program;
-    *out_config = ++scripted.configs;
-    return ZETA_PLUGIN_SUCCESS;
+    return (int64_t)++scripted.configs;
 }
 
 static void remove_config(struct zeta_intel_gpu *gpu, uint64_t config)
@@ -123,22 +121,16 @@ static void close_stream(struct zeta_intel_kernel_stream *stream)
     (void)pthread_mutex_unlock(&scripted.lock);
 }
 
-static bool find_format(const struct zeta_intel_format *format, uint32_t *out_number)
-{
-    *out_number = format->xe;
-    return format->has_xe;
-}
-
 const struct zeta_intel_kmd scripted_kmd = {
     .driver = "scripted",
+    .is_xe = true,
     .clock = tell_clock,
-    .config_get = get_config,
+    .config_add = add_config,
     .config_remove = remove_config,
     .min_period_ns = min_period,
     .stream_open = open_stream,
     .stream_read = read_stream,
     .stream_close = close_stream,
-    .format = find_format,
 };
 
 void scripted_set_time(uint64_t ticks)

@@ -17,7 +17,6 @@
 #include <xf86drm.h>
 
 #include "plugins/intel/kmd/i915.h"
-#include "plugins/intel/kmd/i915_uapi.h"
 #include "tests/kmd/kmd.h"
 #include "tests/support/compare.h"
 
@@ -99,6 +98,7 @@ static void probe(void)
     memset(&gpu, 0, sizeof(gpu));
     gpu.host = &host;
     gpu.platform = &platform;
+    gpu.kmd = &zeta_intel_i915;
     (void)snprintf(gpu.id, sizeof(gpu.id), "0000:00:02.0");
     (void)snprintf(gpu.card, sizeof(gpu.card), "/sys/class/drm/card0");
     gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);

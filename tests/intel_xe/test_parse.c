@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/intel/kmd/xe_parse.h"
+#include "plugins/intel/kmd/xe.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
@@ -199,9 +199,9 @@ static void engines__more_than_there_is_room_for__are_the_first(void **state)
     answer = answer_of(&blob, blob.used);
     assert_true(zeta_xe_parse_engines(answer, &engines, &problem));
     assert_int_equal(engines.count, count < ZETA_XE_ENGINES ? count : ZETA_XE_ENGINES);
-    assert_int_equal(engines.items[7].engine_class, 1);
-    assert_int_equal(engines.items[7].engine_instance, 7);
-    assert_int_equal(engines.items[7].gt_id, 1);
+    assert_int_equal(engines.items[7].instance.engine_class, 1);
+    assert_int_equal(engines.items[7].instance.engine_instance, 7);
+    assert_int_equal(engines.items[7].instance.gt_id, 1);
     drop(answer);
 }
 

@@ -75,6 +75,7 @@ static void probe(void)
     memset(&gpu, 0, sizeof(gpu));
     gpu.host = &host;
     gpu.platform = &platform;
+    gpu.kmd = &zeta_intel_xe;
     (void)snprintf(gpu.id, sizeof(gpu.id), "0000:03:00.0");
     (void)snprintf(gpu.card, sizeof(gpu.card), "/sys/class/drm/card0");
     gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
@@ -245,12 +246,12 @@ static void configuration__that_is_removed__is_found_no_more(void **state)
     probe();
     gpu.fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
     assert_cmp(gpu.fd, >=, 0);
-    assert_int_equal(zeta_xe_config_get(&gpu, &program, &config), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(zeta_intel_config_get(&gpu, &program, &config), ZETA_PLUGIN_SUCCESS);
     assert_true(zeta_intel_config_find(&gpu, program.uuid, &found));
     assert_int_equal(found, config);
-    zeta_xe_config_remove(&gpu, config);
+    zeta_intel_xe.config_remove(&gpu, config);
     assert_false(zeta_intel_config_find(&gpu, program.uuid, &found));
-    zeta_xe_config_remove(&gpu, config); /* another process was faster */
+    zeta_intel_xe.config_remove(&gpu, config); /* another process was faster */
     (void)close(gpu.fd);
 }
 

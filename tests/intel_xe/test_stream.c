@@ -61,49 +61,71 @@ static void properties__several__are_chained_in_order(void **state)
     assert_int_equal(item->next, 0);
 }
 
-static const struct zeta_intel_unit sampler = {
-    .name = "eu-stall",
-    .kind = ZETA_INTEL_EU_STALL,
-    .rates = {251, 502, 753, 1004, 1255, 1506, 1757},
-};
+/* A sampler whose GPU has that highest core clock; 0: unknown. */
+static struct zeta_intel_unit sampler_at(uint64_t core_hz)
+{
+    return (struct zeta_intel_unit){
+        .name = "eu-stall",
+        .kind = ZETA_INTEL_EU_STALL,
+        .timestamp_hz = core_hz,
+        .rates = {251, 502, 753, 1004, 1255, 1506, 1757},
+    };
+}
 
 /* Rule 26.19. */
 static void stall_period__of_each_rate__is_cycles_at_the_highest_clock(void **state)
 {
+    struct zeta_intel_unit sampler = sampler_at(1000000000);
+
     (void)state;
-    assert_int_equal(zeta_intel_stall_period(&sampler, 1000000000, 0), 251);
-    assert_int_equal(zeta_intel_stall_period(&sampler, 2000000000, 6), 879); /* 878.5 */
-    assert_int_equal(zeta_intel_stall_period(&sampler, 0, 3), 1004);
-    assert_int_equal(zeta_intel_stall_period(&sampler, 1000000000, 7), 0);
-    assert_int_equal(zeta_intel_stall_period(&sampler, 1, 0), 251ull * 1000000000);
+    assert_int_equal(zeta_intel_period_ns(&sampler, 0), 251);
+    assert_int_equal(zeta_intel_period_ns(&sampler, 7), 0);
+    sampler = sampler_at(2000000000);
+    assert_int_equal(zeta_intel_period_ns(&sampler, 6), 879); /* 878.5 */
+    sampler = sampler_at(0);
+    assert_int_equal(zeta_intel_period_ns(&sampler, 3), 1004);
+    sampler = sampler_at(1);
+    assert_int_equal(zeta_intel_period_ns(&sampler, 0), 251ull * 1000000000);
+}
+
+static uint32_t nearest(const struct zeta_intel_unit *unit, uint64_t period_ns)
+{
+    return zeta_intel_period_exponent(unit, period_ns, 0, zeta_intel_period_last(unit));
 }
 
 /* Rule 26.19. */
 static void stall_period__wanted__finds_the_nearest_rate(void **state)
 {
+    struct zeta_intel_unit sampler = sampler_at(1000000000);
+
     (void)state;
-    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 0), 0);
-    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 376), 0);
-    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 377), 1);
-    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, 1000), 3);
-    assert_int_equal(zeta_intel_stall_nearest(&sampler, 1000000000, UINT64_MAX), 6);
+    assert_int_equal(nearest(&sampler, 0), 0);
+    assert_int_equal(nearest(&sampler, 376), 0);
+    assert_int_equal(nearest(&sampler, 377), 1);
+    assert_int_equal(nearest(&sampler, 1000), 3);
+    assert_int_equal(nearest(&sampler, UINT64_MAX), 6);
     /* Half the clock: each rate takes twice as long. */
-    assert_int_equal(zeta_intel_stall_nearest(&sampler, 500000000, 1000), 1);
+    sampler = sampler_at(500000000);
+    assert_int_equal(nearest(&sampler, 1000), 1);
 }
 
 static void stall_limits__are_the_first_and_the_last_rate(void **state)
 {
     const struct zeta_intel_unit none = {.kind = ZETA_INTEL_EU_STALL};
-    uint64_t least = 1, most = 1;
+    const struct zeta_intel_unit sampler = sampler_at(1000000000);
+    static const struct zeta_intel_kmd kmd = {.driver = "xe"};
+    static const struct zeta_intel_gpu gpu = {.kmd = &kmd};
+    const struct zeta_plugin_device device = {.gpu = (struct zeta_intel_gpu *)&gpu};
+    uint32_t least = 1, most = 1;
 
     (void)state;
-    zeta_intel_stall_limits(&sampler, 1000000000, &least, &most);
-    assert_int_equal(least, 251);
-    assert_int_equal(most, 1757);
-    zeta_intel_stall_limits(&none, 1000000000, &least, &most);
-    assert_int_equal(least, 0);
-    assert_int_equal(most, 0);
-    assert_int_equal(zeta_intel_stall_nearest(&none, 1000000000, 100), 0);
+    assert_int_equal(zeta_intel_period_range(&device, &sampler, false, 0, &least, &most), 0);
+    assert_int_equal(zeta_intel_period_ns(&sampler, least), 251);
+    assert_int_equal(zeta_intel_period_ns(&sampler, most), 1757);
+    assert_int_equal(zeta_intel_period_range(&device, &none, false, 0, &least, &most), 0);
+    assert_int_equal(zeta_intel_period_ns(&none, least), 0);
+    assert_int_equal(zeta_intel_period_ns(&none, most), 0);
+    assert_int_equal(nearest(&none, 100), 0);
 }
 
 /* Reports with nothing but a header: id and time, in words of 32 or 64 bits. Rule 26.17. */

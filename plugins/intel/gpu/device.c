@@ -1,21 +1,13 @@
 /*
  * GPUs and their tiles as devices of the host.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <xf86drm.h>
-
 #include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/kmd/kernel.h"
 #include <zeta/intel_gpu.h>
-
-const struct zeta_intel_tile *zeta_intel_device_tile(const struct zeta_plugin_device *device)
-{
-    return &device->gpu->tiles[device->tile];
-}
 
 uint64_t zeta_intel_timer_hz(const struct zeta_plugin_device *device)
 {
@@ -146,26 +138,12 @@ static uint32_t divide_up(uint32_t value, uint32_t by)
     return by == 0 ? 0 : (value + by - 1) / by;
 }
 
-/* All tiles of a root, or the one of a tile. */
-static void fill_topology(const struct zeta_plugin_device *device,
-                          struct zeta_plugin_device_properties *properties)
-{
-    const struct zeta_intel_gpu *gpu = device->gpu;
-    const struct zeta_intel_topology *topology = &zeta_intel_device_tile(device)->topology;
-    const uint32_t tiles = device->is_tile ? 1 : gpu->tile_count;
-
-    properties->slices = topology->slices * tiles;
-    properties->subslices_per_slice = divide_up(topology->subslices, topology->slices);
-    properties->eus_per_subslice = divide_up(topology->eus, topology->subslices);
-    properties->threads_per_eu = gpu->platform->threads_per_eu;
-    properties->simd_width = gpu->platform->simd_width > 0 ? gpu->platform->simd_width : 8;
-}
-
 static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                struct zeta_plugin_device_properties *out_properties)
 {
     const struct zeta_intel_gpu *gpu = device->gpu;
-    const uint32_t graphics = gpu->platform->graphics;
+    const struct zeta_intel_platform *platform = gpu->platform;
+    const struct zeta_intel_topology *topology = &zeta_intel_device_tile(device)->topology;
     struct zeta_plugin_device_properties properties = {
         .struct_size = out_properties->struct_size,
         .name = {device->name, strlen(device->name)},
@@ -184,13 +162,19 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .pci_device = gpu->pci_device,
         .pci_function = gpu->pci_function,
         .timer_hz = zeta_intel_timer_hz(device),
-        .timestamp_valid_bits = gpu->platform->formats[ZETA_INTEL_OAG].is_wide ? 56 : 32,
+        .timestamp_valid_bits = platform->formats[ZETA_INTEL_OAG].is_wide ? 56 : 32,
         .kernel_timestamp_valid_bits = 32,
         .core_clock_mhz = (uint32_t)(zeta_intel_device_tile(device)->max_hz / 1000000u),
+        .slices = topology->slices * (device->is_tile ? 1 : gpu->tile_count),
+        .subslices_per_slice = divide_up(topology->subslices, topology->slices),
+        .eus_per_subslice = divide_up(topology->eus, topology->subslices),
+        .threads_per_eu = platform->threads_per_eu,
+        .simd_width = platform->simd_width > 0 ? platform->simd_width : 8,
         .queue_groups = {&device->queue_group, 1, sizeof(device->queue_group)},
         .memories = {&device->memory, device->memory.total_bytes > 0 ? 1 : 0,
                      sizeof(device->memory)},
-        .ip_version = graphics / 100 << 22 | graphics % 100 << 14 | (gpu->revision & 0x3f),
+        .ip_version = platform->graphics / 100 << 22 | platform->graphics % 100 << 14 |
+                      (gpu->revision & 0x3f),
     };
     const uint64_t bytes = out_properties->struct_size < sizeof(properties)
                                ? out_properties->struct_size
@@ -198,21 +182,15 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
 
     (void)self;
     memcpy(properties.uuid, device->uuid, sizeof(device->uuid));
-    fill_topology(device, &properties);
     memcpy(out_properties, &properties, (size_t)bytes);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 /* ---- clock -------------------------------------------------------------------------------- */
 
-static uint64_t scale(uint64_t value, uint64_t by, uint64_t from)
-{
-    return value / from * by + value % from * by / from;
-}
-
 /*
  * The value that does not wrap: of all that the clock's bits can stand for, the one nearest to
- * where the clock should be by the host's time since the last look.
+ * where the clock should be by the host's time since the last reading.
  */
 static uint64_t unwrap(struct zeta_intel_unwrap *state, const struct zeta_intel_tile *tile,
                        const struct zeta_plugin_clock *clock)
@@ -227,7 +205,7 @@ static uint64_t unwrap(struct zeta_intel_unwrap *state, const struct zeta_intel_
     if (!state->is_started || bits == 0 || bits >= 64) {
         state->ticks = clock->device_ticks;
     } else {
-        expected = state->ticks + scale(passed_ns, tile->cs_timestamp_hz, 1000000000u);
+        expected = state->ticks + zeta_intel_scale(passed_ns, tile->cs_timestamp_hz, 1000000000u);
         away = (clock->device_ticks - expected) & ((UINT64_C(1) << bits) - 1);
         state->ticks = expected + away;
         if (away >= UINT64_C(1) << (bits - 1) && state->ticks >= UINT64_C(1) << bits)
@@ -255,7 +233,7 @@ static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *
     (void)pthread_mutex_unlock(&self->intel->lock);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    out_clock->device_ticks = scale(ticks, hz, tile->cs_timestamp_hz);
+    out_clock->device_ticks = zeta_intel_scale(ticks, hz, tile->cs_timestamp_hz);
     out_clock->host_ns = clock.host_ns;
     out_clock->error_ns = clock.error_ns;
     out_clock->raw = clock.raw;
@@ -271,22 +249,19 @@ uint32_t zeta_intel_unit_clock(struct zeta_plugin_device *device,
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    *out_ticks = scale(clock.device_ticks, unit->timestamp_hz, zeta_intel_timer_hz(device));
+    *out_ticks =
+        zeta_intel_scale(clock.device_ticks, unit->timestamp_hz, zeta_intel_timer_hz(device));
     *out_host_ns = clock.host_ns;
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* A device that was unplugged answers ENODEV to everything, also to the cheapest question. */
 static uint32_t get_status(struct zeta_plugin *self, struct zeta_plugin_device *device)
 {
     struct zeta_intel_gpu *gpu = device->gpu;
-    struct drm_version version = {0};
 
     (void)self;
-    if (!atomic_load(&gpu->is_lost) &&
-        zeta_intel_ioctl(gpu->fd, DRM_IOCTL_VERSION, &version) != -ENODEV)
+    if (!zeta_intel_is_gone(gpu))
         return ZETA_PLUGIN_SUCCESS;
-    atomic_store(&gpu->is_lost, true);
     return zeta_host_fail(gpu->host, ZETA_PLUGIN_DEVICE_LOST,
                           "%s (%s) is gone: the kernel answers ENODEV; it was removed, or its "
                           "driver was",

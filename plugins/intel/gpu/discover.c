@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 
 #include <xf86drm.h>
 
+#include <zeta/c_locale.h>
 #include <zeta/descriptor.h>
 
 #include "plugins/intel/gpu/intel.h"
@@ -27,86 +28,66 @@
 static const struct zeta_intel_kmd *const kmds[] = {&zeta_intel_i915, &zeta_intel_xe};
 
 /*
- * What GPUs that cannot be used leave behind: the sentence of the first of them, which becomes the
- * reason of the plugin when no other GPU can be used. So it is logged at the end, or not at all.
+ * Why the first GPU that cannot be used is left out: the reason of the plugin when no other GPU can
+ * be used. So it is logged at the end, or not at all.
  */
 struct refusal {
     uint32_t result;
     char text[704];
 };
 
-static void keep_refusal(const struct zeta_intel *intel, struct refusal *refusal, uint32_t result,
-                         const char *text)
+static void refuse(const struct zeta_intel *intel, struct refusal *refusal, uint32_t result,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void refuse(const struct zeta_intel *intel, struct refusal *refusal, uint32_t result,
+                   const char *format, ...)
 {
-    if (refusal->result != ZETA_PLUGIN_SUCCESS) {
-        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s", text);
-        return;
-    }
-    refusal->result = result;
-    (void)snprintf(refusal->text, sizeof(refusal->text), "%s", text);
+    struct refusal next = {.result = result};
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)zeta_c_vsnprintf(next.text, sizeof(next.text), format, arguments);
+    va_end(arguments);
+    if (refusal->result == ZETA_PLUGIN_SUCCESS)
+        *refusal = next;
+    else
+        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s", next.text);
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */
-
-/* Says why a node could not be opened, and what to do. */
-static void refuse_node(struct refusal *refusal, const struct zeta_intel_gpu *gpu, int error)
-{
-    const struct zeta_intel_errno_text why = zeta_intel_errno(error);
-    const bool is_forbidden = error == EACCES || error == EPERM;
-    char text[sizeof(refusal->text)];
-    const struct group *group = NULL;
-    struct stat status;
-
-    if (stat(gpu->node, &status) == 0)
-        group = getgrgid(status.st_gid);
-    if (is_forbidden)
-        (void)snprintf(text, sizeof(text),
-                       "%s (%s): no permission to open the device node %s: %s. Become a member of "
-                       "its group, usually render: sudo usermod -aG %s USER, then log in again; "
-                       "in a container pass the device with its group",
-                       gpu->name, gpu->id, gpu->node, why.text,
-                       group && group->gr_gid != 0 ? group->gr_name : "render");
-    else
-        (void)snprintf(text, sizeof(text), "%s (%s): the device node %s cannot be opened: %s",
-                       gpu->name, gpu->id, gpu->node, why.text);
-    keep_refusal(gpu->intel, refusal,
-                 is_forbidden ? ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS : ZETA_PLUGIN_NOT_AVAILABLE,
-                 text);
-}
-
-/* There may be nodes, and nobody can tell. */
-static void refuse_list(const struct zeta_intel *intel, struct refusal *refusal, int error)
-{
-    char text[sizeof(refusal->text)];
-
-    (void)snprintf(text, sizeof(text), "the GPUs in /dev/dri cannot be listed: %s%s",
-                   zeta_intel_errno(error).text,
-                   error == EMFILE || error == ENFILE
-                       ? "; close descriptors, or raise the limit: ulimit -n"
-                       : "");
-    keep_refusal(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE, text);
-}
 
 /* Opens the render node, or the card where there is no other. */
 static bool open_node(struct zeta_intel_gpu *gpu, const drmDevice *device, struct refusal *refusal)
 {
     static const int order[] = {DRM_NODE_RENDER, DRM_NODE_PRIMARY};
+    const struct group *group = NULL;
+    struct stat status;
     int error = 0;
 
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         if ((device->available_nodes & (1 << order[i])) == 0)
             continue;
-        if (error == 0)
-            (void)snprintf(gpu->node, sizeof(gpu->node), "%s", device->nodes[order[i]]);
         gpu->fd = zeta_descriptor_raise(open(device->nodes[order[i]], O_RDWR | O_CLOEXEC));
-        if (gpu->fd >= 0) {
-            (void)snprintf(gpu->node, sizeof(gpu->node), "%s", device->nodes[order[i]]);
+        if (gpu->fd < 0 && error != 0)
+            continue;
+        error = errno;
+        (void)snprintf(gpu->node, sizeof(gpu->node), "%s", device->nodes[order[i]]);
+        if (gpu->fd >= 0)
             return true;
-        }
-        if (error == 0)
-            error = errno;
     }
-    refuse_node(refusal, gpu, error != 0 ? error : ENOENT);
+    if (stat(gpu->node, &status) == 0)
+        group = getgrgid(status.st_gid);
+    if (error == EACCES || error == EPERM)
+        refuse(gpu->intel, refusal, ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS,
+               "%s (%s): no permission to open the device node %s: %s. Become a member of its "
+               "group, usually render: sudo usermod -aG %s USER, then log in again; in a container "
+               "pass the device with its group",
+               gpu->name, gpu->id, gpu->node, zeta_intel_errno(error).text,
+               group && group->gr_gid != 0 ? group->gr_name : "render");
+    else
+        refuse(gpu->intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE,
+               "%s (%s): the device node %s cannot be opened: %s", gpu->name, gpu->id, gpu->node,
+               zeta_intel_errno(error != 0 ? error : ENOENT).text);
     return false;
 }
 
@@ -132,28 +113,15 @@ static void find_card(struct zeta_intel_gpu *gpu)
     (void)closedir(folder);
 }
 
-static const struct zeta_intel_kmd *find_kmd(int fd, char *out_driver, size_t bytes)
-{
-    drmVersion *version = drmGetVersion(fd);
-    const struct zeta_intel_kmd *found = NULL;
+/* ---- GPUs without a node: no driver that counts has them, so only sysfs shows them ---------- */
 
-    (void)snprintf(out_driver, bytes, "%s", version ? version->name : "unknown");
-    for (size_t i = 0; version && i < sizeof(kmds) / sizeof(kmds[0]); i++) {
-        if (strcmp(kmds[i]->driver, version->name) == 0)
-            found = kmds[i];
-    }
-    drmFreeVersion(version);
-    return found;
-}
-
-/* ---- GPUs that no driver which counts has: those have no node, so only sysfs shows them ------ */
-
-/* How a GPU gets a driver that counts on it, behind the sentence that says what is wrong. bound:
- * the driver that has it, NULL: none. */
+/* How a GPU gets a driver that counts on it. bound: the driver that has it, NULL: none. */
 static void advise(const struct zeta_intel_platform *platform, uint32_t device_id,
                    const char *bound, char *out_text, size_t bytes)
 {
     const char *wanted = platform->has_i915 ? "i915" : "xe";
+    const bool is_i915 = bound && strcmp(bound, "i915") == 0;
+    const bool is_xe = bound && strcmp(bound, "xe") == 0;
 
     if (!bound)
         (void)snprintf(
@@ -161,14 +129,10 @@ static void advise(const struct zeta_intel_platform *platform, uint32_t device_i
             "Load the driver: sudo modprobe %s; where the kernel takes this GPU only when "
             "told to, boot with %s.force_probe=%04x",
             wanted, wanted, device_id);
-    else if (strcmp(bound, "i915") == 0 && !platform->has_i915)
+    else if ((is_i915 && !platform->has_i915) || (is_xe && !platform->has_xe))
         (void)snprintf(out_text, bytes,
-                       "Boot with i915.force_probe=!%04x xe.force_probe=%04x to give it to xe",
-                       device_id, device_id);
-    else if (strcmp(bound, "xe") == 0 && !platform->has_xe)
-        (void)snprintf(out_text, bytes,
-                       "Boot with xe.force_probe=!%04x i915.force_probe=%04x to give it to i915",
-                       device_id, device_id);
+                       "Boot with %s.force_probe=!%04x %s.force_probe=%04x to give it to %s", bound,
+                       device_id, is_i915 ? "xe" : "i915", device_id, is_i915 ? "xe" : "i915");
     else
         (void)snprintf(out_text, bytes, "Unbind %s from it, then: sudo modprobe %s", bound, wanted);
 }
@@ -192,22 +156,6 @@ static uint32_t read_hex(const char *address, const char *name)
     return (uint32_t)strtoul(text, NULL, 16);
 }
 
-/* Name of the driver that has a PCI device, in the caller's room; NULL: none has. */
-static const char *find_driver(const char *address, char *room, size_t bytes)
-{
-    char path[128];
-    const char *name;
-    ssize_t length;
-
-    (void)snprintf(path, sizeof(path), DEVICES "/%.32s/driver", address);
-    length = readlink(path, room, bytes - 1);
-    if (length <= 0)
-        return NULL;
-    room[length] = '\0';
-    name = strrchr(room, '/');
-    return name ? name + 1 : room;
-}
-
 /* Whether the GPU at a PCI address was found by its node. */
 static bool is_known(const struct zeta_intel *intel, const char *address)
 {
@@ -218,53 +166,48 @@ static bool is_known(const struct zeta_intel *intel, const char *address)
     return false;
 }
 
-static void describe_unbound(const struct zeta_intel_platform *platform, uint32_t device_id,
-                             const char *address, char *out_text, size_t bytes)
-{
-    char room[256], advice[256];
-    const char *driver = find_driver(address, room, sizeof(room));
-
-    advise(platform, device_id, driver, advice, sizeof(advice));
-    if (!driver)
-        (void)snprintf(out_text, bytes, "Intel %s (%.32s) has no kernel driver. %s", platform->name,
-                       address, advice);
-    else if (strcmp(driver, "i915") == 0 || strcmp(driver, "xe") == 0)
-        (void)snprintf(out_text, bytes,
-                       "Intel %s (%.32s) has the kernel driver %s, but no node in /dev/dri; in a "
-                       "container pass it the devices, such as --device /dev/dri",
-                       platform->name, address, driver);
-    else
-        (void)snprintf(out_text, bytes,
-                       "Intel %s (%.32s) is bound to the kernel driver %s; only i915 and xe count. "
-                       "%s",
-                       platform->name, address, driver, advice);
-}
-
-/* Describes the first GPU of the generation that is in the machine and not among intel->gpus,
- * because nothing that counts drives it, or it has no node; false: there is none. */
-static bool find_unbound(const struct zeta_intel *intel, char *out_text, size_t bytes)
+/* Refuses the first GPU of the generation that is in the machine and not among intel->gpus. */
+static void find_unbound(const struct zeta_intel *intel, struct refusal *refusal)
 {
     DIR *folder = opendir(DEVICES);
     const struct dirent *entry;
-    bool found = false;
+    char path[128], link[256], advice[256];
 
-    if (!folder)
-        return false;
-    while (!found && (entry = readdir(folder))) {
+    while (refusal->result == ZETA_PLUGIN_SUCCESS && folder && (entry = readdir(folder))) {
         const struct zeta_intel_platform *platform;
+        const char *address = entry->d_name, *driver = NULL;
         uint32_t device_id;
+        ssize_t length;
 
-        if (entry->d_name[0] == '.' || is_known(intel, entry->d_name) ||
-            read_hex(entry->d_name, "vendor") != ZETA_INTEL_VENDOR)
+        if (address[0] == '.' || is_known(intel, address) ||
+            read_hex(address, "vendor") != ZETA_INTEL_VENDOR)
             continue;
-        device_id = read_hex(entry->d_name, "device");
+        device_id = read_hex(address, "device");
         platform = zeta_intel_platform_find(&intel->platforms, device_id);
-        found = platform != NULL;
-        if (found)
-            describe_unbound(platform, device_id, entry->d_name, out_text, bytes);
+        if (!platform)
+            continue;
+        (void)snprintf(path, sizeof(path), DEVICES "/%.32s/driver", address);
+        length = readlink(path, link, sizeof(link) - 1);
+        if (length > 0) {
+            link[length] = '\0';
+            driver = strrchr(link, '/') ? strrchr(link, '/') + 1 : link;
+        }
+        advise(platform, device_id, driver, advice, sizeof(advice));
+        if (!driver)
+            refuse(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE,
+                   "Intel %s (%.32s) has no kernel driver. %s", platform->name, address, advice);
+        else if (strcmp(driver, "i915") == 0 || strcmp(driver, "xe") == 0)
+            refuse(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE,
+                   "Intel %s (%.32s) has the kernel driver %s, but no node in /dev/dri; in a "
+                   "container pass it the devices, such as --device /dev/dri",
+                   platform->name, address, driver);
+        else
+            refuse(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE,
+                   "Intel %s (%.32s) is bound to the kernel driver %s; only i915 and xe count. %s",
+                   platform->name, address, driver, advice);
     }
-    (void)closedir(folder);
-    return found;
+    if (folder)
+        (void)closedir(folder);
 }
 
 /* ---- one GPU ------------------------------------------------------------------------------ */
@@ -288,62 +231,54 @@ static void describe(struct zeta_intel_gpu *gpu, const drmDevice *device)
     atomic_init(&gpu->is_lost, false);
 }
 
-/* Asks the kernel; a driver that does not count on this platform leaves a GPU without metrics. */
-static uint32_t probe(struct zeta_intel_gpu *gpu)
+/* Adds a GPU if it can be used; SUCCESS also when it is left out. */
+static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device, struct refusal *refusal)
 {
-    const struct zeta_intel_platform *platform = gpu->platform;
+    struct zeta_intel_gpu *gpu = &intel->gpus[intel->gpu_count];
+    const struct zeta_intel_platform *platform =
+        zeta_intel_platform_find(&intel->platforms, device->deviceinfo.pci->device_id);
     char advice[256];
+    drmVersion *version;
     uint32_t result;
 
+    if (!platform)
+        return ZETA_PLUGIN_SUCCESS;
+    *gpu = (struct zeta_intel_gpu){
+        .intel = intel, .host = intel->host, .platform = platform, .fd = -1};
+    describe(gpu, device);
+    if (!open_node(gpu, device, refusal))
+        return ZETA_PLUGIN_SUCCESS;
+    version = drmGetVersion(gpu->fd);
+    for (size_t i = 0; version && i < sizeof(kmds) / sizeof(kmds[0]); i++) {
+        if (strcmp(kmds[i]->driver, version->name) == 0)
+            gpu->kmd = kmds[i];
+    }
+    if (!gpu->kmd)
+        refuse(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE,
+               "%s (%s) is left out: its kernel driver is %s, and only i915 and xe count",
+               gpu->name, gpu->id, version ? version->name : "unknown");
+    drmFreeVersion(version);
     find_card(gpu);
-    result = gpu->kmd->probe(gpu);
-    if (result != ZETA_PLUGIN_SUCCESS)
+    result = gpu->kmd ? gpu->kmd->probe(gpu) : (uint32_t)ZETA_PLUGIN_SUCCESS;
+    if (!gpu->kmd || result != ZETA_PLUGIN_SUCCESS) {
+        (void)close(gpu->fd);
         return result;
+    }
+    intel->gpu_count++;
     if (platform->set_count == 0 && gpu->note[0] == '\0')
         (void)snprintf(
             gpu->note, sizeof(gpu->note),
             "No metric sets were published for %s (%s), so it has no groups but those of "
             "your own set files.",
             gpu->name, gpu->id);
-    if (!gpu->kmd->counts_on(platform)) {
+    /* A driver that does not count on this platform leaves a GPU without metrics. */
+    if (gpu->kmd->is_xe ? !platform->has_xe : !platform->has_i915) {
         gpu->unit_count = 0;
         advise(platform, gpu->device_id, gpu->kmd->driver, advice, sizeof(advice));
         (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
                        "The kernel driver %s does not count on %s. %s.", gpu->kmd->driver,
                        platform->name, advice);
     }
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-/* Adds a GPU if it can be used; SUCCESS also when it is left out. */
-static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device, struct refusal *refusal)
-{
-    struct zeta_intel_gpu *gpu = &intel->gpus[intel->gpu_count];
-    char driver[32], text[256];
-    uint32_t result;
-
-    *gpu = (struct zeta_intel_gpu){.intel = intel, .host = intel->host, .fd = -1};
-    gpu->platform = zeta_intel_platform_find(&intel->platforms, device->deviceinfo.pci->device_id);
-    if (!gpu->platform)
-        return ZETA_PLUGIN_SUCCESS;
-    describe(gpu, device);
-    if (!open_node(gpu, device, refusal))
-        return ZETA_PLUGIN_SUCCESS;
-    gpu->kmd = find_kmd(gpu->fd, driver, sizeof(driver));
-    if (!gpu->kmd) {
-        (void)snprintf(text, sizeof(text),
-                       "%s (%s) is left out: its kernel driver is %s, and only i915 and xe count",
-                       gpu->name, gpu->id, driver);
-        keep_refusal(intel, refusal, ZETA_PLUGIN_NOT_AVAILABLE, text);
-        (void)close(gpu->fd);
-        return ZETA_PLUGIN_SUCCESS;
-    }
-    result = probe(gpu);
-    if (result != ZETA_PLUGIN_SUCCESS) {
-        (void)close(gpu->fd);
-        return result;
-    }
-    intel->gpu_count++;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -363,11 +298,7 @@ static int compare_addresses(const void *a, const void *b)
     return 0;
 }
 
-static bool is_intel(const drmDevice *device)
-{
-    return device->bustype == DRM_BUS_PCI && device->deviceinfo.pci->vendor_id == ZETA_INTEL_VENDOR;
-}
-
+/* Adds the GPUs of a list of libdrm, whose elements change places. */
 static uint32_t add_gpus(struct zeta_intel *intel, drmDevice **devices, int count,
                          struct refusal *refusal)
 {
@@ -375,16 +306,16 @@ static uint32_t add_gpus(struct zeta_intel *intel, drmDevice **devices, int coun
     int used = 0;
 
     for (int i = 0; i < count; i++) {
-        if (is_intel(devices[i])) {
-            drmDevice *kept = devices[used];
+        drmDevice *device = devices[i];
 
-            devices[used++] = devices[i];
-            devices[i] = kept;
-        }
+        if (device->bustype != DRM_BUS_PCI ||
+            device->deviceinfo.pci->vendor_id != ZETA_INTEL_VENDOR)
+            continue;
+        devices[i] = devices[used];
+        devices[used++] = device;
     }
     if (used > 1)
         qsort(devices, (size_t)used, sizeof(devices[0]), compare_addresses);
-    intel->gpu_count = 0;
     intel->gpus = calloc(used > 0 ? (size_t)used : 1, sizeof(*intel->gpus));
     if (!intel->gpus)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
@@ -393,43 +324,38 @@ static uint32_t add_gpus(struct zeta_intel *intel, drmDevice **devices, int coun
     return result;
 }
 
-/* Whether any GPU has metrics: a plugin that offers nothing else is of no use without. */
-static bool can_count(const struct zeta_intel *intel)
-{
-    for (uint32_t i = 0; i < intel->gpu_count; i++) {
-        if (intel->gpus[i].no_metrics[0] == '\0')
-            return true;
-    }
-    return false;
-}
-
-/* What users should know though the plugin works: the host shows it beside the plugin. */
-static void leave_note(const struct zeta_intel *intel, const struct refusal *refusal)
+/*
+ * Says what is wrong: a plugin of which no GPU has metrics fails with the first reason; beside one
+ * that works the host shows the first reason. The others go to the log.
+ */
+static uint32_t conclude(const struct zeta_intel *intel, const struct refusal *refusal)
 {
     const char *note = refusal->result != ZETA_PLUGIN_SUCCESS ? refusal->text : "";
+    bool can_count = false;
 
-    for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
-        note = intel->gpus[i].no_metrics;
-    for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
-        note = intel->gpus[i].note;
-    if (note[0] != '\0')
-        (void)zeta_host_fail(intel->host, ZETA_PLUGIN_SUCCESS, "%s", note);
-}
-
-/* Logs what is wrong with GPUs, but for the one that the plugin's failure tells. */
-static void log_rest(const struct zeta_intel *intel, const struct refusal *refusal)
-{
-    const bool fails = !can_count(intel);
-
-    for (uint32_t i = fails ? 1 : 0; i < intel->gpu_count; i++) {
+    for (uint32_t i = 0; i < intel->gpu_count; i++)
+        can_count = can_count || intel->gpus[i].no_metrics[0] == '\0';
+    for (uint32_t i = can_count ? 0 : 1; i < intel->gpu_count; i++) {
         const struct zeta_intel_gpu *gpu = &intel->gpus[i];
 
         if (gpu->no_metrics[0] != '\0')
             zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s (%s) has no metrics: %s",
                           gpu->name, gpu->id, gpu->no_metrics);
     }
-    if (refusal->result != ZETA_PLUGIN_SUCCESS && (!fails || intel->gpu_count > 0))
-        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s", refusal->text);
+    if (note[0] != '\0' && intel->gpu_count > 0)
+        zeta_host_log(intel->host, ZETA_PLUGIN_LOG_WARN, "%s", note);
+    if (!can_count && intel->gpu_count > 0)
+        return zeta_host_fail(intel->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
+                              intel->gpus[0].name, intel->gpus[0].id, intel->gpus[0].no_metrics);
+    for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
+        note = intel->gpus[i].no_metrics;
+    for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
+        note = intel->gpus[i].note;
+    return note[0] == '\0'
+               ? (uint32_t)ZETA_PLUGIN_SUCCESS
+               : zeta_host_fail(intel->host,
+                                can_count ? (uint32_t)ZETA_PLUGIN_SUCCESS : refusal->result, "%s",
+                                note);
 }
 
 uint32_t zeta_intel_discover(struct zeta_intel *intel)
@@ -446,26 +372,16 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
         count = drmGetDevices2(DRM_DEVICE_GET_PCI_REVISION, devices, count);
     }
     if (count < 0 && count != -ENOENT)
-        refuse_list(intel, &refusal, -count);
+        refuse(intel, &refusal, ZETA_PLUGIN_NOT_AVAILABLE,
+               "the GPUs in /dev/dri cannot be listed: %s%s", zeta_intel_errno(-count).text,
+               count == -EMFILE || count == -ENFILE
+                   ? "; close descriptors, or raise the limit: ulimit -n"
+                   : "");
     result = add_gpus(intel, devices, count > 0 ? count : 0, &refusal);
     if (count > 0)
         drmFreeDevices(devices, count);
     free(devices);
     /* A GPU without a node, unless one whose node cannot be opened was noted before. */
-    if (refusal.result == ZETA_PLUGIN_SUCCESS &&
-        find_unbound(intel, refusal.text, sizeof(refusal.text)))
-        refusal.result = ZETA_PLUGIN_NOT_AVAILABLE;
-    log_rest(intel, &refusal);
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return result;
-    if (can_count(intel)) {
-        leave_note(intel, &refusal);
-        return ZETA_PLUGIN_SUCCESS;
-    }
-    if (intel->gpu_count > 0)
-        return zeta_host_fail(intel->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s (%s) has no metrics: %s",
-                              intel->gpus[0].name, intel->gpus[0].id, intel->gpus[0].no_metrics);
-    if (refusal.result != ZETA_PLUGIN_SUCCESS)
-        return zeta_host_fail(intel->host, refusal.result, "%s", refusal.text);
-    return ZETA_PLUGIN_SUCCESS;
+    find_unbound(intel, &refusal);
+    return result == ZETA_PLUGIN_SUCCESS ? conclude(intel, &refusal) : result;
 }

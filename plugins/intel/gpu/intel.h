@@ -2,8 +2,8 @@
 #define ZETA_PLUGINS_INTEL_GPU_INTEL_H
 
 /*
- * What the files of the plugin share: the plugin object (one per manifest, that is: per
- * generation), its GPUs, and the platforms of the generation, which are data.
+ * What the files of the plugin share: the plugin object (one per manifest, so one per generation)
+ * and its devices.
  */
 
 #include <pthread.h>
@@ -53,27 +53,33 @@ struct zeta_plugin {
     struct zeta_intel *intel; /**< NULL: not initialised */
 };
 
-/** init() of the plugin: reads the platforms, looks for GPUs. */
+/* Operations of the plugin object (state.c), as zeta/plugin.h has them. */
 uint32_t zeta_intel_init(struct zeta_plugin *self);
-/** finish() of the plugin. */
 void zeta_intel_finish(struct zeta_plugin *self);
-
-/** Makes the state of a plugin object anew in a child of fork(). */
 uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self);
 
 /* ---- discovery (discover.c, device.c) ----------------------------------------------------- */
 
 /**
  * Fills intel->gpus with those GPUs of the machine that are of the platforms and can be opened.
- * None is SUCCESS, unless some are there and not one can be opened or count: the sentence says why.
+ * None is SUCCESS, unless some are there and not one can be opened or count.
  */
 uint32_t zeta_intel_discover(struct zeta_intel *intel);
 
 /** Makes the devices, with their symbols, out of the GPUs. OUT_OF_HOST_MEMORY. */
 uint32_t zeta_intel_devices_make(struct zeta_intel *intel);
 
-/** Tile of a device, never null. */
-const struct zeta_intel_tile *zeta_intel_device_tile(const struct zeta_plugin_device *device);
+static inline const struct zeta_intel_tile *
+zeta_intel_device_tile(const struct zeta_plugin_device *device)
+{
+    return &device->gpu->tiles[device->tile];
+}
+
+/** Ticks or times of one rate in another; in two parts, because the product need not fit. */
+static inline uint64_t zeta_intel_scale(uint64_t value, uint64_t to, uint64_t from)
+{
+    return value / from * to + value % from * to / from;
+}
 
 /**
  * Ticks per second of the device's timer: the OA clock of the tile's OAG unit, else the command
@@ -91,71 +97,39 @@ uint32_t zeta_intel_unit_clock(struct zeta_plugin_device *device,
 
 /* ---- units and programs (unit.c, program.c) ----------------------------------------------- */
 
-/** The unit of that name on a device's tile; NULL if there is none. */
-const struct zeta_intel_unit *zeta_intel_unit_find(const struct zeta_plugin_device *device,
-                                                   struct zeta_plugin_string name);
-
 /**
- * As zeta_intel_unit_find(); without such a unit a sentence says which there are, or why there are
- * none. UNSUPPORTED_FEATURE; NOT_AVAILABLE where the GPU has no metrics.
+ * The unit of that name on a device's tile. UNSUPPORTED_FEATURE, with those that there are;
+ * NOT_AVAILABLE where the GPU has no metrics.
  */
 uint32_t zeta_intel_unit_get(const struct zeta_plugin_device *device,
                              struct zeta_plugin_string name,
                              const struct zeta_intel_unit **out_unit);
 
 /**
- * Fills the format and the size of reports of request->unit. INVALID_ARGUMENT with a sentence if
- * the layout of the set has records of another size, or the kernel's driver has no such reports.
+ * Fills the format and the size of reports of request->unit. INVALID_ARGUMENT if the layout of the
+ * set has records of another size, or the kernel's driver has no such reports.
  */
 uint32_t zeta_intel_unit_reports(const struct zeta_plugin_device *device,
                                  struct zeta_plugin_string set, uint32_t record_bytes,
                                  struct zeta_intel_stream_request *request);
 
-/** Whether reports of a unit have headers of 64 bits, with time stamps of 56. */
-bool zeta_intel_unit_is_wide(const struct zeta_intel_gpu *gpu, const struct zeta_intel_unit *unit);
+/** The least exponent that the kernel lets this process have, or every process. */
+uint32_t zeta_intel_period_least(const struct zeta_intel_gpu *gpu,
+                                 const struct zeta_intel_unit *unit, bool for_everybody);
 
-/**
- * The exponents whose period is at least so long, and at most the other (0: any). NOT_AVAILABLE
- * with a sentence if there are none.
- */
+/** From that to the exponent of most_ns (0: any). NOT_AVAILABLE if there are none. */
 uint32_t zeta_intel_period_range(const struct zeta_plugin_device *device,
-                                 const struct zeta_intel_unit *unit, uint64_t least_ns,
+                                 const struct zeta_intel_unit *unit, bool for_everybody,
                                  uint64_t most_ns, uint32_t *out_least, uint32_t *out_most);
 
 /** The exponent from least to most whose period is nearest to the wanted one. */
 uint32_t zeta_intel_period_exponent(const struct zeta_intel_unit *unit, uint64_t period_ns,
                                     uint32_t least, uint32_t most);
 
-/*
- * Periods of EU stall sampling. The kernel takes a few fixed distances between two samples, in
- * cycles of the core clock; users say nanoseconds. Both meet at the highest clock of the tile, that
- * of a GPU which is busy: at a lower clock the samples lie further apart.
- */
-
-/** Clock to reckon with while the kernel tells none. */
-#define ZETA_INTEL_STALL_HZ 1000000000u
-
 /**
- * Nanoseconds between two samples at one of the unit's rates, rounded up; 0 if it has no such rate.
+ * Opens the one stream of a unit that this process may have, and starts it.
  *
- * @max_hz  of the tile's core clock, 0: unknown
- */
-uint64_t zeta_intel_stall_period(const struct zeta_intel_unit *unit, uint64_t max_hz,
-                                 uint32_t index);
-
-/**
- * Index of the rate whose period is nearest to the wanted one; of two that are as near, the
- * shorter.
- */
-uint32_t zeta_intel_stall_nearest(const struct zeta_intel_unit *unit, uint64_t max_hz,
-                                  uint64_t period_ns);
-
-/** The shortest and the longest period; both 0 for a unit without rates. */
-void zeta_intel_stall_limits(const struct zeta_intel_unit *unit, uint64_t max_hz,
-                             uint64_t *out_min_ns, uint64_t *out_max_ns);
-
-/**
- * Opens the one stream of a unit that this process may have, and starts it. holder says what for.
+ * @holder  what for: "a stream of RenderBasic"
  * HANDLE_OBJECT_IN_USE: this process has it; else as stream_open() of the kmd.
  */
 uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
@@ -165,12 +139,9 @@ uint32_t zeta_intel_unit_open(struct zeta_intel_gpu *gpu,
 void zeta_intel_unit_close(struct zeta_intel_kernel_stream *stream);
 
 /**
- * Makes a program of what the host gives. INVALID_ARGUMENT with a sentence, also for a register
- * that set files do not let programs write. Freed with zeta_intel_program_finish(), also after a
- * failure.
- *
- * @entries  of struct zeta_plugin_program_entry
- * @uuid     may be empty
+ * Makes a program of entries (struct zeta_plugin_program_entry). INVALID_ARGUMENT, also for a
+ * register that set files do not let programs write. The uuid may be empty. Freed with
+ * zeta_intel_program_finish(), also after a failure.
  */
 uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
                                  const struct zeta_plugin_array *entries,
@@ -178,8 +149,7 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
                                  struct zeta_intel_program *out_program);
 void zeta_intel_program_finish(struct zeta_intel_program *program);
 
-/* Time-based streams (stream.c), as zeta/plugin.h has them. There is no stop: the host takes what
- * is left and closes, which gives up the unit as well. */
+/* Time-based streams (stream.c), as zeta/plugin.h has them. */
 uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                 struct zeta_plugin_stream_desc *desc,
                                 struct zeta_plugin_stream **out_stream);

@@ -50,78 +50,39 @@ static bool is_uuid(struct zeta_plugin_string text)
     return true;
 }
 
-/* False for a register that set files do not list for its unit, or under another name. */
-static bool read_class(const struct zeta_plugin_program_entry *entry,
-                       enum zeta_intel_register_class *out_class)
-{
-    static const char *const names[ZETA_INTEL_REGISTER_CLASSES] = {
-        [ZETA_INTEL_REGISTER_MUX] = "mux",
-        [ZETA_INTEL_REGISTER_BOOLEAN] = "boolean",
-        [ZETA_INTEL_REGISTER_FLEX] = "flex",
-    };
-
-    if (!ZETA_PLUGIN_HAS(entry, register_class))
-        return false;
-    for (uint32_t i = 0; i < ZETA_INTEL_REGISTER_CLASSES; i++) {
-        if (zeta_string_is(entry->register_class, names[i])) {
-            *out_class = (enum zeta_intel_register_class)i;
-            return true;
-        }
-    }
-    return false;
-}
-
+/* The class of a register; REGISTER_CLASSES with a sentence if it cannot be written. */
 static uint32_t check_entry(const struct zeta_intel_gpu *gpu,
                             const struct zeta_plugin_program_entry *entry,
-                            struct zeta_plugin_string set,
-                            enum zeta_intel_register_class *out_class)
+                            struct zeta_plugin_string set)
 {
+    static const char *const names[ZETA_INTEL_REGISTER_CLASSES] = {"mux", "boolean", "flex"};
+    uint32_t class = ZETA_INTEL_REGISTER_CLASSES;
+
+    if (ZETA_PLUGIN_HAS(entry, register_class))
+        class = 0;
+    while (class < ZETA_INTEL_REGISTER_CLASSES &&
+           !zeta_string_is(entry->register_class, names[class]))
+        class ++;
     if (entry->select.size > 0)
-        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s: the set %.*s selects \"%.*s\", and Intel GPUs are programmed "
-                              "with registers only",
-                              gpu->id, zeta_string_shown(set), set.data,
-                              zeta_string_shown(entry->select), entry->select.data);
-    if (entry->address % 4 != 0)
-        return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s: the set %.*s writes to 0x%x, and addresses of registers are "
-                              "multiples of 4",
-                              gpu->id, zeta_string_shown(set), set.data, entry->address);
-    if (!read_class(entry, out_class))
-        return zeta_host_fail(
+        (void)zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                             "%s: the set %.*s selects \"%.*s\", and Intel GPUs are programmed "
+                             "with registers only",
+                             gpu->id, zeta_string_shown(set), set.data,
+                             zeta_string_shown(entry->select), entry->select.data);
+    else if (entry->address % 4 != 0)
+        (void)zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                             "%s: the set %.*s writes to 0x%x, and addresses of registers are "
+                             "multiples of 4",
+                             gpu->id, zeta_string_shown(set), set.data, entry->address);
+    else if (class == ZETA_INTEL_REGISTER_CLASSES)
+        (void)zeta_host_fail(
             gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
             "%s: the set %.*s writes register 0x%x, and no set file of %s lists it "
             "as mux, boolean or flex of this unit (units: registers)",
             gpu->id, zeta_string_shown(set), set.data, entry->address, gpu->platform->name);
-    return ZETA_PLUGIN_SUCCESS;
-}
-
-/*
- * The kernel's lists one after the other: i915 takes each, xe all of them. Registers of one class
- * are written in the order in which the host gives them.
- */
-static uint32_t take_entries(const struct zeta_intel_gpu *gpu,
-                             const struct zeta_plugin_array *entries, struct zeta_plugin_string set,
-                             struct zeta_intel_program *program)
-{
-    enum zeta_intel_register_class found = ZETA_INTEL_REGISTER_CLASSES;
-
-    for (uint32_t class = 0; class < ZETA_INTEL_REGISTER_CLASSES; class ++) {
-        for (uint64_t i = 0; i < entries->count; i++) {
-            const struct zeta_plugin_program_entry *entry =
-                (const void *)((const char *)entries->data + i * entries->stride);
-            const uint32_t result = check_entry(gpu, entry, set, &found);
-
-            if (result != ZETA_PLUGIN_SUCCESS)
-                return result;
-            if (found != (enum zeta_intel_register_class) class)
-                continue;
-            program->registers[program->count++] =
-                (struct zeta_intel_register){entry->address, entry->value};
-            program->counts[class]++;
-        }
-    }
-    return ZETA_PLUGIN_SUCCESS;
+    else
+        return class;
+    return ZETA_INTEL_REGISTER_CLASSES;
 }
 
 uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
@@ -129,8 +90,6 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
                                  struct zeta_plugin_string set, struct zeta_plugin_string uuid,
                                  struct zeta_intel_program *out_program)
 {
-    uint32_t result;
-
     *out_program = (struct zeta_intel_program){.is_nameless = uuid.size == 0};
     if (entries->count == 0)
         return zeta_host_fail(gpu->host, ZETA_PLUGIN_INVALID_ARGUMENT,
@@ -144,9 +103,25 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
     out_program->registers = calloc((size_t)entries->count, sizeof(*out_program->registers));
     if (!out_program->registers)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    result = take_entries(gpu, entries, set, out_program);
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return result;
+    /*
+     * The kernel's lists one after the other: i915 takes each, xe all of them. Registers of one
+     * class are written in the order in which the host gives them.
+     */
+    for (uint32_t class = 0; class < ZETA_INTEL_REGISTER_CLASSES; class ++) {
+        for (uint64_t i = 0; i < entries->count; i++) {
+            const struct zeta_plugin_program_entry *entry =
+                (const void *)((const char *)entries->data + i * entries->stride);
+            const uint32_t found = check_entry(gpu, entry, set);
+
+            if (found == ZETA_INTEL_REGISTER_CLASSES)
+                return ZETA_PLUGIN_INVALID_ARGUMENT;
+            if (found != class)
+                continue;
+            out_program->registers[out_program->count++] =
+                (struct zeta_intel_register){entry->address, entry->value};
+            out_program->counts[class]++;
+        }
+    }
     if (uuid.size > 0)
         (void)snprintf(out_program->uuid, sizeof(out_program->uuid), "%.36s", uuid.data);
     else

@@ -9,14 +9,9 @@
 #include <unistd.h>
 
 #include "plugins/intel/kmd/i915.h"
-#include "plugins/intel/kmd/i915_uapi.h"
 #include "plugins/intel/kmd/kernel.h"
-#include <zeta/intel_gpu.h>
 
-/* The sysctl whose file is there wherever i915 has perf. */
-#define PARANOID "dev.i915.perf_stream_paranoid"
-
-/* Of GPUs that were there before kernels told; for the device's clock alone. */
+/* Of GPUs whose kernel does not report it; for the device's clock alone. */
 #define OLDEST_TIMESTAMP_HZ 12500000u
 
 enum {
@@ -70,39 +65,30 @@ static void *query(const struct zeta_intel_gpu *gpu, uint64_t id, size_t *out_by
 
 /* ---- what the GPU is made of -------------------------------------------------------------- */
 
-/* Kernels before 4.17 tell sums and the mask of the first slice only. */
-static void read_old_topology(const struct zeta_intel_gpu *gpu,
-                              struct zeta_intel_topology *topology)
-{
-    uint64_t slices = 0, subslices = 0, eus = 0;
-
-    (void)get_param(gpu, I915_PARAM_SLICE_MASK, &slices);
-    (void)get_param(gpu, I915_PARAM_SUBSLICE_MASK, &subslices);
-    (void)get_param(gpu, I915_PARAM_EU_TOTAL, &eus);
-    for (uint32_t s = 0; s < ZETA_INTEL_SLICES; s++) {
-        if (slices >> s & 1) {
-            topology->subslice_mask[s] = (uint32_t)subslices;
-            topology->max_slices = s + 1;
-        }
-    }
-    for (uint32_t ss = 0; ss < 32; ss++) {
-        if (subslices >> ss & 1)
-            topology->max_subslices = ss + 1;
-    }
-    topology->eus = (uint32_t)eus;
-    zeta_intel_topology_count(topology);
-    topology->max_eus = topology->subslices == 0
-                            ? 0
-                            : (topology->eus + topology->subslices - 1) / topology->subslices;
-}
-
 static void read_topology(const struct zeta_intel_gpu *gpu, struct zeta_intel_topology *topology)
 {
+    uint64_t slices = 0, subslices = 0, eus = 0;
     size_t bytes = 0;
     void *block = query(gpu, DRM_I915_QUERY_TOPOLOGY_INFO, &bytes);
 
-    if (!block || !zeta_intel_topology_read(block, bytes, topology))
-        read_old_topology(gpu, topology);
+    if (!block || !zeta_intel_topology_read(block, bytes, topology)) {
+        /* Kernels before 4.17 report sums and the mask of the first slice only. */
+        (void)get_param(gpu, I915_PARAM_SLICE_MASK, &slices);
+        (void)get_param(gpu, I915_PARAM_SUBSLICE_MASK, &subslices);
+        (void)get_param(gpu, I915_PARAM_EU_TOTAL, &eus);
+        for (uint32_t i = 0; i < 32; i++) {
+            if (slices >> i & 1) {
+                topology->subslice_mask[i] = (uint32_t)subslices;
+                topology->max_slices = i + 1;
+            }
+            if (subslices >> i & 1)
+                topology->max_subslices = i + 1;
+        }
+        topology->eus = (uint32_t)eus;
+        zeta_intel_topology_count(topology);
+        if (topology->subslices > 0)
+            topology->max_eus = (topology->eus + topology->subslices - 1) / topology->subslices;
+    }
     free(block);
     zeta_intel_topology_split(topology, gpu->platform->subslices_per_slice);
 }
@@ -182,17 +168,12 @@ uint32_t zeta_intel_i915_perf_revision(const struct zeta_intel_gpu *gpu)
     if (get_param(gpu, I915_PARAM_PERF_REVISION, &value) == 0)
         return (uint32_t)value;
     /* Kernels from before the revision was counted have the sysctl. */
-    return zeta_intel_sysctl_read(PARANOID, &value) ? 1 : 0;
-}
-
-static void set_reason(struct zeta_intel_gpu *gpu, const char *reason)
-{
-    (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics), "%s", reason);
+    return zeta_intel_sysctl_read(zeta_intel_i915.sysctl, &value) ? 1 : 0;
 }
 
 /*
- * Finds out whether the OA unit works, without touching it: the kernel looks at that before it
- * looks at the number of the configuration to remove, and there is none with this number.
+ * Finds out whether the OA unit works, without touching it: the kernel checks that before it
+ * looks up the number of the configuration to remove, and there is none with this number.
  */
 static bool has_oa(struct zeta_intel_gpu *gpu)
 {
@@ -201,36 +182,24 @@ static bool has_oa(struct zeta_intel_gpu *gpu)
     char path[128];
     struct stat status;
 
+    (void)snprintf(path, sizeof(path), "%s/metrics", gpu->card);
     if (error == -EACCES)
-        zeta_intel_note_permission(gpu, PARANOID);
-    if (error == -ENOENT || error == -EACCES || error >= 0) {
-        (void)snprintf(path, sizeof(path), "%s/metrics", gpu->card);
-        if (gpu->card[0] != '\0' && stat(path, &status) == 0)
-            return true;
-        (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
-                       "The kernel shows no directory %.64s, so it takes no configurations of "
-                       "counters; was sysfs mounted, and did i915 start without errors (dmesg)?",
-                       gpu->card[0] != '\0' ? path : "metrics of the card in sysfs");
-        return false;
-    }
+        zeta_intel_note_permission(gpu);
     if (error == -EINVAL || error == -ENOTTY)
-        set_reason(gpu, "This kernel takes no configurations of counters from programs; that came "
-                        "with Linux 4.14.");
-    else
-        (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
-                       "The kernel reports no OA unit for this GPU: %s. So it is in guests that "
-                       "have a part of a GPU; sample on the host.",
-                       zeta_intel_errno(-error).text);
-    return false;
-}
-
-static void add_unit(struct zeta_intel_gpu *gpu, enum zeta_intel_unit_kind kind, const char *name,
-                     uint32_t kernel_id, uint64_t hz)
-{
-    struct zeta_intel_unit *unit = &gpu->units[gpu->unit_count++];
-
-    *unit = (struct zeta_intel_unit){.kind = kind, .kernel_id = kernel_id, .timestamp_hz = hz};
-    (void)snprintf(unit->name, sizeof(unit->name), "%s", name);
+        zeta_intel_no_metrics(gpu, "This kernel takes no configurations of counters from programs; "
+                                   "that came with Linux 4.14.");
+    else if (error < 0 && error != -ENOENT && error != -EACCES)
+        zeta_intel_no_metrics(gpu,
+                              "The kernel reports no OA unit for this GPU: %s. So it is in guests "
+                              "that have a part of a GPU; sample on the host.",
+                              zeta_intel_errno(-error).text);
+    else if (gpu->card[0] == '\0' || stat(path, &status) != 0)
+        zeta_intel_no_metrics(gpu,
+                              "The kernel shows no directory %.64s, so it takes no configurations "
+                              "of counters; was sysfs mounted, and did i915 start without errors "
+                              "(dmesg)?",
+                              gpu->card[0] != '\0' ? path : "metrics of the card in sysfs");
+    return gpu->no_metrics[0] == '\0';
 }
 
 static void find_units(struct zeta_intel_gpu *gpu, uint32_t video, uint64_t oa_hz)
@@ -238,28 +207,30 @@ static void find_units(struct zeta_intel_gpu *gpu, uint32_t video, uint64_t oa_h
     const struct zeta_intel_format *formats = gpu->platform->formats;
     const uint32_t revision = zeta_intel_i915_perf_revision(gpu);
 
-    if (revision == 0) {
-        set_reason(gpu, "The kernel has no i915 perf: the sysctl " PARANOID " is missing. It came "
-                        "with Linux 4.13.");
-        return;
+    if (revision == 0)
+        zeta_intel_no_metrics(gpu,
+                              "The kernel has no i915 perf: the sysctl %s is missing. It came with "
+                              "Linux 4.13.",
+                              zeta_intel_i915.sysctl);
+    else if (oa_hz == 0)
+        zeta_intel_no_metrics(gpu, "The kernel does not report the frequency of the GPU's clock, "
+                                   "without which reports have no time; that came with Linux "
+                                   "4.16.");
+    else if (formats[ZETA_INTEL_OAG].i915 == 0)
+        zeta_intel_no_metrics(
+            gpu, "The report format of %s on i915 is unknown: its platform file names none.",
+            gpu->platform->name);
+    else if (has_oa(gpu)) {
+        gpu->units[gpu->unit_count++] =
+            (struct zeta_intel_unit){.name = "oa",
+                                     .kind = ZETA_INTEL_OAG,
+                                     .kernel_id = I915_ENGINE_CLASS_RENDER << 16,
+                                     .timestamp_hz = oa_hz};
+        if (formats[ZETA_INTEL_OAM].i915 != 0 && revision >= ZETA_INTEL_I915_MEDIA_ENGINES &&
+            video != 0)
+            gpu->units[gpu->unit_count++] = (struct zeta_intel_unit){
+                .name = "oam0", .kind = ZETA_INTEL_OAM, .kernel_id = video, .timestamp_hz = oa_hz};
     }
-    if (oa_hz == 0) {
-        set_reason(gpu, "The kernel does not report the frequency of the GPU's clock, without "
-                        "which reports have no time; that came with Linux 4.16.");
-        return;
-    }
-    if (formats[ZETA_INTEL_OAG].i915 == 0) {
-        (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
-                       "The report format of %s on i915 is unknown: its platform file names none.",
-                       gpu->platform->name);
-        return;
-    }
-    if (!has_oa(gpu))
-        return;
-    add_unit(gpu, ZETA_INTEL_OAG, "oa", I915_ENGINE_CLASS_RENDER << 16, oa_hz);
-    if (formats[ZETA_INTEL_OAM].i915 != 0 && revision >= ZETA_INTEL_I915_MEDIA_ENGINES &&
-        video != 0)
-        add_unit(gpu, ZETA_INTEL_OAM, "oam0", video, oa_hz);
 }
 
 uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
@@ -274,9 +245,8 @@ uint32_t zeta_intel_i915_probe(struct zeta_intel_gpu *gpu)
     tile->cs_timestamp_bits = ZETA_I915_TIMESTAMP_BITS;
     if (error < 0) {
         /* One that was removed meanwhile must not take the others along. */
-        (void)snprintf(gpu->no_metrics, sizeof(gpu->no_metrics),
-                       "i915 does not report which GPU this is: %s.",
-                       zeta_intel_errno(-error).text);
+        zeta_intel_no_metrics(gpu, "i915 does not report which GPU this is: %s.",
+                              zeta_intel_errno(-error).text);
         return ZETA_PLUGIN_SUCCESS;
     }
     if (get_param(gpu, I915_PARAM_REVISION, &value) == 0)

@@ -13,7 +13,6 @@
 #include <zeta/descriptor.h>
 
 #include "plugins/intel/kmd/i915.h"
-#include "plugins/intel/kmd/i915_uapi.h"
 #include "plugins/intel/kmd/kernel.h"
 
 /* i915 makes all its buffers of this size. */
@@ -74,82 +73,42 @@ static uint64_t poll_period(const struct zeta_intel_stream_request *request)
     return records * period_ns < POLL_SHORTEST_NS ? POLL_SHORTEST_NS : records * period_ns;
 }
 
-struct properties {
-    uint64_t pairs[16];
-    uint32_t count;
-};
-
-static void add(struct properties *properties, uint64_t id, uint64_t value)
-{
-    properties->pairs[2 * properties->count] = id;
-    properties->pairs[2 * properties->count + 1] = value;
-    properties->count++;
-}
-
-/* The descriptor, or the negative errno. */
-static int open_stream(const struct zeta_intel_gpu *gpu,
-                       const struct zeta_intel_stream_request *request)
-{
-    const uint32_t revision = zeta_intel_i915_perf_revision(gpu);
-    struct properties properties = {.count = 0};
-    struct drm_i915_perf_open_param param = {
-        .flags = I915_PERF_FLAG_FD_CLOEXEC | I915_PERF_FLAG_FD_NONBLOCK,
-        .properties_ptr = (uintptr_t)properties.pairs,
-    };
-    int fd;
-
-    add(&properties, DRM_I915_PERF_PROP_SAMPLE_OA, 1);
-    add(&properties, DRM_I915_PERF_PROP_OA_METRICS_SET, request->config);
-    add(&properties, DRM_I915_PERF_PROP_OA_FORMAT, request->format);
-    add(&properties, DRM_I915_PERF_PROP_OA_EXPONENT, request->exponent);
-    if (revision >= ZETA_INTEL_I915_ENGINE) {
-        add(&properties, ZETA_I915_PROP_OA_ENGINE_CLASS, request->unit->kernel_id >> 16);
-        add(&properties, ZETA_I915_PROP_OA_ENGINE_INSTANCE, request->unit->kernel_id & 0xffff);
-    }
-    if (revision >= ZETA_INTEL_I915_POLL_PERIOD)
-        add(&properties, DRM_I915_PERF_PROP_POLL_OA_PERIOD, poll_period(request));
-    param.num_properties = properties.count;
-    fd = zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_OPEN, &param);
-    if (fd < 0)
-        return fd;
-    fd = zeta_descriptor_raise(fd);
-    return fd >= 0 ? fd : -errno;
-}
-
-static uint32_t refuse(struct zeta_intel_gpu *gpu, const struct zeta_intel_stream_request *request,
-                       int error)
-{
-    char what[96];
-
-    if (error == EBUSY)
-        return zeta_intel_fail_busy(gpu, request->unit);
-    if (error == EINVAL)
-        return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
-                              "%s (%s): i915 refused a stream of the unit %s with EINVAL: it does "
-                              "not know the report format %u on this GPU, the exponent %u, the "
-                              "engine %u:%u, or the configuration %llu, which another process "
-                              "may have removed; is the kernel older than the GPU?",
-                              gpu->name, gpu->id, request->unit->name, request->format,
-                              request->exponent, request->unit->kernel_id >> 16,
-                              request->unit->kernel_id & 0xffff,
-                              (unsigned long long)request->config);
-    (void)snprintf(what, sizeof(what), "to open a stream of the unit %s", request->unit->name);
-    return zeta_intel_i915_fail(gpu, error, what);
-}
-
 uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
                                      const struct zeta_intel_stream_request *request,
                                      struct zeta_intel_kernel_stream **out_stream)
 {
+    const uint32_t revision = zeta_intel_i915_perf_revision(gpu);
+    /* Pairs of a property and its value; the last ones only for kernels that know them. */
+    const uint64_t properties[][2] = {
+        {DRM_I915_PERF_PROP_SAMPLE_OA, 1},
+        {DRM_I915_PERF_PROP_OA_METRICS_SET, request->config},
+        {DRM_I915_PERF_PROP_OA_FORMAT, request->format},
+        {DRM_I915_PERF_PROP_OA_EXPONENT, request->exponent},
+        {DRM_I915_PERF_PROP_POLL_OA_PERIOD, poll_period(request)},
+        {ZETA_I915_PROP_OA_ENGINE_CLASS, request->unit->kernel_id >> 16},
+        {ZETA_I915_PROP_OA_ENGINE_INSTANCE, request->unit->kernel_id & 0xffff},
+    };
+    struct drm_i915_perf_open_param param = {
+        .flags = I915_PERF_FLAG_FD_CLOEXEC | I915_PERF_FLAG_FD_NONBLOCK,
+        .num_properties = revision >= ZETA_INTEL_I915_ENGINE        ? 7
+                          : revision >= ZETA_INTEL_I915_POLL_PERIOD ? 5
+                                                                    : 4,
+        .properties_ptr = (uintptr_t)properties,
+    };
     struct stream *stream = calloc(1, sizeof(*stream));
-    int fd;
+    int fd, error;
 
     if (!stream)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    fd = open_stream(gpu, request);
+    fd = zeta_intel_ioctl(gpu->fd, DRM_IOCTL_I915_PERF_OPEN, &param);
+    error = -fd;
+    if (fd >= 0) {
+        fd = zeta_descriptor_raise(fd);
+        error = errno;
+    }
     if (fd < 0) {
         free(stream);
-        return refuse(gpu, request, -fd);
+        return zeta_intel_fail_open(gpu, request, error);
     }
     stream->base = (struct zeta_intel_kernel_stream){
         .gpu = gpu,
@@ -167,19 +126,6 @@ uint32_t zeta_intel_i915_stream_open(struct zeta_intel_gpu *gpu,
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-_Static_assert(sizeof(struct drm_i915_perf_record_header) == ZETA_INTEL_I915_HEADER_BYTES,
-               "size of the header");
-
-/* A header whose record lies in what was read, with a report of the right size if it has one. */
-static bool is_sound(const struct zeta_intel_i915_records *records,
-                     const struct drm_i915_perf_record_header *header)
-{
-    if (header->size < sizeof(*header) || header->size > records->bytes)
-        return false;
-    return header->type != DRM_I915_PERF_RECORD_SAMPLE ||
-           header->size == sizeof(*header) + records->report_bytes;
-}
-
 bool zeta_intel_i915_records_take(struct zeta_intel_i915_records *records, void *out_reports,
                                   uint64_t capacity_bytes, struct zeta_plugin_read *read)
 {
@@ -187,19 +133,19 @@ bool zeta_intel_i915_records_take(struct zeta_intel_i915_records *records, void 
     uint8_t *out = (uint8_t *)out_reports + read->bytes;
 
     while (records->bytes > 0) {
-        if (records->bytes < sizeof(header)) {
-            records->bytes = 0;
-            return false;
-        }
-        memcpy(&header, records->at, sizeof(header));
-        if (!is_sound(records, &header)) {
+        /* Its record lies in what was read, with a report of the right size if it has one. */
+        if (records->bytes >= sizeof(header))
+            memcpy(&header, records->at, sizeof(header));
+        if (records->bytes < sizeof(header) || header.size < sizeof(header) ||
+            header.size > records->bytes ||
+            (header.type == DRM_I915_PERF_RECORD_SAMPLE &&
+             header.size != sizeof(header) + records->report_bytes)) {
             records->bytes = 0;
             return false;
         }
         if (header.type == DRM_I915_PERF_RECORD_SAMPLE) {
-            if (capacity_bytes - read->bytes < records->report_bytes)
-                return true;
-            if (records->reason != ZETA_PLUGIN_BREAK_NONE && read->bytes > 0)
+            if (capacity_bytes - read->bytes < records->report_bytes ||
+                (records->reason != ZETA_PLUGIN_BREAK_NONE && read->bytes > 0))
                 return true;
             if (records->reason != ZETA_PLUGIN_BREAK_NONE) {
                 read->broken = 1;
@@ -222,36 +168,30 @@ bool zeta_intel_i915_records_take(struct zeta_intel_i915_records *records, void 
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Starts a stream again that the kernel stopped; what its buffer held is gone. */
-static bool restart(struct stream *stream)
-{
-    if (stream->was_restarted || ioctl(stream->base.fd, I915_PERF_IOCTL_ENABLE, 0) != 0)
-        return false;
-    stream->was_restarted = true;
-    stream->records.reason = ZETA_PLUGIN_BREAK_RESET;
-    return true;
-}
-
 /* Says why read() failed; SUCCESS if that is no failure, but nothing to read now. */
 static uint32_t judge_error(struct stream *stream, int error)
 {
-    struct zeta_intel_gpu *gpu = stream->base.gpu;
     char what[96];
 
     if (error == EAGAIN)
         return ZETA_PLUGIN_SUCCESS;
-    if (error == EIO && restart(stream))
+    /* The kernel stopped the stream; what its buffer held is gone. */
+    if (error == EIO && !stream->was_restarted &&
+        ioctl(stream->base.fd, I915_PERF_IOCTL_ENABLE, 0) == 0) {
+        stream->was_restarted = true;
+        stream->records.reason = ZETA_PLUGIN_BREAK_RESET;
         return ZETA_PLUGIN_SUCCESS;
+    }
     if (error == ENOSPC && !stream->was_too_small) {
         stream->was_too_small = true; /* every report fits; the next read will tell */
         return ZETA_PLUGIN_SUCCESS;
     }
     (void)snprintf(what, sizeof(what), "to read the stream of the unit %s",
                    stream->base.unit->name);
-    return zeta_intel_i915_fail(gpu, error, what);
+    return zeta_intel_fail(stream->base.gpu, what, error);
 }
 
-/* Fills the stage. The bytes that came, 0 for none now; *out_result tells of a failure. */
+/* Fills the stage. The bytes that came, 0 for none now; *out_result is a failure. */
 static size_t fill_stage(struct stream *stream, uint32_t *out_result)
 {
     ssize_t bytes;
@@ -276,10 +216,6 @@ uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *kernel_str
     struct zeta_intel_gpu *gpu = stream->base.gpu;
     uint32_t result = ZETA_PLUGIN_SUCCESS;
 
-    out_read->bytes = 0;
-    out_read->lost = 0;
-    out_read->broken = 0;
-    out_read->reason = ZETA_PLUGIN_BREAK_NONE;
     while (result == ZETA_PLUGIN_SUCCESS &&
            capacity_bytes - out_read->bytes >= stream->base.record_bytes) {
         if (stream->records.bytes == 0 && fill_stage(stream, &result) == 0)

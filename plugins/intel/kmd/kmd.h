@@ -2,13 +2,9 @@
 #define ZETA_PLUGINS_INTEL_KMD_KMD_H
 
 /*
- * The border between the plugin and the kernel's drivers: everything that i915 and xe do in
- * different ways. kmd/i915*.c and kmd/xe*.c fill one table each; nothing else makes an ioctl
- * or knows a path of sysfs.
- *
- * Results are those of zeta/plugin.h. A function that fails has left a sentence with
- * zeta_host_fail() that says what was asked, of which device, what the kernel answered (errno by
- * name), why, and what to do.
+ * The border between the plugin and the kernel's drivers: what i915 and xe do in different ways is
+ * one table each. Functions that fail have called zeta_host_fail() with what was asked, of which
+ * device, what the kernel answered, why, and what to do.
  */
 
 #include <stdatomic.h>
@@ -32,14 +28,13 @@ struct zeta_intel_unit {
     char name[24]; /**< as set files say it: "oa", "oam0", "oam1", "oam-sag", "mert", "eu-stall" */
     enum zeta_intel_unit_kind kind;
     uint32_t tile;
-    uint32_t gt; /**< id of the GT that it counts on */
-    uint32_t
-        kernel_id; /**< xe: oa_unit_id, or the GT for EU stalls; i915: class << 16 | instance */
-    uint64_t
-        timestamp_hz;  /**< ticks per second of the time stamps in its reports; 0 for EU stalls */
-    uint64_t rates[8]; /**< EU stalls: cycles between two samples, rising; 0 ends the list */
-    uint32_t record_bytes;     /**< EU stalls: of a record, as the kernel says */
-    bool can_size_buffer;      /**< the kernel takes a size for the buffer */
+    uint32_t gt;           /**< id of the GT that it counts on */
+    uint32_t kernel_id;    /**< xe: oa_unit_id, EU stalls: the GT; i915: class << 16 | instance */
+    uint64_t timestamp_hz; /**< of the time stamps in its reports; EU stalls: the highest core clock
+                                of its tile, 0: unknown */
+    uint64_t rates[8];     /**< EU stalls: cycles between two samples, rising; 0 ends the list */
+    uint32_t record_bytes; /**< EU stalls: of a record, as the kernel says */
+    bool can_size_buffer;  /**< the kernel takes a size for the buffer */
     bool can_wait_for_reports; /**< the kernel takes a number of reports to wait for */
 };
 
@@ -75,17 +70,17 @@ struct zeta_intel_program {
     uint32_t count;
     uint32_t counts[ZETA_INTEL_REGISTER_CLASSES]; /**< of each class */
     char uuid[37];    /**< of the set file, else made from the registers */
-    bool is_nameless; /**< made: nobody will look for it in the kernel */
+    bool is_nameless; /**< made from the registers: no other process looks for it */
 };
 
-/** Who of this process has a unit. Behind the lock of struct zeta_intel, but for the descriptor. */
+/** Use of a unit by this process. Behind the lock of struct zeta_intel, but for the descriptor. */
 struct zeta_intel_use {
     bool is_taken;
     char holder[96]; /**< what it is taken for, for messages: "a stream of RenderBasic" */
     /** Of the kernel's stream, -1: none. Read without the lock by a child of fork(). */
     _Atomic int fd;
-    uint32_t seen_pid; /**< another process that had it when somebody asked, 0: none was seen */
-    uint64_t seen_ns;  /**< when that was, 0: never */
+    uint32_t seen_pid; /**< another process that had it at seen_ns, 0: none was seen */
+    uint64_t seen_ns;  /**< 0: never asked */
 };
 
 /** A clock that wraps, made one that does not. Behind the lock of struct zeta_intel. */
@@ -120,14 +115,20 @@ struct zeta_intel_gpu {
     char note[768];       /**< what users should know before they sample; may be empty */
 };
 
-/** Nanoseconds between two reports with an exponent, rounded up. */
+/**
+ * Nanoseconds between two reports, rounded up: one comes when bit `exponent` of the tick counter
+ * falls, so every 2^(exponent + 1) ticks. EU stalls: of the rate with that index.
+ */
 uint64_t zeta_intel_period_ns(const struct zeta_intel_unit *unit, uint32_t exponent);
 
-/** Opens a stream of the kernel. */
+/** The greatest exponent, or index of a rate, of a unit. */
+uint32_t zeta_intel_period_last(const struct zeta_intel_unit *unit);
+
+/** What stream_open() opens. */
 struct zeta_intel_stream_request {
     const struct zeta_intel_unit *unit;
-    const struct zeta_intel_program *program; /**< NULL for EU stalls; a kmd looks at config */
-    uint64_t config;         /**< of the program, from config_get(); zeta_intel_unit_open() asks */
+    const struct zeta_intel_program *program; /**< NULL for EU stalls */
+    uint64_t config;         /**< the kernel's id of the program; zeta_intel_unit_open() fills it */
     uint32_t format;         /**< of the platform file: id of i915, or format word of xe */
     uint32_t record_bytes;   /**< of a report */
     uint32_t exponent;       /**< period is 2^(exponent + 1) ticks; EU stalls: index in rates */
@@ -143,8 +144,8 @@ struct zeta_intel_kernel_stream {
     uint64_t ring_bytes; /**< of the kernel's buffer */
     uint32_t record_bytes;
     /**
-     * ZETA_PLUGIN_BREAK_*: a read was told that reports are missing somewhere, among those that it
-     * or the next ones give; only their times say where. Who has taken notice sets it to NONE.
+     * ZETA_PLUGIN_BREAK_*: reports are missing among those that the last or the next reads give;
+     * only their times say where. The reader resets it to NONE.
      */
     uint32_t loss;
     bool tells_loss_once; /**< and never again, however often reports are lost later */
@@ -153,11 +154,14 @@ struct zeta_intel_kernel_stream {
 /** One driver of the kernel. Static and const. */
 struct zeta_intel_kmd {
     const char *driver; /**< name that the kernel gives it: "i915", "xe" */
+    bool is_xe;
+    const char *sysctl; /**< that lets everybody count; exists where the kernel can count */
+    /** Names of stream descriptors in the links of /proc/PID/fd, of OA units and of EU stalls. */
+    const char *stream_names[2];
 
     /**
-     * Asks the kernel everything about a GPU whose descriptor is open: fills gpu->tiles, units,
-     * revision. A GPU that works but has no units (guest, old kernel) is SUCCESS, with the reason
-     * in gpu->no_metrics.
+     * Asks the kernel about a GPU whose descriptor is open: fills gpu->tiles, units, revision. A
+     * GPU without units (guest, old kernel) is SUCCESS, with the reason in gpu->no_metrics.
      */
     uint32_t (*probe)(struct zeta_intel_gpu *gpu);
 
@@ -165,34 +169,25 @@ struct zeta_intel_kmd {
     uint32_t (*clock)(struct zeta_intel_gpu *gpu, uint32_t tile,
                       struct zeta_plugin_clock *out_clock);
 
-    /**
-     * The kernel's id of a program: that of the configuration with its uuid if there is one, else
-     * its registers are uploaded. Several processes may do so at once. INSUFFICIENT_PERMISSIONS;
-     * INVALID_ARGUMENT when the kernel refuses a register.
-     */
-    uint32_t (*config_get)(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program,
-                           uint64_t *out_config);
+    /** Uploads the registers of a program: the kernel's id of it, or the negative errno. */
+    int64_t (*config_add)(struct zeta_intel_gpu *gpu, const struct zeta_intel_program *program);
 
     /**
-     * Takes a configuration out of the kernel; streams that run with it go on. That it is gone
-     * already, by another process, is no failure.
+     * Removes a configuration from the kernel, unless another process did; streams that run with
+     * it go on.
      */
     void (*config_remove)(struct zeta_intel_gpu *gpu, uint64_t config);
 
-    /**
-     * Opens and starts a stream. NOT_AVAILABLE: somebody has the unit (with pid where it can be
-     * found); INSUFFICIENT_PERMISSIONS: with the sysctl, its value, and the command.
-     */
+    /** Opens and starts a stream. Errors: those of zeta_intel_fail_open(). */
     uint32_t (*stream_open)(struct zeta_intel_gpu *gpu,
                             const struct zeta_intel_stream_request *request,
                             struct zeta_intel_kernel_stream **out_stream);
     /**
-     * As stream_read() of zeta/plugin.h: bare reports, a break only before the first. What is
-     * missing nobody knows where is no break, but stream->loss.
+     * As stream_read() of zeta/plugin.h: bare reports, a break only before the first. A loss at an
+     * unknown place is no break, but stream->loss. *out_read is without bytes and breaks before.
      */
     uint32_t (*stream_read)(struct zeta_intel_kernel_stream *stream, void *buffer,
                             uint64_t capacity_bytes, struct zeta_plugin_read *out_read);
-    /** Ends a stream and gives up the unit. */
     void (*stream_close)(struct zeta_intel_kernel_stream *stream);
 
     /**
@@ -200,13 +195,6 @@ struct zeta_intel_kmd {
      * without privileges. NULL: that of exponent 0, always.
      */
     uint64_t (*min_period_ns)(const struct zeta_intel_unit *unit, bool for_everybody);
-
-    /** Whether the platform file says that this driver counts on a platform. */
-    bool (*counts_on)(const struct zeta_intel_platform *platform);
-    /** The kernel's number of a report format; false if this driver has no such reports. */
-    bool (*format)(const struct zeta_intel_format *format, uint32_t *out_number);
-    /** What the kernel calls descriptors of streams of a unit, in the links of /proc/PID/fd. */
-    const char *(*stream_name)(const struct zeta_intel_unit *unit);
 };
 
 extern const struct zeta_intel_kmd zeta_intel_i915;

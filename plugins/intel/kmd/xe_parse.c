@@ -1,4 +1,4 @@
-#include "plugins/intel/kmd/xe_parse.h"
+#include "plugins/intel/kmd/xe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,149 +34,102 @@ static bool take(struct zeta_xe_answer answer, size_t offset, void *out, size_t 
 
 /* ---- lists of elements of one size ---------------------------------------------------------- */
 
-/* The count at the begin of a list, of which so many elements are in the answer. */
-static bool list_count(struct zeta_xe_answer answer, const char *name, size_t element_bytes,
-                       uint32_t *out_count, struct zeta_xe_problem *problem)
+/* Copies the elements of a list, as many as there is room for. */
+static bool read_list(struct zeta_xe_answer answer, const char *name, void *out_items,
+                      size_t item_bytes, uint32_t room, uint32_t *out_count,
+                      struct zeta_xe_problem *problem)
 {
     struct zeta_xe_list head;
 
+    *out_count = 0;
     if (!take(answer, 0, &head, sizeof(head)))
         return say(problem, "the answer %s has %zu bytes", name, answer.bytes);
-    if (head.count > (answer.bytes - sizeof(head)) / element_bytes)
+    if (head.count > (answer.bytes - sizeof(head)) / item_bytes)
         return say(problem, "the answer %s reports %u elements and has %zu bytes", name, head.count,
                    answer.bytes);
-    *out_count = head.count;
-    return true;
+    *out_count = head.count < room ? head.count : room;
+    return take(answer, sizeof(head), out_items, *out_count * item_bytes);
 }
 
 bool zeta_xe_parse_revision(struct zeta_xe_answer answer, uint32_t *out_revision,
                             struct zeta_xe_problem *problem)
 {
-    uint64_t value = 0;
-    uint32_t count = 0;
+    uint64_t values[ZETA_XE_CONFIG_REV_AND_DEVICE_ID + 1];
+    uint32_t count;
 
-    if (!list_count(answer, "CONFIG", sizeof(value), &count, problem))
+    if (!read_list(answer, "CONFIG", values, sizeof(values[0]),
+                   ZETA_XE_CONFIG_REV_AND_DEVICE_ID + 1, &count, problem))
         return false;
     if (count <= ZETA_XE_CONFIG_REV_AND_DEVICE_ID)
         return say(problem, "the answer CONFIG has no device id and revision");
-    (void)take(answer,
-               sizeof(struct zeta_xe_list) + ZETA_XE_CONFIG_REV_AND_DEVICE_ID * sizeof(value),
-               &value, sizeof(value));
-    *out_revision = (uint32_t)(value >> 16) & 0xffff;
+    *out_revision = (uint32_t)(values[ZETA_XE_CONFIG_REV_AND_DEVICE_ID] >> 16) & 0xffff;
     return true;
 }
 
 bool zeta_xe_parse_engines(struct zeta_xe_answer answer, struct zeta_xe_engine_list *out_engines,
                            struct zeta_xe_problem *problem)
 {
-    uint32_t count = 0;
-
-    *out_engines = (struct zeta_xe_engine_list){0};
-    if (!list_count(answer, "ENGINES", sizeof(struct zeta_xe_engine), &count, problem))
-        return false;
-    for (uint32_t i = 0; i < count && i < ZETA_XE_ENGINES; i++) {
-        struct zeta_xe_engine engine = {0};
-
-        (void)take(answer, sizeof(struct zeta_xe_list) + i * sizeof(engine), &engine,
-                   sizeof(engine));
-        out_engines->items[out_engines->count++] = engine.instance;
-    }
-    return true;
-}
-
-bool zeta_xe_parse_gts(struct zeta_xe_answer answer, struct zeta_xe_gt_list *out_gts,
-                       struct zeta_xe_problem *problem)
-{
-    uint32_t count = 0;
-
-    *out_gts = (struct zeta_xe_gt_list){0};
-    if (!list_count(answer, "GT_LIST", sizeof(struct zeta_xe_gt), &count, problem))
-        return false;
-    if (count == 0)
-        return say(problem, "the answer GT_LIST is empty");
-    for (uint32_t i = 0; i < count && i < ZETA_XE_GTS; i++) {
-        struct zeta_xe_gt gt = {0};
-
-        (void)take(answer, sizeof(struct zeta_xe_list) + i * sizeof(gt), &gt, sizeof(gt));
-        if (gt.tile_id >= ZETA_INTEL_TILES)
-            return say(problem, "the answer GT_LIST reports tile %u, and no GPU has more than %d",
-                       gt.tile_id, ZETA_INTEL_TILES);
-        for (uint32_t k = 0; k < out_gts->count; k++) {
-            if (out_gts->items[k].gt_id == gt.gt_id)
-                return say(problem, "the answer GT_LIST lists GT %u twice", gt.gt_id);
-        }
-        out_gts->items[out_gts->count++] = gt;
-    }
-    return true;
+    return read_list(answer, "ENGINES", out_engines->items, sizeof(out_engines->items[0]),
+                     ZETA_XE_ENGINES, &out_engines->count, problem);
 }
 
 bool zeta_xe_parse_regions(struct zeta_xe_answer answer, struct zeta_xe_region_list *out_regions,
                            struct zeta_xe_problem *problem)
 {
-    uint32_t count = 0;
+    return read_list(answer, "MEM_REGIONS", out_regions->items, sizeof(out_regions->items[0]),
+                     ZETA_XE_REGIONS, &out_regions->count, problem);
+}
 
-    *out_regions = (struct zeta_xe_region_list){0};
-    if (!list_count(answer, "MEM_REGIONS", sizeof(struct zeta_xe_mem_region), &count, problem))
+bool zeta_xe_parse_gts(struct zeta_xe_answer answer, struct zeta_xe_gt_list *out_gts,
+                       struct zeta_xe_problem *problem)
+{
+    if (!read_list(answer, "GT_LIST", out_gts->items, sizeof(out_gts->items[0]), ZETA_XE_GTS,
+                   &out_gts->count, problem))
         return false;
-    for (uint32_t i = 0; i < count && i < ZETA_XE_REGIONS; i++) {
-        (void)take(answer, sizeof(struct zeta_xe_list) + i * sizeof(struct zeta_xe_mem_region),
-                   &out_regions->items[i], sizeof(struct zeta_xe_mem_region));
-        out_regions->count++;
+    if (out_gts->count == 0)
+        return say(problem, "the answer GT_LIST is empty");
+    for (uint32_t i = 0; i < out_gts->count; i++) {
+        const struct zeta_xe_gt *gt = &out_gts->items[i];
+
+        if (gt->tile_id >= ZETA_INTEL_TILES)
+            return say(problem, "the answer GT_LIST reports tile %u, and no GPU has more than %d",
+                       gt->tile_id, ZETA_INTEL_TILES);
+        for (uint32_t k = 0; k < i; k++) {
+            if (out_gts->items[k].gt_id == gt->gt_id)
+                return say(problem, "the answer GT_LIST lists GT %u twice", gt->gt_id);
+        }
     }
     return true;
 }
 
 /* ---- topology ------------------------------------------------------------------------------- */
 
-static struct zeta_xe_mask *mask_of_type(struct zeta_xe_masks *masks, uint32_t type)
-{
-    switch (type) {
-    case ZETA_XE_TOPO_DSS_GEOMETRY:
-        return &masks->geometry;
-    case ZETA_XE_TOPO_DSS_COMPUTE:
-        return &masks->compute;
-    case ZETA_XE_TOPO_L3_BANK:
-        return &masks->l3_banks;
-    case ZETA_XE_TOPO_EU_PER_DSS:
-        return &masks->eus;
-    case ZETA_XE_TOPO_SIMD16_EU_PER_DSS:
-        return &masks->simd16_eus;
-    default:
-        return NULL;
-    }
-}
-
 bool zeta_xe_parse_masks(struct zeta_xe_answer answer, uint32_t gt_id,
                          struct zeta_xe_masks *out_masks, struct zeta_xe_problem *problem)
 {
     struct zeta_xe_topology_mask head;
-    size_t at = 0;
 
     *out_masks = (struct zeta_xe_masks){0};
-    while (at < answer.bytes) {
-        struct zeta_xe_mask *mask;
-
+    for (size_t at = 0; at < answer.bytes; at += head.num_bytes) {
         if (!take(answer, at, &head, sizeof(head)))
             return say(problem, "the answer GT_TOPOLOGY ends within a mask");
         at += sizeof(head);
         if (head.num_bytes > answer.bytes - at)
             return say(problem, "the answer GT_TOPOLOGY ends within a mask of %u bytes",
                        head.num_bytes);
-        mask = head.gt_id == gt_id ? mask_of_type(out_masks, head.type) : NULL;
-        if (mask) {
-            const uint32_t kept =
-                head.num_bytes < sizeof(mask->bytes) ? head.num_bytes : sizeof(mask->bytes);
+        if (head.gt_id == gt_id && head.type <= ZETA_XE_TOPO_SIMD16_EU_PER_DSS) {
+            struct zeta_xe_mask *mask = &out_masks->types[head.type];
 
-            mask->is_there = true;
-            memset(mask->bytes, 0, sizeof(mask->bytes));
-            (void)take(answer, at, mask->bytes, kept);
+            *mask = (struct zeta_xe_mask){.is_there = true};
+            (void)take(answer, at, mask->bytes,
+                       head.num_bytes < sizeof(mask->bytes) ? head.num_bytes : sizeof(mask->bytes));
         }
-        at += head.num_bytes;
     }
     return true;
 }
 
-uint32_t zeta_xe_mask_count(const struct zeta_xe_mask *mask)
+/* Set bits of a mask. */
+static uint32_t count_bits(const struct zeta_xe_mask *mask)
 {
     uint32_t count = 0;
 
@@ -187,43 +140,11 @@ uint32_t zeta_xe_mask_count(const struct zeta_xe_mask *mask)
     return count;
 }
 
-/*
- * EUs of each subslice. From Xe2 on the kernel tells them as 16 lanes wide; its first releases told
- * each as two. It has never done so for a generation after Xe2, so the version is no matter of
- * data.
- */
-static uint32_t count_eus(const struct zeta_xe_masks *masks, uint32_t graphics)
-{
-    uint32_t count = 0;
-
-    if (masks->simd16_eus.is_there)
-        return zeta_xe_mask_count(&masks->simd16_eus);
-    count = zeta_xe_mask_count(&masks->eus);
-    return graphics >= 2000 ? count / 2 : count;
-}
-
-/* Puts subslice number bit into its slice. */
-static bool add_subslice(struct zeta_intel_topology *topology, uint32_t bit, uint32_t per_slice,
-                         struct zeta_xe_problem *problem)
-{
-    const uint32_t slice = bit / per_slice;
-
-    if (slice >= ZETA_INTEL_SLICES)
-        return say(problem, "the answer GT_TOPOLOGY reports subslice %u, which is slice %u of %d",
-                   bit, slice, ZETA_INTEL_SLICES);
-    if (topology->subslice_mask[slice] == 0)
-        topology->slices++;
-    topology->subslice_mask[slice] |= 1u << (bit % per_slice);
-    topology->subslices++;
-    if (topology->max_slices <= slice)
-        topology->max_slices = slice + 1;
-    return true;
-}
-
 bool zeta_xe_topology_make(const struct zeta_xe_masks *masks, const struct zeta_xe_shape *shape,
                            struct zeta_intel_topology *out_topology,
                            struct zeta_xe_problem *problem)
 {
+    const struct zeta_xe_mask *types = masks->types;
     const uint32_t per_slice =
         shape->subslices_per_slice == 0 || shape->subslices_per_slice > SLICE_BITS
             ? SLICE_BITS
@@ -232,23 +153,39 @@ bool zeta_xe_topology_make(const struct zeta_xe_masks *masks, const struct zeta_
     uint32_t highest = 0;
 
     for (uint32_t bit = 0; bit < ZETA_XE_MASK_BITS; bit++) {
-        const uint32_t both = masks->geometry.bytes[bit / 8] | masks->compute.bytes[bit / 8];
+        const uint32_t both = types[ZETA_XE_TOPO_DSS_GEOMETRY].bytes[bit / 8] |
+                              types[ZETA_XE_TOPO_DSS_COMPUTE].bytes[bit / 8];
+        const uint32_t slice = bit / per_slice;
 
         if ((both >> (bit % 8) & 1) == 0)
             continue;
-        if (!add_subslice(&topology, bit, per_slice, problem))
-            return false;
+        if (slice >= ZETA_INTEL_SLICES)
+            return say(problem,
+                       "the answer GT_TOPOLOGY reports subslice %u, which is slice %u of %d", bit,
+                       slice, ZETA_INTEL_SLICES);
+        topology.slices += topology.subslice_mask[slice] == 0;
+        topology.subslice_mask[slice] |= 1u << (bit % per_slice);
+        topology.subslices++;
+        topology.max_slices = slice + 1;
         highest = bit;
     }
     if (topology.subslices == 0)
         return say(problem, "the answer GT_TOPOLOGY reports no subslice");
     if (shape->subslices_per_slice == 0 && topology.max_slices == 1)
         topology.max_subslices = highest + 1;
-    topology.max_eus = count_eus(masks, shape->graphics);
+    /*
+     * From Xe2 on the kernel reports EUs as 16 lanes wide; its first releases reported each as two.
+     * It has never done so for a generation after Xe2, so the version is no matter of data.
+     */
+    if (types[ZETA_XE_TOPO_SIMD16_EU_PER_DSS].is_there)
+        topology.max_eus = count_bits(&types[ZETA_XE_TOPO_SIMD16_EU_PER_DSS]);
+    else
+        topology.max_eus =
+            count_bits(&types[ZETA_XE_TOPO_EU_PER_DSS]) / (shape->graphics >= 2000 ? 2 : 1);
     if (topology.max_eus == 0)
         return say(problem, "the answer GT_TOPOLOGY reports no EU");
     topology.eus = topology.subslices * topology.max_eus;
-    topology.l3_banks = zeta_xe_mask_count(&masks->l3_banks);
+    topology.l3_banks = count_bits(&types[ZETA_XE_TOPO_L3_BANK]);
     memcpy(topology.engines, out_topology->engines, sizeof(topology.engines));
     *out_topology = topology;
     return true;
@@ -289,30 +226,12 @@ static int compare_rates(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Reads the rates, rising and each once, as many as a unit has room for. */
-static void take_rates(struct zeta_xe_answer answer, uint64_t count, uint64_t *rates, size_t room)
-{
-    size_t used = 0;
-
-    memset(rates, 0, room * sizeof(*rates));
-    for (uint64_t i = 0; i < count && used < room; i++) {
-        uint64_t rate = 0;
-        bool is_known = false;
-
-        (void)take(answer, sizeof(struct zeta_xe_eu_stall) + (size_t)i * sizeof(rate), &rate,
-                   sizeof(rate));
-        for (size_t k = 0; k < used; k++)
-            is_known = is_known || rates[k] == rate;
-        if (rate != 0 && !is_known)
-            rates[used++] = rate;
-    }
-    qsort(rates, used, sizeof(*rates), compare_rates);
-}
-
 bool zeta_xe_parse_eu_stall(struct zeta_xe_answer answer, struct zeta_intel_unit *out_unit,
                             uint64_t *out_buffer_bytes, struct zeta_xe_problem *problem)
 {
+    const size_t room = sizeof(out_unit->rates) / sizeof(out_unit->rates[0]);
     struct zeta_xe_eu_stall head;
+    size_t used = 0;
 
     if (!take(answer, 0, &head, sizeof(head)))
         return say(problem, "the answer EU_STALL has %zu bytes", answer.bytes);
@@ -323,10 +242,20 @@ bool zeta_xe_parse_eu_stall(struct zeta_xe_answer answer, struct zeta_intel_unit
                    (unsigned long long)head.record_size);
     if ((head.capabilities & ZETA_XE_EU_STALL_CAPS_BASE) == 0)
         return say(problem, "the answer EU_STALL reports no capability");
-    take_rates(answer, head.num_sampling_rates, out_unit->rates,
-               sizeof(out_unit->rates) / sizeof(out_unit->rates[0]));
-    if (out_unit->rates[0] == 0)
+    memset(out_unit->rates, 0, sizeof(out_unit->rates));
+    for (uint64_t i = 0; i < head.num_sampling_rates && used < room; i++) {
+        uint64_t rate = 0;
+        bool is_known = false;
+
+        (void)take(answer, sizeof(head) + (size_t)i * sizeof(rate), &rate, sizeof(rate));
+        for (size_t k = 0; k < used; k++)
+            is_known = is_known || out_unit->rates[k] == rate;
+        if (rate != 0 && rate <= UINT32_MAX && !is_known)
+            out_unit->rates[used++] = rate;
+    }
+    if (used == 0)
         return say(problem, "the answer EU_STALL reports no rate");
+    qsort(out_unit->rates, used, sizeof(out_unit->rates[0]), compare_rates);
     out_unit->record_bytes = (uint32_t)head.record_size;
     *out_buffer_bytes = head.per_xecore_buf_size;
     return true;

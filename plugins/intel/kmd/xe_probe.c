@@ -4,49 +4,27 @@
  * GPU with it.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <zeta/c_locale.h>
 
 #include "plugins/intel/kmd/kernel.h"
 #include "plugins/intel/kmd/xe.h"
 
 /* Of the clock of engines on nearly all GPUs, for those that tell none. */
 #define REFERENCE_HZ 19200000u
+/* No core clock is as fast. */
+#define MHZ_MAX 18000u
 /* Of that clock, if the kernel does not say: no GPU has fewer. */
 #define LEAST_CLOCK_BITS 36u
 
-/* What the answers are about, before it is sorted into tiles. */
+/* The answers before they are sorted into tiles. */
 struct survey {
     struct zeta_intel_gpu *gpu;
     struct zeta_xe_gt_list gts;
     struct zeta_xe_engine_list engines;
     struct zeta_xe_region_list regions;
     struct zeta_xe_unit_list units;
-    uint32_t told; /**< kinds of units of which it was said that one is left out */
+    uint32_t logged; /**< kinds of units of which one was left out with a message */
 };
-
-/* Notes why there are no metrics; the first reason stays. */
-static void refuse(struct zeta_intel_gpu *gpu, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void refuse(struct zeta_intel_gpu *gpu, const char *format, ...)
-{
-    va_list arguments;
-
-    if (gpu->no_metrics[0] != '\0')
-        return;
-    va_start(arguments, format);
-    (void)zeta_c_vsnprintf(gpu->no_metrics, sizeof(gpu->no_metrics), format, arguments);
-    va_end(arguments);
-}
-
-static void refuse_errno(struct zeta_intel_gpu *gpu, const char *query, int error)
-{
-    refuse(gpu, "The xe driver failed the query %s: %s.", query, zeta_intel_errno(error).text);
-}
 
 /* Asks a question that must have an answer; without one there are no metrics. */
 static bool ask(struct zeta_intel_gpu *gpu, uint32_t query, const char *name,
@@ -55,7 +33,8 @@ static bool ask(struct zeta_intel_gpu *gpu, uint32_t query, const char *name,
     const int result = zeta_xe_query(gpu, query, out_answer);
 
     if (result < 0)
-        refuse_errno(gpu, name, -result);
+        zeta_intel_no_metrics(gpu, "The xe driver failed the query %s: %s.", name,
+                              zeta_intel_errno(-result).text);
     return result >= 0;
 }
 
@@ -65,71 +44,48 @@ static bool answered(struct zeta_intel_gpu *gpu, struct zeta_xe_answer *answer, 
 {
     zeta_xe_answer_free(answer);
     if (!is_sound)
-        refuse(gpu,
-               "The xe driver answered what cannot be: %s. A newer kernel than this version "
-               "understands, or a fault of the kernel.",
-               problem->text);
+        zeta_intel_no_metrics(gpu,
+                              "The xe driver answered what cannot be: %s. A newer kernel than this "
+                              "version understands, or a fault of the kernel.",
+                              problem->text);
     return is_sound;
 }
 
-/* ---- what belongs to the whole GPU ---------------------------------------------------------- */
-
-static void ask_revision(struct survey *survey)
+/* What belongs to the whole GPU. */
+static void ask_gpu(struct survey *survey)
 {
     struct zeta_intel_gpu *gpu = survey->gpu;
-    struct zeta_xe_problem problem;
+    struct zeta_xe_problem problem = {""};
     struct zeta_xe_answer answer;
+    int result;
 
     if (ask(gpu, ZETA_XE_QUERY_CONFIG, "CONFIG", &answer))
         (void)answered(gpu, &answer, zeta_xe_parse_revision(answer, &gpu->revision, &problem),
                        &problem);
-}
-
-static void ask_gts(struct survey *survey)
-{
-    struct zeta_intel_gpu *gpu = survey->gpu;
-    struct zeta_xe_problem problem;
-    struct zeta_xe_answer answer;
-
     gpu->tile_count = 1;
-    if (!ask(gpu, ZETA_XE_QUERY_GT_LIST, "GT_LIST", &answer))
-        return;
-    if (!answered(gpu, &answer, zeta_xe_parse_gts(answer, &survey->gts, &problem), &problem))
+    if (ask(gpu, ZETA_XE_QUERY_GT_LIST, "GT_LIST", &answer) &&
+        !answered(gpu, &answer, zeta_xe_parse_gts(answer, &survey->gts, &problem), &problem))
         survey->gts.count = 0;
     for (uint32_t i = 0; i < survey->gts.count; i++) {
         if (survey->gts.items[i].tile_id >= gpu->tile_count)
             gpu->tile_count = survey->gts.items[i].tile_id + 1u;
     }
-}
-
-static void ask_engines(struct survey *survey)
-{
-    struct zeta_intel_gpu *gpu = survey->gpu;
-    struct zeta_xe_problem problem;
-    struct zeta_xe_answer answer;
-
     if (ask(gpu, ZETA_XE_QUERY_ENGINES, "ENGINES", &answer))
         (void)answered(gpu, &answer, zeta_xe_parse_engines(answer, &survey->engines, &problem),
                        &problem);
-}
 
-/* Metrics need no memory sizes, so that what is wrong here is only logged. */
-static void ask_regions(struct survey *survey)
-{
-    struct zeta_xe_problem problem = {""};
-    struct zeta_xe_answer answer;
-    const int result = zeta_xe_query(survey->gpu, ZETA_XE_QUERY_MEM_REGIONS, &answer);
-
-    if (result < 0)
+    /* Metrics need no memory sizes, so that what is wrong here is only logged. */
+    result = zeta_xe_query(gpu, ZETA_XE_QUERY_MEM_REGIONS, &answer);
+    problem.text[0] = '\0';
+    if (result < 0) {
         (void)snprintf(problem.text, sizeof(problem.text), "%s", zeta_intel_errno(-result).text);
-    else if (zeta_xe_parse_regions(answer, &survey->regions, &problem))
-        problem.text[0] = '\0';
-    if (result >= 0)
+    } else {
+        (void)zeta_xe_parse_regions(answer, &survey->regions, &problem);
         zeta_xe_answer_free(&answer);
+    }
     if (problem.text[0] != '\0')
-        zeta_host_log(survey->gpu->host, ZETA_PLUGIN_LOG_WARN,
-                      "%s: the sizes of its memories are not known: %s", survey->gpu->id,
-                      problem.text);
+        zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_WARN,
+                      "%s: the sizes of its memories are not known: %s", gpu->id, problem.text);
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
@@ -143,33 +99,6 @@ static const struct zeta_xe_gt *gt_find(const struct survey *survey, uint32_t gt
     return NULL;
 }
 
-/* The GT of a tile's render and compute engines; NULL: it has none. */
-static const struct zeta_xe_gt *main_gt(const struct survey *survey, uint32_t tile)
-{
-    for (uint32_t i = 0; i < survey->gts.count; i++) {
-        if (survey->gts.items[i].tile_id == tile && survey->gts.items[i].type == ZETA_XE_GT_MAIN)
-            return &survey->gts.items[i];
-    }
-    return NULL;
-}
-
-static void ask_topology(struct survey *survey, uint32_t tile, uint32_t gt_id)
-{
-    struct zeta_intel_gpu *gpu = survey->gpu;
-    const struct zeta_xe_shape shape = {gpu->platform->graphics,
-                                        gpu->platform->subslices_per_slice};
-    struct zeta_xe_problem problem;
-    struct zeta_xe_masks masks;
-    struct zeta_xe_answer answer;
-
-    if (ask(gpu, ZETA_XE_QUERY_GT_TOPOLOGY, "GT_TOPOLOGY", &answer))
-        (void)answered(
-            gpu, &answer,
-            zeta_xe_parse_masks(answer, gt_id, &masks, &problem) &&
-                zeta_xe_topology_make(&masks, &shape, &gpu->tiles[tile].topology, &problem),
-            &problem);
-}
-
 /* Counts the engines of a tile, and chooses the one whose clock is read: best one that renders. */
 static void sort_engines(const struct survey *survey, uint32_t tile_index)
 {
@@ -180,7 +109,7 @@ static void sort_engines(const struct survey *survey, uint32_t tile_index)
     uint32_t best = ZETA_INTEL_ENGINE_CLASSES;
 
     for (uint32_t i = 0; i < survey->engines.count; i++) {
-        const struct zeta_xe_engine_class_instance *engine = &survey->engines.items[i];
+        const struct zeta_xe_engine_class_instance *engine = &survey->engines.items[i].instance;
         const struct zeta_xe_gt *gt = gt_find(survey, engine->gt_id);
 
         if (!gt || gt->tile_id != tile_index || engine->engine_class >= ZETA_INTEL_ENGINE_CLASSES)
@@ -224,7 +153,7 @@ static uint64_t read_frequency(const struct survey *survey, const struct zeta_xe
 
     (void)snprintf(path, sizeof(path), "%s/device/tile%u/gt%u/freq0/%s", survey->gpu->card,
                    gt->tile_id, gt->gt_id, name);
-    return zeta_intel_file_read_u64(path, &mhz) && mhz < 100000 ? mhz * 1000000 : 0;
+    return zeta_intel_file_read_u64(path, &mhz) && mhz < MHZ_MAX ? mhz * 1000000 : 0;
 }
 
 /* The limit can be set, also above what the hardware says. */
@@ -236,65 +165,61 @@ static uint64_t read_fastest(const struct survey *survey, const struct zeta_xe_g
     return limit > of_hardware ? limit : of_hardware;
 }
 
-/* Of the GTs of a tile's media engines; 0: it has none, or they do not say. */
-static uint64_t read_fastest_media(const struct survey *survey, uint32_t tile)
-{
-    uint64_t fastest_hz = 0;
-
-    for (uint32_t i = 0; i < survey->gts.count; i++) {
-        const struct zeta_xe_gt *gt = &survey->gts.items[i];
-        uint64_t hz;
-
-        if (gt->tile_id != tile || gt->type == ZETA_XE_GT_MAIN)
-            continue;
-        hz = read_fastest(survey, gt);
-        fastest_hz = hz > fastest_hz ? hz : fastest_hz;
-    }
-    return fastest_hz;
-}
-
-static void ask_clocks(const struct survey *survey, struct zeta_intel_tile *tile,
-                       const struct zeta_xe_gt *gt)
-{
-    struct zeta_xe_engine_cycles cycles;
-
-    tile->min_hz = read_frequency(survey, gt, "min_freq");
-    tile->max_hz = read_frequency(survey, gt, "max_freq");
-    if (tile->max_hz == 0)
-        tile->max_hz = read_frequency(survey, gt, "rp0_freq");
-    tile->fastest_hz = read_fastest(survey, gt);
-    tile->fastest_media_hz = read_fastest_media(survey, gt->tile_id);
-    if (gt->reference_clock != 0)
-        tile->cs_timestamp_hz = gt->reference_clock;
-    if (zeta_xe_cycles(survey->gpu, tile, &cycles) == 0 && cycles.width > 0 && cycles.width <= 64)
-        tile->cs_timestamp_bits = cycles.width;
-}
-
 static void ask_tile(struct survey *survey, uint32_t index)
 {
-    struct zeta_intel_tile *tile = &survey->gpu->tiles[index];
-    const struct zeta_xe_gt *gt = main_gt(survey, index);
+    struct zeta_intel_gpu *gpu = survey->gpu;
+    struct zeta_intel_tile *tile = &gpu->tiles[index];
+    const struct zeta_xe_shape shape = {gpu->platform->graphics,
+                                        gpu->platform->subslices_per_slice};
+    const struct zeta_xe_gt *main_gt = NULL; /* of its render and compute engines */
+    struct zeta_xe_engine_cycles cycles;
+    struct zeta_xe_problem problem;
+    struct zeta_xe_answer answer;
+    struct zeta_xe_masks masks;
 
     tile->cs_timestamp_hz = REFERENCE_HZ;
     tile->cs_timestamp_bits = LEAST_CLOCK_BITS;
-    if (!gt) {
-        refuse(survey->gpu,
-               "The xe driver reports no GT with render or compute engines on tile "
-               "%u.",
-               index);
+    for (uint32_t i = 0; i < survey->gts.count; i++) {
+        const struct zeta_xe_gt *gt = &survey->gts.items[i];
+
+        if (gt->tile_id != index)
+            continue;
+        if (gt->type != ZETA_XE_GT_MAIN) {
+            const uint64_t hz = read_fastest(survey, gt);
+
+            tile->fastest_media_hz = hz > tile->fastest_media_hz ? hz : tile->fastest_media_hz;
+        } else if (!main_gt) {
+            main_gt = gt;
+        }
+    }
+    if (!main_gt) {
+        zeta_intel_no_metrics(
+            gpu, "The xe driver reports no GT with render or compute engines on tile %u.", index);
         return;
     }
-    tile->gt = gt->gt_id;
-    tile->memory_bytes = near_memory(survey, gt);
-    ask_topology(survey, index, gt->gt_id);
+    tile->gt = main_gt->gt_id;
+    tile->memory_bytes = near_memory(survey, main_gt);
+    if (ask(gpu, ZETA_XE_QUERY_GT_TOPOLOGY, "GT_TOPOLOGY", &answer))
+        (void)answered(gpu, &answer,
+                       zeta_xe_parse_masks(answer, main_gt->gt_id, &masks, &problem) &&
+                           zeta_xe_topology_make(&masks, &shape, &tile->topology, &problem),
+                       &problem);
     sort_engines(survey, index);
     /* Tiles have one time, and some kernels read it on the first one only. */
     if (index > 0) {
-        tile->clock_gt = survey->gpu->tiles[0].clock_gt;
-        tile->clock_class = survey->gpu->tiles[0].clock_class;
-        tile->clock_instance = survey->gpu->tiles[0].clock_instance;
+        tile->clock_gt = gpu->tiles[0].clock_gt;
+        tile->clock_class = gpu->tiles[0].clock_class;
+        tile->clock_instance = gpu->tiles[0].clock_instance;
     }
-    ask_clocks(survey, tile, gt);
+    tile->min_hz = read_frequency(survey, main_gt, "min_freq");
+    tile->max_hz = read_frequency(survey, main_gt, "max_freq");
+    if (tile->max_hz == 0)
+        tile->max_hz = read_frequency(survey, main_gt, "rp0_freq");
+    tile->fastest_hz = read_fastest(survey, main_gt);
+    if (main_gt->reference_clock != 0)
+        tile->cs_timestamp_hz = main_gt->reference_clock;
+    if (zeta_xe_cycles(gpu, tile, &cycles) == 0 && cycles.width > 0 && cycles.width <= 64)
+        tile->cs_timestamp_bits = cycles.width;
 }
 
 /* ---- counting units ------------------------------------------------------------------------- */
@@ -326,27 +251,16 @@ static const struct zeta_xe_gt *unit_gt(const struct survey *survey, uint32_t in
     return NULL;
 }
 
-/* Units of a kind on a tile that are there already. */
-static uint32_t count_units(const struct zeta_intel_gpu *gpu, enum zeta_intel_unit_kind kind,
-                            uint32_t tile)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < gpu->unit_count; i++)
-        count += gpu->units[i].kind == kind && gpu->units[i].tile == tile;
-    return count;
-}
-
 /* Names a unit as set files do; false: a second one where there can be one only. */
 static bool name_unit(const struct zeta_intel_gpu *gpu, struct zeta_intel_unit *unit)
 {
     static const char *const names[] = {"oa", "oam", "oam-sag", "mert", "eu-stall"};
-    const uint32_t number = count_units(gpu, unit->kind, unit->tile);
+    uint32_t number = 0;
 
-    if (unit->kind == ZETA_INTEL_OAM)
-        (void)snprintf(unit->name, sizeof(unit->name), "oam%u", number);
-    else
-        (void)snprintf(unit->name, sizeof(unit->name), "%s", names[unit->kind]);
+    for (uint32_t i = 0; i < gpu->unit_count; i++)
+        number += gpu->units[i].kind == unit->kind && gpu->units[i].tile == unit->tile;
+    (void)snprintf(unit->name, sizeof(unit->name), unit->kind == ZETA_INTEL_OAM ? "%s%u" : "%s",
+                   names[unit->kind], number);
     return unit->kind == ZETA_INTEL_OAM || number == 0;
 }
 
@@ -367,20 +281,6 @@ static const char *unit_problem(const struct zeta_xe_oa_unit *head, const struct
     return gt ? NULL : "its GT does not exist";
 }
 
-/* Says it of the first unit of a kind only: of others like it the same holds. */
-static void tell_problem(struct survey *survey, const struct zeta_xe_oa_unit *head,
-                         const char *problem)
-{
-    const uint32_t bit = UINT32_C(1) << (head->oa_unit_type < 31 ? head->oa_unit_type : 31);
-
-    if ((survey->told & bit) == 0)
-        zeta_host_log(survey->gpu->host, ZETA_PLUGIN_LOG_WARN,
-                      "%s: the OA unit %u (kind %u) of the kernel is left out: %s; its groups are "
-                      "not listed",
-                      survey->gpu->id, head->oa_unit_id, head->oa_unit_type, problem);
-    survey->told |= bit;
-}
-
 static void add_oa_unit(struct survey *survey, uint32_t index)
 {
     static const enum zeta_intel_unit_kind kinds[] = {ZETA_INTEL_OAG, ZETA_INTEL_OAM,
@@ -388,6 +288,7 @@ static void add_oa_unit(struct survey *survey, uint32_t index)
     const struct zeta_xe_oa_unit *head = &survey->units.items[index].head;
     const struct zeta_xe_gt *gt = unit_gt(survey, index);
     const char *problem = unit_problem(head, gt);
+    const uint32_t bit = UINT32_C(1) << (head->oa_unit_type < 31 ? head->oa_unit_type : 31);
     struct zeta_intel_gpu *gpu = survey->gpu;
     struct zeta_intel_unit *unit = &gpu->units[gpu->unit_count];
 
@@ -404,100 +305,84 @@ static void add_oa_unit(struct survey *survey, uint32_t index)
         if (!name_unit(gpu, unit))
             problem = "its tile has one of its kind already";
     }
-    if (problem)
-        tell_problem(survey, head, problem);
-    else
+    if (!problem)
         gpu->unit_count++;
-}
-
-static void ask_oa_units(struct survey *survey)
-{
-    struct zeta_intel_gpu *gpu = survey->gpu;
-    struct zeta_xe_problem problem;
-    struct zeta_xe_answer answer;
-    const int result = zeta_xe_query(gpu, ZETA_XE_QUERY_OA_UNITS, &answer);
-
-    if (result == -ENODEV || result == -EOPNOTSUPP)
-        return;
-    if (result < 0)
-        refuse_errno(gpu, "OA_UNITS", -result);
-    else if (answered(gpu, &answer, zeta_xe_parse_units(answer, &survey->units, &problem),
-                      &problem))
-        for (uint32_t i = 0; i < survey->units.count; i++)
-            add_oa_unit(survey, i);
-}
-
-/* One unit for the main GT of each tile. Kernels and GPUs without the sampler say so by an error.
- */
-static void ask_eu_stall(struct survey *survey)
-{
-    struct zeta_intel_gpu *gpu = survey->gpu;
-    struct zeta_intel_unit unit = {.kind = ZETA_INTEL_EU_STALL, .can_wait_for_reports = true};
-    struct zeta_xe_problem problem;
-    struct zeta_xe_answer answer;
-    uint64_t buffer_bytes;
-
-    if (zeta_xe_query(gpu, ZETA_XE_QUERY_EU_STALL, &answer) < 0)
-        return;
-    if (zeta_xe_parse_eu_stall(answer, &unit, &buffer_bytes, &problem)) {
-        for (uint32_t i = 0; i < gpu->tile_count && gpu->unit_count < ZETA_INTEL_UNITS; i++) {
-            unit.tile = i;
-            unit.gt = unit.kernel_id = gpu->tiles[i].gt;
-            if (name_unit(gpu, &unit))
-                gpu->units[gpu->unit_count++] = unit;
-        }
-    } else {
-        zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
-                      gpu->id, problem.text);
-    }
-    zeta_xe_answer_free(&answer);
+    else if ((survey->logged & bit) == 0)
+        /* Of the first unit of a kind only: of others like it the same holds. */
+        zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_WARN,
+                      "%s: the OA unit %u (kind %u) of the kernel is left out: %s; its groups are "
+                      "not listed",
+                      gpu->id, head->oa_unit_id, head->oa_unit_type, problem);
+    if (problem)
+        survey->logged |= bit;
 }
 
 static void ask_units(struct survey *survey)
 {
     struct zeta_intel_gpu *gpu = survey->gpu;
-    uint64_t paranoid;
+    struct zeta_intel_unit stalls = {.kind = ZETA_INTEL_EU_STALL, .can_wait_for_reports = true};
+    struct zeta_xe_problem problem;
+    struct zeta_xe_answer answer;
+    uint64_t unused;
+    int result;
 
-    if (!zeta_intel_sysctl_read(ZETA_XE_SYSCTL, &paranoid)) {
-        refuse(gpu, "This kernel's xe driver cannot observe: there is no sysctl " ZETA_XE_SYSCTL
-                    ". It came with Linux 6.11.");
+    if (!zeta_intel_sysctl_read(zeta_intel_xe.sysctl, &unused)) {
+        zeta_intel_no_metrics(
+            gpu,
+            "This kernel's xe driver cannot observe: there is no sysctl %s. It came with "
+            "Linux 6.11.",
+            zeta_intel_xe.sysctl);
         return;
     }
-    ask_oa_units(survey);
-    ask_eu_stall(survey);
+    result = zeta_xe_query(gpu, ZETA_XE_QUERY_OA_UNITS, &answer);
+    if (result >= 0) {
+        if (answered(gpu, &answer, zeta_xe_parse_units(answer, &survey->units, &problem), &problem))
+            for (uint32_t i = 0; i < survey->units.count; i++)
+                add_oa_unit(survey, i);
+    } else if (result != -ENODEV && result != -EOPNOTSUPP) {
+        zeta_intel_no_metrics(gpu, "The xe driver failed the query OA_UNITS: %s.",
+                              zeta_intel_errno(-result).text);
+    }
+
+    /* One unit for the main GT of each tile. Kernels and GPUs without the sampler answer an error.
+     */
+    if (zeta_xe_query(gpu, ZETA_XE_QUERY_EU_STALL, &answer) >= 0) {
+        if (!zeta_xe_parse_eu_stall(answer, &stalls, &unused, &problem))
+            zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
+                          gpu->id, problem.text);
+        for (uint32_t i = 0;
+             stalls.record_bytes > 0 && i < gpu->tile_count && gpu->unit_count < ZETA_INTEL_UNITS;
+             i++) {
+            stalls.tile = i;
+            stalls.gt = stalls.kernel_id = gpu->tiles[i].gt;
+            stalls.timestamp_hz = gpu->tiles[i].max_hz;
+            if (name_unit(gpu, &stalls))
+                gpu->units[gpu->unit_count++] = stalls;
+        }
+        zeta_xe_answer_free(&answer);
+    }
     if (gpu->unit_count == 0)
-        refuse(gpu, "The xe driver reports no counting unit that can be used: it has none for "
-                    "virtual functions of a shared GPU (sample on the host), and none when the "
-                    "firmware GuC is off (see dmesg).");
-}
-
-/* There is no configuration with that number to remove; without permission that is not told. */
-static void ask_permission(struct zeta_intel_gpu *gpu)
-{
-    uint64_t nothing = UINT64_MAX;
-    struct zeta_xe_observation observation = {.type = ZETA_XE_OBSERVATION_OA,
-                                              .op = ZETA_XE_OP_REMOVE_CONFIG,
-                                              .param = (uintptr_t)&nothing};
-
-    if (zeta_intel_ioctl(gpu->fd, ZETA_XE_OBSERVATION, &observation) == -EACCES)
-        zeta_intel_note_permission(gpu, ZETA_XE_SYSCTL);
+        zeta_intel_no_metrics(
+            gpu, "The xe driver reports no counting unit that can be used: it has none for virtual "
+                 "functions of a shared GPU (sample on the host), and none when the firmware GuC "
+                 "is off (see dmesg).");
 }
 
 uint32_t zeta_xe_probe(struct zeta_intel_gpu *gpu)
 {
     struct survey survey = {.gpu = gpu};
+    const uint64_t nothing = UINT64_MAX;
 
     gpu->unit_count = 0;
-    ask_revision(&survey);
-    ask_gts(&survey);
-    ask_engines(&survey);
-    ask_regions(&survey);
+    ask_gpu(&survey);
     for (uint32_t i = 0; i < gpu->tile_count; i++)
         ask_tile(&survey, i);
     ask_units(&survey);
     if (gpu->no_metrics[0] != '\0')
         gpu->unit_count = 0;
-    else
-        ask_permission(gpu);
+    /* There is no configuration with that number to remove, but permission is checked first. */
+    else if (zeta_xe_observe(gpu, ZETA_XE_OBSERVATION_OA, ZETA_XE_OP_REMOVE_CONFIG, &nothing) ==
+             -EACCES)
+        zeta_intel_note_permission(gpu);
     return ZETA_PLUGIN_SUCCESS;
 }

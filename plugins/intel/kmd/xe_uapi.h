@@ -3,13 +3,12 @@
 
 /*
  * The part of the interface of the xe driver that the plugin uses. Distributions of 2023 have no
- * header for it, so it is defined here, under names of our own that live beside a real <xe_drm.h>.
+ * header for it, so it is defined here, under names that do not clash with a real <xe_drm.h>.
  *
- * Source of everything here: the driver's uapi header, include/uapi/drm/xe_drm.h of the Linux
- * kernel (DRM_XE_DEVICE_QUERY since 6.8, DRM_XE_OBSERVATION since 6.11, EU stall sampling since
- * 6.15), whose layout never changes: it only grows. Integers are those of the machine, which is
- * little-endian wherever the driver runs; 64-bit members are aligned to 8. Every struct ends with
- * asserts of its size and of the places of its members, so that a slip of the pen does not compile.
+ * Source: include/uapi/drm/xe_drm.h of the Linux kernel (DRM_XE_DEVICE_QUERY since 6.8,
+ * DRM_XE_OBSERVATION since 6.11, EU stall sampling since 6.15), whose layout only grows. Integers
+ * are those of the machine, which is little-endian wherever the driver runs. Every struct ends with
+ * asserts of its size and of the places of its members.
  */
 
 #include <assert.h>
@@ -23,9 +22,7 @@
 #define ZETA_XE_AT(type, member, bytes)                                                            \
     static_assert(offsetof(struct type, member) == (bytes), "place of " #type "." #member)
 
-/* ------------------------------------------------------------------------------------------------
- * Questions about the device
- * --------------------------------------------------------------------------------------------- */
+/* ---- Questions about the device ----------------------------------------------------------- */
 
 enum {
     ZETA_XE_QUERY_ENGINES = 0,
@@ -53,7 +50,6 @@ ZETA_XE_SIZE(zeta_xe_device_query, 40);
 ZETA_XE_AT(zeta_xe_device_query, query, 8);
 ZETA_XE_AT(zeta_xe_device_query, size, 12);
 ZETA_XE_AT(zeta_xe_device_query, data, 16);
-ZETA_XE_AT(zeta_xe_device_query, reserved, 24);
 
 /** An engine by its place (drm_xe_engine_class_instance). */
 struct zeta_xe_engine_class_instance {
@@ -71,8 +67,7 @@ enum {
     ZETA_XE_ENGINE_COPY = 1,
     ZETA_XE_ENGINE_VIDEO_DECODE = 2,
     ZETA_XE_ENGINE_VIDEO_ENHANCE = 3,
-    ZETA_XE_ENGINE_COMPUTE = 4,
-    ZETA_XE_ENGINE_VM_BIND = 5 /**< no engine, but a queue of the driver */
+    ZETA_XE_ENGINE_COMPUTE = 4
 };
 
 /** One element of the answer to ENGINES (drm_xe_engine). */
@@ -81,7 +76,6 @@ struct zeta_xe_engine {
     uint64_t reserved[3];
 };
 ZETA_XE_SIZE(zeta_xe_engine, 32);
-ZETA_XE_AT(zeta_xe_engine, reserved, 8);
 
 /** Begin of the answers ENGINES, MEM_REGIONS, CONFIG and GT_LIST; their elements follow at 8. */
 struct zeta_xe_list {
@@ -117,7 +111,6 @@ ZETA_XE_AT(zeta_xe_gt, far_mem_regions, 24);
 ZETA_XE_AT(zeta_xe_gt, ip_ver_major, 32);
 ZETA_XE_AT(zeta_xe_gt, ip_ver_minor, 34);
 ZETA_XE_AT(zeta_xe_gt, ip_ver_rev, 36);
-ZETA_XE_AT(zeta_xe_gt, reserved, 40);
 
 enum { ZETA_XE_GT_MAIN = 0, ZETA_XE_GT_MEDIA = 1 };
 
@@ -172,9 +165,8 @@ ZETA_XE_AT(zeta_xe_mem_region, min_page_size, 4);
 ZETA_XE_AT(zeta_xe_mem_region, total_size, 8);
 ZETA_XE_AT(zeta_xe_mem_region, used, 16);
 ZETA_XE_AT(zeta_xe_mem_region, cpu_visible_size, 24);
-ZETA_XE_AT(zeta_xe_mem_region, reserved, 40);
 
-enum { ZETA_XE_MEM_SYSTEM = 0, ZETA_XE_MEM_VRAM = 1 };
+enum { ZETA_XE_MEM_VRAM = 1 };
 
 /** Begin of the answer to OA_UNITS (drm_xe_query_oa_units); units follow, of different size. */
 struct zeta_xe_oa_units {
@@ -203,7 +195,6 @@ ZETA_XE_AT(zeta_xe_oa_unit, oa_unit_type, 12);
 ZETA_XE_AT(zeta_xe_oa_unit, capabilities, 16);
 ZETA_XE_AT(zeta_xe_oa_unit, oa_timestamp_freq, 24);
 ZETA_XE_AT(zeta_xe_oa_unit, gt_id, 32);
-ZETA_XE_AT(zeta_xe_oa_unit, reserved, 40);
 ZETA_XE_AT(zeta_xe_oa_unit, num_engines, 64);
 
 enum {
@@ -215,7 +206,6 @@ enum {
 
 enum {
     ZETA_XE_OA_CAPS_BASE = 1 << 0,
-    ZETA_XE_OA_CAPS_SYNCS = 1 << 1,
     ZETA_XE_OA_CAPS_OA_BUFFER_SIZE = 1 << 2,
     ZETA_XE_OA_CAPS_WAIT_NUM_REPORTS = 1 << 3,
     ZETA_XE_OA_CAPS_OAM = 1 << 4, /**< media units work; older kernels list them in vain */
@@ -235,14 +225,11 @@ ZETA_XE_SIZE(zeta_xe_eu_stall, 80);
 ZETA_XE_AT(zeta_xe_eu_stall, capabilities, 8);
 ZETA_XE_AT(zeta_xe_eu_stall, record_size, 16);
 ZETA_XE_AT(zeta_xe_eu_stall, per_xecore_buf_size, 24);
-ZETA_XE_AT(zeta_xe_eu_stall, reserved, 32);
 ZETA_XE_AT(zeta_xe_eu_stall, num_sampling_rates, 72);
 
 enum { ZETA_XE_EU_STALL_CAPS_BASE = 1 << 0 };
 
-/* ------------------------------------------------------------------------------------------------
- * Observation
- * --------------------------------------------------------------------------------------------- */
+/* ---- Observation -------------------------------------------------------------------------- */
 
 /** Argument of ZETA_XE_OBSERVATION (drm_xe_observation_param). */
 struct zeta_xe_observation {
@@ -273,7 +260,6 @@ ZETA_XE_SIZE(zeta_xe_property, 48);
 ZETA_XE_AT(zeta_xe_property, name, 8);
 ZETA_XE_AT(zeta_xe_property, property, 16);
 ZETA_XE_AT(zeta_xe_property, value, 24);
-ZETA_XE_AT(zeta_xe_property, reserved, 32);
 
 /** Properties of OA streams. */
 enum {
@@ -330,9 +316,7 @@ struct zeta_xe_oa_info {
 ZETA_XE_SIZE(zeta_xe_oa_info, 40);
 ZETA_XE_AT(zeta_xe_oa_info, oa_buf_size, 8);
 
-/* ------------------------------------------------------------------------------------------------
- * Numbers of the ioctls
- * --------------------------------------------------------------------------------------------- */
+/* ---- Numbers of the ioctls ---------------------------------------------------------------- */
 
 #define ZETA_XE_DEVICE_QUERY _IOWR('d', 0x40, struct zeta_xe_device_query)
 #define ZETA_XE_OBSERVATION _IOW('d', 0x4b, struct zeta_xe_observation)
@@ -341,11 +325,9 @@ static_assert(ZETA_XE_OBSERVATION == 0x4020644b, "number of DRM_IOCTL_XE_OBSERVA
 
 /* Of the descriptors of streams; the argument is an address, though the numbers do not say so. */
 #define ZETA_XE_STREAM_ENABLE _IO('i', 0x0)
-#define ZETA_XE_STREAM_DISABLE _IO('i', 0x1)
 #define ZETA_XE_STREAM_STATUS _IO('i', 0x3)
 #define ZETA_XE_STREAM_INFO _IO('i', 0x4)
 static_assert(ZETA_XE_STREAM_ENABLE == 0x6900, "number of DRM_XE_OBSERVATION_IOCTL_ENABLE");
-static_assert(ZETA_XE_STREAM_DISABLE == 0x6901, "number of DRM_XE_OBSERVATION_IOCTL_DISABLE");
 static_assert(ZETA_XE_STREAM_STATUS == 0x6903, "number of DRM_XE_OBSERVATION_IOCTL_STATUS");
 static_assert(ZETA_XE_STREAM_INFO == 0x6904, "number of DRM_XE_OBSERVATION_IOCTL_INFO");
 

@@ -22,35 +22,10 @@ struct zeta_plugin_stream {
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-/* The period nearest to the wanted one, of those that the kernel and the caller let us have. */
-static uint32_t choose_exponent(const struct zeta_plugin_device *device,
-                                const struct zeta_plugin_stream_desc *desc, bool as_everybody,
-                                struct zeta_intel_stream_request *request)
-{
-    const struct zeta_intel_kmd *kmd = device->gpu->kmd;
-    const uint64_t least_ns =
-        kmd->min_period_ns ? kmd->min_period_ns(request->unit, as_everybody) : 0;
-    uint32_t least, most;
-    const uint32_t result = zeta_intel_period_range(device, request->unit, least_ns,
-                                                    desc->max_period_ns, &least, &most);
-
-    if (result == ZETA_PLUGIN_SUCCESS)
-        request->exponent = zeta_intel_period_exponent(request->unit, desc->period_ns, least, most);
-    return result;
-}
-
-static uint64_t request_period(const struct zeta_plugin_device *device,
-                               const struct zeta_intel_stream_request *request)
-{
-    return request->unit->kind == ZETA_INTEL_EU_STALL
-               ? zeta_intel_stall_period(request->unit, zeta_intel_device_tile(device)->max_hz,
-                                         request->exponent)
-               : zeta_intel_period_ns(request->unit, request->exponent);
-}
-
 /*
- * Opens with the period wanted. When the kernel does not let this process sample so fast, with what
- * it lets everybody: a period is never refused, unless all that are left are too long.
+ * Opens with the nearest period that the kernel and the caller allow. When the kernel does not let
+ * this process sample so fast, with what it lets everybody: a period is never refused, unless all
+ * that are left are too long.
  */
 static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
                                    const struct zeta_plugin_stream_desc *desc,
@@ -59,27 +34,26 @@ static uint32_t open_kernel_stream(struct zeta_plugin_device *device,
 {
     struct zeta_intel_gpu *gpu = device->gpu;
     const struct zeta_intel_unit *unit = request->unit;
-    uint32_t result, again, refused;
+    uint32_t result = ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS;
+    uint32_t least, most, refused;
     char holder[96];
 
     (void)snprintf(holder, sizeof(holder), "a stream of %.*s", zeta_string_shown(desc->set),
                    desc->set.data);
-    if (unit->kind == ZETA_INTEL_EU_STALL) {
-        request->exponent =
-            zeta_intel_stall_nearest(unit, zeta_intel_device_tile(device)->max_hz, desc->period_ns);
-        return zeta_intel_unit_open(gpu, request, holder, out_stream);
+    for (uint32_t attempt = 0; attempt < 2 && result == ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS;
+         attempt++) {
+        const bool for_everybody = attempt == 1;
+        const uint32_t found = zeta_intel_period_range(device, unit, for_everybody,
+                                                       desc->max_period_ns, &least, &most);
+
+        if (found != ZETA_PLUGIN_SUCCESS)
+            return found;
+        refused = request->exponent;
+        request->exponent = zeta_intel_period_exponent(unit, desc->period_ns, least, most);
+        if (!for_everybody || request->exponent > refused)
+            result = zeta_intel_unit_open(gpu, request, holder, out_stream);
     }
-    result = choose_exponent(device, desc, false, request);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        result = zeta_intel_unit_open(gpu, request, holder, out_stream);
-    if (result != ZETA_PLUGIN_INSUFFICIENT_PERMISSIONS || !gpu->kmd->min_period_ns)
-        return result;
-    refused = request->exponent;
-    again = choose_exponent(device, desc, true, request);
-    if (again != ZETA_PLUGIN_SUCCESS)
-        return again;
-    return request->exponent > refused ? zeta_intel_unit_open(gpu, request, holder, out_stream)
-                                       : result;
+    return result;
 }
 
 /* Makes the program that a unit of OA is to run, and opens. */
@@ -90,13 +64,12 @@ static uint32_t open_program(struct zeta_plugin_device *device,
 {
     const struct zeta_plugin_string uuid =
         ZETA_PLUGIN_HAS(desc, uuid) ? desc->uuid : (struct zeta_plugin_string){NULL, 0};
-    struct zeta_intel_gpu *gpu = device->gpu;
     struct zeta_intel_program program;
     uint32_t result;
 
     if (request->unit->kind == ZETA_INTEL_EU_STALL)
         return open_kernel_stream(device, desc, request, out_stream);
-    result = zeta_intel_program_make(gpu, &desc->program, desc->set, uuid, &program);
+    result = zeta_intel_program_make(device->gpu, &desc->program, desc->set, uuid, &program);
     request->program = &program;
     if (result == ZETA_PLUGIN_SUCCESS)
         result = open_kernel_stream(device, desc, request, out_stream);
@@ -132,12 +105,13 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
         return result;
     }
     stream->device = device;
-    stream->order.is_wide = zeta_intel_unit_is_wide(device->gpu, request.unit);
+    stream->order.is_wide = request.unit->kind != ZETA_INTEL_EU_STALL &&
+                            device->gpu->platform->formats[request.unit->kind].is_wide;
     stream->order.hz = request.unit->timestamp_hz;
     stream->order.period = UINT64_C(2) << request.exponent;
     stream->order.tells_loss_once = stream->kernel->tells_loss_once;
     zeta_intel_order_empty_at(&stream->order, opened_ns);
-    desc->period_ns = request_period(device, &request);
+    desc->period_ns = zeta_intel_period_ns(request.unit, request.exponent);
     desc->ring_records = stream->kernel->ring_bytes / desc->record_bytes;
     desc->keeps = 0;
     *out_stream = stream;
@@ -145,20 +119,6 @@ uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_dev
 }
 
 /* ---- use ---------------------------------------------------------------------------------- */
-
-/* Keeps what lies behind a break for the reads to come. */
-static bool hold(struct zeta_plugin_stream *stream, const uint8_t *reports, uint64_t bytes)
-{
-    uint8_t *held = realloc(stream->held, (size_t)bytes);
-
-    if (!held)
-        return false;
-    memcpy(held, reports, (size_t)bytes);
-    stream->held = held;
-    stream->held_at = 0;
-    stream->held_bytes = bytes;
-    return true;
-}
 
 /*
  * Says how many of the reports one read gives, and what comes before the first. Time stamps that do
@@ -180,19 +140,6 @@ static void divide_at_break(struct zeta_plugin_stream *stream, const uint8_t *re
         zeta_intel_order_until_break(&stream->order, reports, bytes, stream->kernel->record_bytes);
 }
 
-/* Takes notice of reports that were lost until now. */
-static void take_loss(struct zeta_plugin_stream *stream)
-{
-    uint64_t ticks = stream->order.time;
-    uint64_t unused;
-
-    if (stream->kernel->loss == ZETA_PLUGIN_BREAK_NONE)
-        return;
-    (void)zeta_intel_unit_clock(stream->device, stream->kernel->unit, &ticks, &unused);
-    zeta_intel_order_lose(&stream->order, stream->kernel->loss, ticks);
-    stream->kernel->loss = ZETA_PLUGIN_BREAK_NONE;
-}
-
 /*
  * Gives what an earlier read held back, as the kernel would give it. Reports are copied once,
  * however many breaks lie between them.
@@ -203,9 +150,6 @@ static void read_held(struct zeta_plugin_stream *stream, uint8_t *buffer, uint64
     const uint64_t room = capacity_bytes - capacity_bytes % stream->kernel->record_bytes;
     const uint8_t *held = stream->held + stream->held_at;
 
-    out_read->lost = 0;
-    out_read->broken = 0;
-    out_read->reason = ZETA_PLUGIN_BREAK_NONE;
     divide_at_break(stream, held, stream->held_bytes < room ? stream->held_bytes : room, out_read);
     memcpy(buffer, held, (size_t)out_read->bytes);
     stream->held_at += out_read->bytes;
@@ -225,10 +169,24 @@ static uint32_t read_kernel(struct zeta_plugin_stream *stream, uint8_t *buffer,
         return result;
     if (bytes == 0)
         zeta_intel_order_empty_at(&stream->order, begin_ns);
-    take_loss(stream);
+    if (kernel->loss != ZETA_PLUGIN_BREAK_NONE) {
+        uint64_t ticks = stream->order.time, unused;
+
+        (void)zeta_intel_unit_clock(stream->device, kernel->unit, &ticks, &unused);
+        zeta_intel_order_lose(&stream->order, kernel->loss, ticks);
+        kernel->loss = ZETA_PLUGIN_BREAK_NONE;
+    }
     divide_at_break(stream, buffer, bytes, out_read);
-    if (out_read->bytes < bytes && !hold(stream, buffer + out_read->bytes, bytes - out_read->bytes))
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    if (out_read->bytes < bytes) {
+        uint8_t *held = realloc(stream->held, (size_t)(bytes - out_read->bytes));
+
+        if (!held)
+            return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        stream->held = held;
+        stream->held_at = 0;
+        stream->held_bytes = bytes - out_read->bytes;
+        memcpy(held, buffer + out_read->bytes, (size_t)stream->held_bytes);
+    }
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -240,6 +198,7 @@ uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_str
     uint32_t result = ZETA_PLUGIN_SUCCESS;
 
     (void)self;
+    *out_read = (struct zeta_plugin_read){.struct_size = out_read->struct_size};
     if (stream->held_bytes > 0)
         read_held(stream, buffer, capacity_bytes, out_read);
     else

@@ -28,8 +28,6 @@ static void close_descriptors(struct zeta_intel *intel)
 
 static void destroy(struct zeta_intel *intel)
 {
-    if (!intel)
-        return;
     close_descriptors(intel);
     for (uint32_t i = 0; i < intel->device_count; i++)
         free(intel->devices[i].symbols);
@@ -57,8 +55,8 @@ uint32_t zeta_intel_init(struct zeta_plugin *self)
     intel->host = &self->host;
     (void)pthread_mutex_init(&intel->lock, NULL);
     (void)pthread_mutex_init(&intel->sampler_lock, NULL);
-    result = zeta_softqueue_pool_create(self->host.ops, self->host.handle, &intel->queues);
     (void)snprintf(path, sizeof(path), "%s/platforms.yaml", self->host.data_dir);
+    result = zeta_softqueue_pool_create(self->host.ops, self->host.handle, &intel->queues);
     if (result == ZETA_PLUGIN_SUCCESS &&
         !zeta_intel_platforms_read(path, &intel->platforms, problem, sizeof(problem)))
         result = zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s", problem);
@@ -66,18 +64,18 @@ uint32_t zeta_intel_init(struct zeta_plugin *self)
         result = zeta_intel_discover(intel);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = zeta_intel_devices_make(intel);
-    if (result != ZETA_PLUGIN_SUCCESS) {
+    if (result == ZETA_PLUGIN_SUCCESS)
+        self->intel = intel;
+    else
         destroy(intel);
-        return result;
-    }
-    self->intel = intel;
-    return ZETA_PLUGIN_SUCCESS;
+    return result;
 }
 
 void zeta_intel_finish(struct zeta_plugin *self)
 {
-    if (self->intel)
-        zeta_intel_samplers_end(self->intel);
+    if (!self->intel)
+        return;
+    zeta_intel_samplers_end(self->intel);
     destroy(self->intel);
     self->intel = NULL;
 }

@@ -43,25 +43,21 @@ struct zeta_plugin_query_pool {
 
 /* ---- what units can do -------------------------------------------------------------------- */
 
-static struct zeta_plugin_string text(const char *sentence)
-{
-    return (struct zeta_plugin_string){.data = sentence, .size = strlen(sentence)};
-}
-
 void zeta_intel_query_limits(const struct zeta_plugin_device *device,
                              const struct zeta_intel_unit *unit,
                              struct zeta_plugin_limits *out_limits)
 {
     if (unit->kind == ZETA_INTEL_EU_STALL)
-        out_limits->no_queries = text("Samples of EUs show where kernels wait; they do not add up "
-                                      "to counts of a query.");
-    else if (!zeta_intel_sampler_is_possible(device, unit))
         out_limits->no_queries =
-            text("Counters of 32 bits could wrap unnoticed between two reports: the kernel does "
-                 "not allow reports often enough for the number of EUs and their clock. Raise "
-                 "dev.i915.oa_max_sample_rate.");
+            zeta_string("Samples of EUs show where kernels wait; they do not add up "
+                        "to counts of a query.");
+    else if (!zeta_intel_sampler_is_possible(device, unit))
+        out_limits->no_queries = zeta_string(
+            "Counters of 32 bits could wrap unnoticed between two reports: the kernel does "
+            "not allow reports often enough for the number of EUs and their clock. Raise "
+            "dev.i915.oa_max_sample_rate.");
     else
-        out_limits->query_note = text(
+        out_limits->query_note = zeta_string(
             "Counts what the whole GPU does between begin and end, whoever's work it is, right "
             "to the setting query_period_ns; counting the work of one context alone (OAR, OAC) "
             "needs a provider of compute. Its pools have the unit for themselves.");
@@ -188,64 +184,54 @@ static struct zeta_intel_mark *mark_of(struct query *query, uint32_t tile, bool 
 static uint32_t mark_tiles_locked(struct zeta_plugin_query_pool *pool, struct query *query,
                                   bool is_end)
 {
-    uint32_t result = ZETA_PLUGIN_SUCCESS;
-    uint32_t left = 0;
+    for (uint32_t t = 0; t < pool->tile_count; t++) {
+        const uint32_t result =
+            zeta_intel_sampler_mark(pool->samplers[t], mark_of(query, t, is_end));
 
-    while (left < pool->tile_count && result == ZETA_PLUGIN_SUCCESS) {
-        result = zeta_intel_sampler_mark(pool->samplers[left], mark_of(query, left, is_end));
-        left += result == ZETA_PLUGIN_SUCCESS;
+        if (result != ZETA_PLUGIN_SUCCESS) {
+            while (t-- > 0)
+                zeta_intel_sampler_unmark(pool->samplers[t], mark_of(query, t, is_end));
+            return result;
+        }
     }
-    while (result != ZETA_PLUGIN_SUCCESS && left > 0) {
-        left--;
-        zeta_intel_sampler_unmark(pool->samplers[left], mark_of(query, left, is_end));
-    }
-    return result;
+    return ZETA_PLUGIN_SUCCESS;
 }
 
-static uint32_t check_index(const struct zeta_plugin_query_pool *pool, uint32_t index)
+static uint32_t mark(struct zeta_plugin_query_pool *pool, uint32_t index, bool is_end)
 {
-    if (index < pool->count)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_host_fail(pool->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                          "%s: a pool of %s has %u queries, and no query %u", pool->device,
-                          pool->set, pool->count, index);
+    uint32_t result = ZETA_PLUGIN_SUCCESS;
+    struct query *query;
+
+    if (index >= pool->count)
+        return zeta_host_fail(pool->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "%s: a pool of %s has %u queries, and no query %u", pool->device,
+                              pool->set, pool->count, index);
+    query = &pool->queries[index];
+    (void)pthread_mutex_lock(&pool->lock);
+    if (!is_end)
+        forget_locked(pool, query);
+    if (is_end && query->state != QUERY_BEGUN)
+        result = zeta_host_fail(pool->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                                "%s: query %u of a pool of %s ends and was not begun", pool->device,
+                                index, pool->set);
+    else if (!is_end && !make_parts(pool, query))
+        result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    else
+        result = mark_tiles_locked(pool, query, is_end);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        query->state = is_end ? QUERY_ENDED : QUERY_BEGUN;
+    (void)pthread_mutex_unlock(&pool->lock);
+    return result;
 }
 
 uint32_t zeta_intel_query_begin(struct zeta_plugin_query_pool *pool, uint32_t index)
 {
-    uint32_t result = check_index(pool, index);
-
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return result;
-    struct query *query = &pool->queries[index];
-    (void)pthread_mutex_lock(&pool->lock);
-    forget_locked(pool, query);
-    result = make_parts(pool, query) ? mark_tiles_locked(pool, query, false)
-                                     : (uint32_t)ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (result == ZETA_PLUGIN_SUCCESS)
-        query->state = QUERY_BEGUN;
-    (void)pthread_mutex_unlock(&pool->lock);
-    return result;
+    return mark(pool, index, false);
 }
 
 uint32_t zeta_intel_query_end(struct zeta_plugin_query_pool *pool, uint32_t index)
 {
-    uint32_t result = check_index(pool, index);
-
-    if (result != ZETA_PLUGIN_SUCCESS)
-        return result;
-    struct query *query = &pool->queries[index];
-    (void)pthread_mutex_lock(&pool->lock);
-    if (query->state == QUERY_BEGUN)
-        result = mark_tiles_locked(pool, query, true);
-    else
-        result = zeta_host_fail(pool->intel->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                                "%s: query %u of a pool of %s ends and was not begun", pool->device,
-                                index, pool->set);
-    if (result == ZETA_PLUGIN_SUCCESS)
-        query->state = QUERY_ENDED;
-    (void)pthread_mutex_unlock(&pool->lock);
-    return result;
+    return mark(pool, index, true);
 }
 
 void zeta_intel_query_wait(struct zeta_plugin_query_pool *pool, uint32_t index,
@@ -269,31 +255,6 @@ void zeta_intel_query_wait(struct zeta_plugin_query_pool *pool, uint32_t index,
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-static uint64_t scale(uint64_t value, uint64_t to, uint64_t from)
-{
-    return from == to ? value : value / from * to + value % from * to / from;
-}
-
-static uint32_t flags_of(const struct zeta_intel_mark *begin, const struct zeta_intel_mark *end)
-{
-    uint32_t flags = 0;
-
-    if (end->breaks != begin->breaks)
-        flags |= ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW;
-    if (end->switches != begin->switches)
-        flags |= ZETA_QUERY_FREQUENCY;
-    return flags;
-}
-
-/* A begin whose report came after the end was settled is of the time when it was left. */
-static uint64_t begin_of(const struct part *part)
-{
-    const uint64_t ticks =
-        part->begin.ticks <= part->end.ticks ? part->begin.ticks : part->begin.left_ticks;
-
-    return ticks < part->end.ticks ? ticks : part->end.ticks;
-}
-
 /* A begin that is pending when the end is settled got no report since: nothing was counted. */
 static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t tile,
                          const struct part *part, bool is_begun, uint8_t *target)
@@ -301,15 +262,19 @@ static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t til
     const struct zeta_intel_sampler *sampler = pool->samplers[tile];
     const struct zeta_intel_mark *end = &part->end;
     const struct zeta_intel_mark *begin = is_begun ? &part->begin : end;
-    const uint64_t begin_ticks = begin_of(part);
+    /* A begin whose report came after the end was settled is of the time when it was left. */
+    const uint64_t marked_ticks =
+        part->begin.ticks <= end->ticks ? part->begin.ticks : part->begin.left_ticks;
+    const uint64_t begin_ticks = marked_ticks < end->ticks ? marked_ticks : end->ticks;
     const uint64_t hz = sampler->unit->timestamp_hz;
     const struct zeta_query_record head = {
         .size_bytes = pool->record_bytes,
         .tile = tile,
-        .flags = flags_of(begin, end),
-        .begin_ticks = scale(begin_ticks, pool->timer_hz, hz),
-        .end_ticks = scale(end->ticks, pool->timer_hz, hz),
-        .time_ns = scale(end->ticks - begin_ticks, 1000000000u, hz),
+        .flags = (end->breaks != begin->breaks ? ZETA_QUERY_SPLIT | ZETA_QUERY_OVERFLOW : 0u) |
+                 (end->switches != begin->switches ? ZETA_QUERY_FREQUENCY : 0u),
+        .begin_ticks = zeta_intel_scale(begin_ticks, pool->timer_hz, hz),
+        .end_ticks = zeta_intel_scale(end->ticks, pool->timer_hz, hz),
+        .time_ns = zeta_intel_scale(end->ticks - begin_ticks, 1000000000u, hz),
     };
 
     memcpy(target, &head, sizeof(head));

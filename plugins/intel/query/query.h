@@ -7,14 +7,10 @@
  *
  *   queue --BEGIN, END: a time--> query --waits for a mark--> sampler --kernel stream--> reports
  *
- * A sampler (sampler.h) is one kernel stream of one unit with one program, read by a thread; all
- * pools of that program share it. The unit is taken from the first pool to the last.
- *
- * A record tells the times of the two reports between which it counts: the first ones at or after
- * begin and end, so both are late by a period at most. Where a GPU sleeps, there are the times of
- * begin and end themselves. What the kernel lost in between is not counted; the record has the
- * flags SPLIT and OVERFLOW then, and its field ticks, from which metrics take their time, lacks the
- * gap too.
+ * A record has the times of the two reports between which it counts: the first ones at or after
+ * begin and end, so both are late by a period at most. Where a GPU sleeps, those of begin and end
+ * themselves. What the kernel lost in between is not counted; the record has the flags SPLIT and
+ * OVERFLOW then, and its field ticks, from which metrics take their time, lacks the gap too.
  */
 
 #include <stdatomic.h>
@@ -45,7 +41,7 @@ uint32_t zeta_intel_query_end(struct zeta_plugin_query_pool *pool, uint32_t inde
 
 /**
  * Waits until a query that was ended has its result, or a reasonable time is over; a result that
- * comes later is not lost. is_interrupted: somebody wants it to return soon.
+ * comes later is not lost. Returns soon once *is_interrupted.
  */
 void zeta_intel_query_wait(struct zeta_plugin_query_pool *pool, uint32_t index,
                            const atomic_bool *is_interrupted);

@@ -3,13 +3,13 @@
 
 /*
  * Samplers: one kernel stream of one unit with one program, read by a thread that adds up what its
- * reports count, in 64 bits per field. Pools of one program share a sampler; the unit is taken
+ * reports count, in 64 bits per field. Pools of one program share a sampler; the unit is in use
  * while there is one.
  *
- * Who wants the totals at a time leaves a mark. The first report at or after that time settles it.
- * A GPU that sleeps writes no reports and counts nothing: then the totals of the last report are
- * those of the time of the mark, and settle it after a while. A beginning is not settled so where
- * counting has not begun, or goes on only with the next report.
+ * A mark asks for the totals at a time. The first report at or after that time settles it. A GPU
+ * that sleeps writes no reports and counts nothing: then the totals of the last report are those of
+ * the time of the mark, and settle it after a while; not a begin where counting has not begun, or
+ * goes on only with the next report.
  *
  * A device that is reset counts anew, and its clock may go on from anywhere. Marks from before are
  * settled with what was counted until then; whatever spans the reset has a break.
@@ -42,8 +42,8 @@ struct zeta_intel_mark {
 };
 
 enum {
-    ZETA_INTEL_SAMPLER_LOOK_MS = 2,   /**< reports wait for so long in the kernel: results come a
-                                         little   later, and who reads them is not woken for each */
+    ZETA_INTEL_SAMPLER_POLL_MS = 2,   /**< reports wait for so long in the kernel: results come a
+                                         little later, and the reader is not woken for each */
     ZETA_INTEL_SAMPLER_BYTES = 131072 /**< of one read; the buffer has slack behind */
 };
 
@@ -74,22 +74,22 @@ struct zeta_intel_sampler {
 };
 
 /**
- * The sampler of a program on a tile's unit, started unless another pool has it already.
+ * The sampler of a program on a tile's unit, started unless another pool has it already. Errors:
+ * NOT_AVAILABLE when the unit is in use; those of zeta_intel_unit_open(). Ended with
+ * zeta_intel_sampler_put().
  *
- * @device  a tile's device or a root without tiles; tells the clock
+ * @device  a tile's device or a root without tiles; has the clock
  * @desc    as given to query_pool_create(); names the unit, the program and the fields
- * Errors: NOT_AVAILABLE when somebody has the unit, with a sentence that says who; what the kernel
- * says about the program or permissions. Ended with zeta_intel_sampler_put().
  */
 uint32_t zeta_intel_sampler_get(struct zeta_plugin_device *device,
                                 const struct zeta_plugin_query_desc *desc,
                                 struct zeta_intel_sampler **out_sampler);
 void zeta_intel_sampler_put(struct zeta_intel_sampler *sampler);
 
-/** Leaves a mark for now; mark->values has room for every field. Errors: what the clock says. */
+/** Leaves a mark for now; mark->values has room for every field. Errors: those of the clock. */
 uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark);
 
-/** Takes a mark back, whatever its state: nobody touches it any more. */
+/** Takes a mark back, whatever its state: the thread does not use it any more. */
 void zeta_intel_sampler_unmark(struct zeta_intel_sampler *sampler, struct zeta_intel_mark *mark);
 
 /**
@@ -102,10 +102,7 @@ enum zeta_intel_mark_state zeta_intel_sampler_collect(struct zeta_intel_sampler 
                                                       const struct zeta_intel_mark *end,
                                                       enum zeta_intel_mark_state *out_begin);
 
-/**
- * Waits until a mark is not pending any more, for at most timeout_ns of the host's time; whether it
- * is so.
- */
+/** Waits until a mark is not pending any more, for at most timeout_ns; whether it is so. */
 bool zeta_intel_sampler_wait(struct zeta_intel_sampler *sampler, const struct zeta_intel_mark *mark,
                              uint64_t timeout_ns);
 
@@ -116,11 +113,6 @@ bool zeta_intel_sampler_wait(struct zeta_intel_sampler *sampler, const struct ze
 bool zeta_intel_sampler_stands_still(struct zeta_intel_sampler *sampler,
                                      const struct zeta_intel_mark *mark);
 
-/** Starts the thread of a sampler whose stream is open. OUT_OF_HOST_MEMORY with a sentence. */
-uint32_t zeta_intel_sampler_start(struct zeta_intel_sampler *sampler);
-/** Ends it, and waits for that. */
-void zeta_intel_sampler_stop(struct zeta_intel_sampler *sampler);
-
 /** The longest period in which no counter of the device can wrap unnoticed. */
 uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device);
 
@@ -128,11 +120,10 @@ uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device);
 bool zeta_intel_sampler_is_possible(const struct zeta_plugin_device *device,
                                     const struct zeta_intel_unit *unit);
 
-/** Ends the samplers of pools that the host left behind. Nobody uses them any more. */
+/** Ends the samplers of pools that the host left behind. */
 void zeta_intel_samplers_end(struct zeta_intel *intel);
 
-/** In a child of fork(): closes the descriptors of the parent's samplers, whose threads are not
- * here. */
+/** In a child of fork(): closes the descriptors of the parent's samplers. */
 void zeta_intel_samplers_forget(struct zeta_intel *intel);
 
 #endif

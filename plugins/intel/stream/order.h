@@ -20,16 +20,16 @@ struct zeta_intel_order {
     uint64_t oldest;     /**< host: it was not made earlier */
     uint64_t empty;      /**< host: what is read from now on was not made earlier */
     uint64_t now;        /**< host: it was made before */
-    uint32_t loss;       /**< ZETA_PLUGIN_BREAK_*: somebody told of, and gaps are looked for */
+    uint32_t loss;       /**< ZETA_PLUGIN_BREAK_*, reported; gaps after it are breaks */
     uint64_t loss_ticks; /**< when */
     uint64_t loss_left;  /**< ticks: the gap begins no further behind the last report */
     bool loss_found;     /**< one of its gaps */
 };
 
-/** Says that at this time of the host the kernel had no report that was not read. */
+/** At this time of the host every report of the kernel was read. */
 void zeta_intel_order_empty_at(struct zeta_intel_order *order, uint64_t host_ns);
 
-/** Says that the reports which follow were made before this time of the host. Never goes back. */
+/** The reports that follow were made before this time of the host, which never goes back. */
 void zeta_intel_order_look_at(struct zeta_intel_order *order, uint64_t host_ns);
 
 /**
@@ -40,10 +40,8 @@ void zeta_intel_order_fix(struct zeta_intel_order *order, void *reports, uint64_
                           uint32_t report_bytes);
 
 /**
- * Says that some of the reports until a time were lost.
- *
- * @reason  ZETA_PLUGIN_BREAK_*, of the breaks that this makes
- * @ticks   of the unit's clock, of which the bits of time stamps count
+ * Some of the reports until a time (of the unit's clock, of which the bits of time stamps count)
+ * were lost, for a reason ZETA_PLUGIN_BREAK_*.
  */
 void zeta_intel_order_lose(struct zeta_intel_order *order, uint32_t reason, uint64_t ticks);
 
@@ -57,7 +55,7 @@ void zeta_intel_order_lose(struct zeta_intel_order *order, uint32_t reason, uint
  *
  * The reason of zeta_intel_order_lose(): it is more than one and a half periods later than the one
  * before, which is not later than the loss; it is the first of all; or all until the loss were as
- * near as ever, and the reader shall hear of it.
+ * near as ever, and the reader has to know of it.
  */
 uint32_t zeta_intel_order_break(const struct zeta_intel_order *order, const void *report);
 

@@ -18,8 +18,8 @@
 #define BYTES_MAX (UINT64_C(32) << 20)
 
 /* An open stream, or a tracer of several units: the host's handle of both. */
-struct zeta_replay_playback {
-    struct zeta_replay_playback *next;
+struct zeta_plugin_stream {
+    struct zeta_plugin_stream *next;
     struct zeta_plugin_device *device;
     struct zeta_replay_buffer buffer;
     char units[8][ZETA_REPLAY_NAME_BYTES];
@@ -29,14 +29,22 @@ struct zeta_replay_playback {
     bool is_problem_reported; /* the problem with the file, to the log */
 };
 
-static struct zeta_replay_playback *of_stream(struct zeta_plugin_stream *stream)
+static struct zeta_plugin_stream *of_tracer(struct zeta_plugin_tracer *tracer)
 {
-    return (struct zeta_replay_playback *)stream;
+    return (struct zeta_plugin_stream *)tracer;
 }
 
-static struct zeta_replay_playback *of_tracer(struct zeta_plugin_tracer *tracer)
+/* True if a list of strings has that text. */
+static bool has_string(const struct zeta_plugin_array *strings, const char *text)
 {
-    return (struct zeta_replay_playback *)tracer;
+    for (uint64_t i = 0; i < strings->count; i++) {
+        const struct zeta_plugin_string *string =
+            (const void *)((const char *)strings->data + i * strings->stride);
+
+        if (zeta_string_is(*string, text))
+            return true;
+    }
+    return false;
 }
 
 /*
@@ -61,28 +69,22 @@ static bool is_of(const struct zeta_replay_stream *stream, const struct zeta_plu
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
-static bool is_used(const struct zeta_replay_recording *recording, uint32_t set)
-{
-    for (uint32_t i = 0; i < recording->stream_count; i++) {
-        for (uint32_t t = 0; t < recording->streams[i].tiles; t++) {
-            if (recording->streams[i].sets[t] == set)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* True if a set belongs to a device: something was recorded with it there, or nothing anywhere. */
 static bool is_set_of(const struct zeta_replay_recording *recording, uint32_t set,
                       const struct zeta_plugin_device *device)
 {
-    uint32_t own, tile;
+    bool is_used = false;
 
     for (uint32_t i = 0; i < recording->stream_count; i++) {
-        if (is_of(&recording->streams[i], device, &own, &tile) && own == set)
+        const struct zeta_replay_stream *stream = &recording->streams[i];
+        uint32_t own, tile;
+
+        if (is_of(stream, device, &own, &tile) && own == set)
             return true;
+        for (uint32_t t = 0; t < stream->tiles; t++)
+            is_used = is_used || stream->sets[t] == set;
     }
-    return !is_used(recording, set);
+    return !is_used;
 }
 
 static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -148,46 +150,29 @@ static bool overlap(const struct zeta_plugin_device *a, const struct zeta_plugin
            b->recorded->parent == a->index;
 }
 
-static bool has_unit(const struct zeta_replay_playback *playback, const char *unit)
+/* The playback that uses one of the units of this one now. */
+static const struct zeta_plugin_stream *user_locked(const struct zeta_plugin_stream *playback)
 {
-    for (uint32_t i = 0; i < playback->unit_count; i++) {
-        if (strcmp(playback->units[i], unit) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The playback that uses one of the units now. */
-static const struct zeta_replay_playback *user_locked(const struct zeta_replay_playback *playback)
-{
-    const struct zeta_replay_playback *other = playback->device->replay->playbacks;
+    const struct zeta_plugin_stream *other = playback->device->replay->playbacks;
 
     for (; other; other = other->next) {
-        for (uint32_t i = 0; i < playback->unit_count; i++) {
-            if (!other->is_stopped && overlap(other->device, playback->device) &&
-                has_unit(other, playback->units[i]))
-                return other;
+        if (other->is_stopped || !overlap(other->device, playback->device))
+            continue;
+        for (uint32_t i = 0; i < other->unit_count; i++) {
+            for (uint32_t k = 0; k < playback->unit_count; k++) {
+                if (strcmp(other->units[i], playback->units[k]) == 0)
+                    return other;
+            }
         }
     }
     return NULL;
 }
 
-/* Releases the units; records that are due can still be read. */
-static void stop(struct zeta_replay_playback *playback)
-{
-    struct zeta_replay *replay = playback->device->replay;
-
-    zeta_replay_buffer_stop(&playback->buffer);
-    (void)pthread_mutex_lock(&replay->lock);
-    playback->is_stopped = true;
-    (void)pthread_mutex_unlock(&replay->lock);
-}
-
 /* Closes a playback, also one that is not in the list. */
-static void close_playback(struct zeta_replay_playback *playback)
+static void close_playback(struct zeta_plugin_stream *playback)
 {
     struct zeta_replay *replay = playback->device->replay;
-    struct zeta_replay_playback **at = &replay->playbacks;
+    struct zeta_plugin_stream **at = &replay->playbacks;
 
     (void)pthread_mutex_lock(&replay->lock);
     while (*at && *at != playback)
@@ -206,7 +191,7 @@ void zeta_replay_playbacks_close(struct zeta_replay *replay)
 }
 
 /* Logs the problem with the file, if there is one, once. */
-static void report_problem(struct zeta_replay_playback *playback)
+static void report_problem(struct zeta_plugin_stream *playback)
 {
     const char *problem = zeta_replay_source_problem(playback->buffer.source);
 
@@ -217,18 +202,17 @@ static void report_problem(struct zeta_replay_playback *playback)
                   playback->device->replay->recording->path, problem);
 }
 
-/* Records of a buffer: the wanted number, but at least twice the level of notification. */
-static uint32_t capacity_of(uint64_t wanted, uint64_t notify, uint32_t record_bytes)
+static uint64_t distance(uint64_t a, uint64_t b)
 {
-    const uint64_t limit = BYTES_MAX / record_bytes;
-    uint64_t records = notify < limit ? 2 * notify : limit;
-
-    if (records < RECORDS_MIN)
-        records = RECORDS_MIN;
-    if (wanted != 0 && wanted < records && wanted >= 2)
-        records = wanted;
-    return (uint32_t)(records < limit ? records : limit);
+    return a > b ? a - b : b - a;
 }
+
+/* What the host wants of a buffer. */
+struct capacity {
+    uint64_t records; /* 0: any number */
+    uint64_t notify;  /* it waits for so many records */
+    uint32_t record_bytes;
+};
 
 /*
  * Opens what the request names, stopped, and takes the units. HANDLE_OBJECT_IN_USE when this
@@ -236,25 +220,39 @@ static uint32_t capacity_of(uint64_t wanted, uint64_t notify, uint32_t record_by
  */
 static uint32_t open_playback(struct zeta_plugin *self, struct zeta_plugin_device *device,
                               const struct zeta_replay_request *request,
-                              const struct zeta_plugin_array *units, uint32_t capacity,
-                              struct zeta_replay_playback **out_playback)
+                              const struct zeta_plugin_array *units, const struct capacity *wanted,
+                              struct zeta_plugin_stream **out_playback)
 {
     struct zeta_replay *replay = self->replay;
+    const uint64_t limit = BYTES_MAX / request->set->record_bytes;
+    uint64_t records = wanted->notify < limit ? 2 * wanted->notify : limit;
     struct zeta_replay_problem problem = {""};
-    struct zeta_replay_playback *playback = calloc(1, sizeof(*playback));
+    struct zeta_plugin_stream *playback;
     struct zeta_replay_source *source;
     bool is_free;
 
+    if (wanted->record_bytes != request->set->record_bytes)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "the recorded records of %s have %u bytes, the set expects %u",
+                              request->set->name, request->set->record_bytes, wanted->record_bytes);
+    /* The wanted number, but at least twice the level of notification. */
+    if (records < RECORDS_MIN)
+        records = RECORDS_MIN;
+    if (wanted->records != 0 && wanted->records < records && wanted->records >= 2)
+        records = wanted->records;
+    if (records > limit)
+        records = limit;
+
+    playback = calloc(1, sizeof(*playback));
     if (!playback)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     source = zeta_replay_source_open(request, &problem);
     if (!source) {
         free(playback);
-        (void)zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %.400s", device->id,
-                             problem.text);
-        return ZETA_PLUGIN_NOT_AVAILABLE;
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE, "%s: %.400s", device->id,
+                              problem.text);
     }
-    if (!zeta_replay_buffer_init(&playback->buffer, source, request->set, capacity)) {
+    if (!zeta_replay_buffer_init(&playback->buffer, source, request->set, (uint32_t)records)) {
         free(playback);
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     }
@@ -288,97 +286,85 @@ static uint32_t open_playback(struct zeta_plugin *self, struct zeta_plugin_devic
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* ---- streams -------------------------------------------------------------------------------- */
-
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /*
- * The streams of a set that were recorded with the period nearest to the wanted one, in the order
- * of the file. Several of them follow each other: a unit has one stream at a time.
+ * Finds what was recorded on a device: the streams of the named set with the period nearest to the
+ * wanted one, in the order of the file; or everything that was traced of the named units, because
+ * several tracers may have run at the same time (request->is_mixed).
+ *
+ * @io_period_ns  of streams: wanted, then found
  */
-static bool find_streams(const struct zeta_plugin_device *device, struct zeta_plugin_string name,
-                         uint64_t period_ns, struct zeta_replay_request *request,
-                         uint64_t *out_period_ns)
+static bool find_recorded(const struct zeta_plugin_device *device,
+                          const struct zeta_plugin_array *names,
+                          struct zeta_replay_request *request, uint64_t *io_period_ns)
 {
     const struct zeta_replay_recording *recording = request->recording;
+    const uint64_t wanted_ns = *io_period_ns;
 
     for (uint32_t i = 0; i < recording->stream_count; i++) {
         const struct zeta_replay_stream *stream = &recording->streams[i];
         uint32_t set, tile;
 
-        if (stream->is_tracer || !is_of(stream, device, &set, &tile) ||
-            !zeta_string_is(name, recording->sets[set].name))
+        if (stream->is_tracer != request->is_mixed || !is_of(stream, device, &set, &tile) ||
+            !has_string(names,
+                        request->is_mixed ? recording->sets[set].unit : recording->sets[set].name))
             continue;
         if (request->stream_count == 0 ||
-            distance(stream->period_ns, period_ns) < distance(*out_period_ns, period_ns)) {
-            *out_period_ns = stream->period_ns;
+            (!request->is_mixed &&
+             distance(stream->period_ns, wanted_ns) < distance(*io_period_ns, wanted_ns))) {
+            *io_period_ns = stream->period_ns;
             request->stream_count = 0;
-            request->set = &recording->sets[set];
         }
-        if (stream->period_ns != *out_period_ns || request->stream_count >= ZETA_REPLAY_JOINED)
+        if ((!request->is_mixed && stream->period_ns != *io_period_ns) ||
+            request->stream_count >= ZETA_REPLAY_JOINED)
             continue;
+        if (request->stream_count == 0 || request->is_mixed)
+            request->set = &recording->sets[set];
         request->streams[request->stream_count].number = stream->number;
         request->streams[request->stream_count++].tile = tile;
     }
     return request->stream_count > 0;
 }
 
-/* What was sampled on a device, for messages: "ComputeBasic, ThreadDispatch". */
-static void list_recorded(const struct zeta_plugin_device *device, char *out_text, size_t bytes)
-{
-    const struct zeta_replay_recording *recording = device->replay->recording;
-    size_t used = 0;
-
-    (void)snprintf(out_text, bytes, "none");
-    for (uint32_t i = 0; i < recording->stream_count && used + 1 < bytes; i++) {
-        uint32_t set, tile;
-        int added;
-
-        if (recording->streams[i].is_tracer || !is_of(&recording->streams[i], device, &set, &tile))
-            continue;
-        added = snprintf(out_text + used, bytes - used, "%s%s", used > 0 ? ", " : "",
-                         recording->sets[set].name);
-        used += added > 0 ? (size_t)added : 0;
-    }
-}
+/* ---- streams -------------------------------------------------------------------------------- */
 
 static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
                             struct zeta_plugin_stream_desc *desc,
                             struct zeta_plugin_stream **out_stream)
 {
-    struct zeta_replay_request request = {.recording = self->replay->recording};
+    const struct zeta_replay_recording *recording = self->replay->recording;
+    struct zeta_replay_request request = {.recording = recording};
+    const struct zeta_plugin_array sets = {&desc->set, 1, sizeof(desc->set)};
     const struct zeta_plugin_array units = {&desc->unit, 1, sizeof(desc->unit)};
-    struct zeta_replay_playback *playback;
-    uint64_t period_ns = 0;
-    uint32_t result, capacity;
-    char list[300];
+    const struct capacity wanted = {desc->ring_records, desc->notify_records, desc->record_bytes};
+    uint64_t period_ns = desc->period_ns;
+    char list[300] = "none";
+    size_t used = 0;
+    uint32_t result;
 
-    if (!find_streams(device, desc->set, desc->period_ns, &request, &period_ns)) {
-        list_recorded(device, list, sizeof(list));
+    if (!find_recorded(device, &sets, &request, &period_ns)) {
+        for (uint32_t i = 0; i < recording->stream_count && used + 1 < sizeof(list); i++) {
+            uint32_t set, tile;
+
+            if (!recording->streams[i].is_tracer &&
+                is_of(&recording->streams[i], device, &set, &tile))
+                used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+                                         used > 0 ? ", " : "", recording->sets[set].name);
+        }
         return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "the recording %.200s has no data of %.*s on %s; sampled there: %s",
-                              request.recording->path, zeta_string_shown(desc->set), desc->set.data,
+                              recording->path, zeta_string_shown(desc->set), desc->set.data,
                               device->id, list);
     }
-    if (desc->record_bytes != request.set->record_bytes)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "the recorded reports of %s have %u bytes, the set expects %u",
-                              request.set->name, request.set->record_bytes, desc->record_bytes);
-    capacity = capacity_of(desc->ring_records, desc->notify_records, desc->record_bytes);
-    result = open_playback(self, device, &request, &units, capacity, &playback);
+    result = open_playback(self, device, &request, &units, &wanted, out_stream);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    playback->buffer.period_ns = period_ns;
-    zeta_replay_buffer_start(&playback->buffer);
-    report_problem(playback);
+    (*out_stream)->buffer.period_ns = period_ns;
+    zeta_replay_buffer_start(&(*out_stream)->buffer);
+    report_problem(*out_stream);
     if (period_ns != 0)
         desc->period_ns = period_ns;
-    desc->ring_records = capacity;
+    desc->ring_records = (*out_stream)->buffer.capacity;
     desc->keeps = 1;
-    *out_stream = (struct zeta_plugin_stream *)playback;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -387,34 +373,37 @@ static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream 
                             struct zeta_plugin_read *out_read)
 {
     (void)self;
-    zeta_replay_buffer_read(&of_stream(stream)->buffer, buffer, capacity_bytes, out_read);
-    report_problem(of_stream(stream));
+    zeta_replay_buffer_read(&stream->buffer, buffer, capacity_bytes, out_read);
+    report_problem(stream);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    return zeta_replay_buffer_pending(&of_stream(stream)->buffer);
+    return zeta_replay_buffer_pending(&stream->buffer);
 }
 
 static uint32_t stream_ended(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    return zeta_replay_buffer_ended(&of_stream(stream)->buffer);
+    return zeta_replay_buffer_ended(&stream->buffer);
 }
 
+/* Releases the unit; records that are due can still be read. */
 static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
-    (void)self;
-    stop(of_stream(stream));
+    zeta_replay_buffer_stop(&stream->buffer);
+    (void)pthread_mutex_lock(&self->replay->lock);
+    stream->is_stopped = true;
+    (void)pthread_mutex_unlock(&self->replay->lock);
 }
 
 static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
     if (stream)
-        close_playback(of_stream(stream));
+        close_playback(stream);
 }
 
 const struct zeta_plugin_metric_ops zeta_replay_metric_ops = {
@@ -432,63 +421,25 @@ const struct zeta_plugin_metric_ops zeta_replay_metric_ops = {
 
 /* ---- tracers -------------------------------------------------------------------------------- */
 
-static bool wants_unit(const struct zeta_plugin_tracer_desc *desc, const char *unit)
-{
-    for (uint64_t i = 0; i < desc->units.count; i++) {
-        const struct zeta_plugin_string *wanted =
-            (const void *)((const char *)desc->units.data + i * desc->units.stride);
-
-        if (wanted->size == strlen(unit) && memcmp(wanted->data, unit, (size_t)wanted->size) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Everything that was traced of the wanted units. Several tracers may have run at the same time. */
-static bool find_tracers(const struct zeta_plugin_device *device,
-                         const struct zeta_plugin_tracer_desc *desc,
-                         struct zeta_replay_request *request)
-{
-    const struct zeta_replay_recording *recording = request->recording;
-
-    request->is_mixed = true;
-    for (uint32_t i = 0; i < recording->stream_count; i++) {
-        const struct zeta_replay_stream *stream = &recording->streams[i];
-        uint32_t set, tile;
-
-        if (!stream->is_tracer || !is_of(stream, device, &set, &tile) ||
-            !wants_unit(desc, recording->sets[set].unit) ||
-            request->stream_count >= ZETA_REPLAY_JOINED)
-            continue;
-        request->set = &recording->sets[set];
-        request->streams[request->stream_count].number = stream->number;
-        request->streams[request->stream_count++].tile = tile;
-    }
-    return request->stream_count > 0;
-}
-
 static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
                             struct zeta_plugin_tracer_desc *desc,
                             struct zeta_plugin_tracer **out_tracer)
 {
-    struct zeta_replay_request request = {.recording = self->replay->recording};
-    struct zeta_replay_playback *playback;
-    uint32_t result, capacity;
+    struct zeta_replay_request request = {.recording = self->replay->recording, .is_mixed = true};
+    const struct capacity wanted = {desc->ring_bytes / desc->record_bytes,
+                                    desc->notify_bytes / desc->record_bytes, desc->record_bytes};
+    struct zeta_plugin_stream *playback;
+    uint64_t unused = 0;
+    uint32_t result;
 
-    if (!find_tracers(device, desc, &request))
+    if (!find_recorded(device, &desc->units, &request, &unused))
         return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "the recording %.200s has no events of these groups on %s",
                               request.recording->path, device->id);
-    if (desc->record_bytes != request.set->record_bytes)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "the recorded events of %s have %u bytes, the group expects %u",
-                              request.set->name, request.set->record_bytes, desc->record_bytes);
-    capacity = capacity_of(desc->ring_bytes / desc->record_bytes,
-                           desc->notify_bytes / desc->record_bytes, desc->record_bytes);
-    result = open_playback(self, device, &request, &desc->units, capacity, &playback);
+    result = open_playback(self, device, &request, &desc->units, &wanted, &playback);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    desc->ring_bytes = (uint64_t)capacity * desc->record_bytes;
+    desc->ring_bytes = (uint64_t)playback->buffer.capacity * desc->record_bytes;
     desc->keeps = 1;
     *out_tracer = (struct zeta_plugin_tracer *)playback;
     return ZETA_PLUGIN_SUCCESS;
@@ -526,28 +477,22 @@ static uint32_t tracer_read(struct zeta_plugin *self, struct zeta_plugin_tracer 
                             void *buffer, uint64_t capacity_bytes,
                             struct zeta_plugin_read *out_read)
 {
-    return stream_read(self, (struct zeta_plugin_stream *)tracer, buffer, capacity_bytes, out_read);
+    return stream_read(self, of_tracer(tracer), buffer, capacity_bytes, out_read);
 }
 
 static uint64_t tracer_pending(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
-    const struct zeta_replay_buffer *buffer = &of_tracer(tracer)->buffer;
-
-    (void)self;
-    return zeta_replay_buffer_pending(buffer) * buffer->record_bytes;
+    return stream_pending(self, of_tracer(tracer)) * of_tracer(tracer)->buffer.record_bytes;
 }
 
 static uint32_t tracer_ended(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
-    (void)self;
-    return zeta_replay_buffer_ended(&of_tracer(tracer)->buffer);
+    return stream_ended(self, of_tracer(tracer));
 }
 
 static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
-    (void)self;
-    if (tracer)
-        close_playback(of_tracer(tracer));
+    stream_close(self, of_tracer(tracer));
 }
 
 const struct zeta_plugin_tracer_ops zeta_replay_tracer_ops = {

@@ -10,8 +10,6 @@
 
 #include "plugins/replay/recording/recording.h"
 
-struct zeta_replay_playback;
-
 /** A device of the recording as the host sees it. */
 struct zeta_plugin_device {
     struct zeta_replay *replay;
@@ -31,7 +29,7 @@ struct zeta_replay {
     bool is_paced;
     uint64_t start_ns;    /**< host time at which the device's clock had first_ticks */
     pthread_mutex_t lock; /**< guards the list; no other lock is taken under it */
-    struct zeta_replay_playback *playbacks;
+    struct zeta_plugin_stream *playbacks; /**< open streams and tracers */
 };
 
 /** The plugin object: one per manifest, made by zeta_plugin_negotiate(). */

@@ -68,9 +68,8 @@ struct zeta_igt_run {
 
 /** A report format of the kernel. */
 struct zeta_igt_format {
-    uint32_t id; /**< of the kernel's interface */
-    bool is_haswell;
-    uint32_t header_bytes; /**< 12, 16 or 32: which header it has */
+    uint32_t id;           /**< of the kernel's interface */
+    uint32_t header_bytes; /**< 12 (Haswell), 16 or 32: which header it has */
     uint32_t report_bytes;
     const char *name; /**< in lower case, for the layout */
     struct zeta_igt_run runs[9];
@@ -86,6 +85,10 @@ struct zeta_igt_platform {
     uint32_t threads_per_eu;
     uint32_t reason_bits; /**< of a report; 0: it has none */
     uint32_t valid_bit;   /**< of the report id: the context is valid; 0: none */
+    /** Ids of one family share their upper bytes, so ranges suffice; behind the last zeros. */
+    struct zeta_igt_ids {
+        uint32_t first, last;
+    } ids[4];
 };
 
 /** Finds the platform of a PCI id; NULL: it is not known. */

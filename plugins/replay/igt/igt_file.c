@@ -106,7 +106,6 @@ enum loss { NO_LOSS, LOSS_REPORTED, LOSS_ENDS };
 
 struct igt_pieces {
     struct zeta_igt_file file;
-    struct zeta_replay_pieces *pieces;
     unsigned char *slots;
     uint32_t report_bytes;
     bool has_time;
@@ -116,11 +115,13 @@ struct igt_pieces {
     bool loss_found;
 };
 
-static void put_break(const struct igt_pieces *igt, unsigned char *slot, uint32_t reason)
+/* One slot. */
+static uint32_t put_break(const struct igt_pieces *igt, unsigned char *slot, uint32_t reason)
 {
     const struct zeta_slot_control control = {.kind = ZETA_SLOT_BREAK, .value = reason};
 
     zeta_slot_write(&control, slot, igt->report_bytes);
+    return 1;
 }
 
 static void keep_problem(struct zeta_replay_pieces *pieces, const char *what, uint64_t offset)
@@ -131,9 +132,10 @@ static void keep_problem(struct zeta_replay_pieces *pieces, const char *what, ui
 }
 
 /* True if a report does not continue the ones before: time goes back, or a loss ends here. */
-static bool is_broken(struct igt_pieces *igt, const struct zeta_replay_field *clock,
+static bool is_broken(struct zeta_replay_pieces *pieces, const struct zeta_replay_field *clock,
                       const struct zeta_igt_record *record)
 {
+    struct igt_pieces *igt = pieces->context;
     const uint64_t mask = zeta_replay_field_mask(clock);
     const uint64_t time = zeta_replay_field_read(clock, record->body);
     const uint64_t passed = (time - igt->time) & mask;
@@ -143,7 +145,7 @@ static bool is_broken(struct igt_pieces *igt, const struct zeta_replay_field *cl
     igt->time = time;
     igt->has_time = true;
     if (had_time && passed > mask / 2) {
-        keep_problem(igt->pieces, "time goes back", record->offset);
+        keep_problem(pieces, "time goes back", record->offset);
         return true;
     }
     is_gap = had_time && igt->loss != NO_LOSS && passed > igt->gap_ticks;
@@ -155,9 +157,10 @@ static bool is_broken(struct igt_pieces *igt, const struct zeta_replay_field *cl
 }
 
 /* Turns a record into at most two slots; returns how many. */
-static uint32_t take(struct igt_pieces *igt, const struct zeta_replay_field *clock,
+static uint32_t take(struct zeta_replay_pieces *pieces, const struct zeta_replay_field *clock,
                      const struct zeta_igt_record *record, unsigned char *slots)
 {
+    struct igt_pieces *igt = pieces->context;
     uint32_t count = 0;
 
     switch (record->type) {
@@ -167,13 +170,11 @@ static uint32_t take(struct igt_pieces *igt, const struct zeta_replay_field *clo
             igt->loss_found = false;
             return 0;
         }
-        put_break(igt, slots, ZETA_PLUGIN_BREAK_LOST);
         igt->has_time = false;
-        return 1;
+        return put_break(igt, slots, ZETA_PLUGIN_BREAK_LOST);
     case ZETA_IGT_BUFFER_LOST:
-        put_break(igt, slots, ZETA_PLUGIN_BREAK_OVERFLOW);
         igt->has_time = false;
-        return 1;
+        return put_break(igt, slots, ZETA_PLUGIN_BREAK_OVERFLOW);
     case ZETA_IGT_CORRELATION:
         if (igt->loss == LOSS_REPORTED)
             igt->loss = LOSS_ENDS;
@@ -184,31 +185,27 @@ static uint32_t take(struct igt_pieces *igt, const struct zeta_replay_field *clo
         return 0;
     }
     if (record->body_bytes != igt->report_bytes) {
-        keep_problem(igt->pieces, "a report has another size than its format", record->offset);
-        put_break(igt, slots, ZETA_PLUGIN_BREAK_LOST);
-        return 1;
+        keep_problem(pieces, "a report has another size than its format", record->offset);
+        return put_break(igt, slots, ZETA_PLUGIN_BREAK_LOST);
     }
-    if (is_broken(igt, clock, record)) {
-        put_break(igt, slots, ZETA_PLUGIN_BREAK_LOST);
-        count = 1;
-    }
+    if (is_broken(pieces, clock, record))
+        count = put_break(igt, slots, ZETA_PLUGIN_BREAK_LOST);
     memcpy(slots + (size_t)count * igt->report_bytes, record->body, igt->report_bytes);
     return count + 1;
 }
 
-static bool next_piece(void *context, const struct zeta_replay_request *request,
+static bool next_piece(struct zeta_replay_pieces *pieces, const struct zeta_replay_request *request,
                        struct zeta_replay_piece *out_piece)
 {
-    struct igt_pieces *igt = context;
+    struct igt_pieces *igt = pieces->context;
     struct zeta_igt_record record;
     uint32_t count = 0;
 
     while (count < PIECE_SLOTS && zeta_igt_next(&igt->file, &record))
-        count += take(igt, &request->set->clock, &record,
+        count += take(pieces, &request->set->clock, &record,
                       igt->slots + (size_t)count * igt->report_bytes);
     if (igt->file.damaged)
-        keep_problem(igt->pieces, "a record has an impossible size",
-                     igt->file.offset + igt->file.used);
+        keep_problem(pieces, "a record has an impossible size", igt->file.offset + igt->file.used);
     *out_piece = (struct zeta_replay_piece){.data = igt->slots,
                                             .bytes = (size_t)count * igt->report_bytes,
                                             .stream = request->streams[0].number};
@@ -246,7 +243,6 @@ bool zeta_replay_pieces_igt(const struct zeta_replay_recording *recording,
         close_pieces(igt);
         return false;
     }
-    igt->pieces = out_pieces;
     *out_pieces =
         (struct zeta_replay_pieces){.context = igt, .next = next_piece, .close = close_pieces};
     return true;

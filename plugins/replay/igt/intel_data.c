@@ -99,50 +99,14 @@ struct one_set {
     uint32_t at;                        /* of a set over an index: place of the uuid in its list */
 };
 
-static void write_pair(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *node)
-{
-    zeta_yaml_write_text(writer, node->key, true);
-    zeta_yaml_write_node(writer, node);
-}
+static bool write_definition(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *kinds,
+                             const struct zeta_yaml_node *definition, const struct one_set *one);
 
 static void write_list_of_one(struct zeta_yaml_writer *writer, const char *text)
 {
     zeta_yaml_write_start(writer, ZETA_YAML_SEQUENCE, true);
     zeta_yaml_write_text(writer, text, true);
     zeta_yaml_write_end(writer, ZETA_YAML_SEQUENCE);
-}
-
-/* The mapping of a definition's kind. */
-static const struct zeta_yaml_node *kind_of(const struct zeta_yaml_node *kinds,
-                                            const struct zeta_yaml_node *definition)
-{
-    const char *name = zeta_yaml_text(definition, "kind");
-    const struct zeta_yaml_node *kind = name ? zeta_yaml_member(kinds, name) : NULL;
-
-    return kind && kind->kind == ZETA_YAML_MAPPING ? kind : NULL;
-}
-
-/* A definition with the members of its kind, which only its own file knows, instead of "kind". */
-static void write_definition(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *kinds,
-                             const struct zeta_yaml_node *definition)
-{
-    const struct zeta_yaml_node *kind = kind_of(kinds, definition);
-
-    if (definition->kind != ZETA_YAML_MAPPING) {
-        zeta_yaml_write_node(writer, definition);
-        return;
-    }
-    zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
-    for (const struct zeta_yaml_node *node = definition->first_child; node; node = node->next) {
-        if (strcmp(node->key, "kind") != 0)
-            write_pair(writer, node);
-    }
-    for (const struct zeta_yaml_node *node = kind ? kind->first_child : NULL; node;
-         node = node->next) {
-        if (!zeta_yaml_member(definition, node->key))
-            write_pair(writer, node);
-    }
-    zeta_yaml_write_end(writer, ZETA_YAML_MAPPING);
 }
 
 /* The values of an index: "A..B", "A..B by S", or a list. False: value `at` cannot be read. */
@@ -175,14 +139,13 @@ static bool write_set_member(const struct one_set *one, const struct zeta_yaml_n
     struct zeta_yaml_writer *writer = one->writer;
     char value[16];
 
-    if (strcmp(node->key, "also") == 0 || strcmp(node->key, "kind") == 0 ||
-        strcmp(node->key, "program") == 0)
+    if (strcmp(node->key, "also") == 0 || strcmp(node->key, "program") == 0)
         return true;
+    zeta_yaml_write_text(writer, node->key, true);
     if (strcmp(node->key, "metrics") == 0 && node->kind == ZETA_YAML_SEQUENCE) {
-        zeta_yaml_write_text(writer, "metrics", true);
         zeta_yaml_write_start(writer, ZETA_YAML_SEQUENCE, false);
         for (const struct zeta_yaml_node *metric = node->first_child; metric; metric = metric->next)
-            write_definition(writer, one->kinds, metric);
+            (void)write_definition(writer, one->kinds, metric, NULL);
         zeta_yaml_write_end(writer, ZETA_YAML_SEQUENCE);
     } else if (strcmp(node->key, "for") == 0) {
         const struct zeta_yaml_node *values =
@@ -190,40 +153,59 @@ static bool write_set_member(const struct one_set *one, const struct zeta_yaml_n
 
         if (!values || !index_value(values, one->at, value, sizeof(value)))
             return false;
-        zeta_yaml_write_text(writer, "for", true);
         zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
         zeta_yaml_write_text(writer, values->key, true);
         write_list_of_one(writer, value);
         zeta_yaml_write_end(writer, ZETA_YAML_MAPPING);
     } else if (is_one_of_many && strcmp(node->key, "uuid") == 0) {
-        zeta_yaml_write_text(writer, "uuid", true);
         write_list_of_one(writer, one->uuid);
     } else if (is_one_of_many && strcmp(node->key, "name") == 0) {
-        zeta_yaml_write_text(writer, "name", true);
         zeta_yaml_write_text(writer, one->name, true);
     } else {
-        write_pair(writer, node);
+        zeta_yaml_write_node(writer, node);
     }
     return true;
 }
 
-static bool write_set(const struct one_set *one)
+/*
+ * A definition with the members of its kind, which only its own file knows, instead of "kind".
+ *
+ * @one  of a set: which; it gets an empty program
+ */
+static bool write_definition(struct zeta_yaml_writer *writer, const struct zeta_yaml_node *kinds,
+                             const struct zeta_yaml_node *definition, const struct one_set *one)
 {
-    const struct zeta_yaml_node *kind = kind_of(one->kinds, one->set);
+    const char *name = zeta_yaml_text(definition, "kind");
+    const struct zeta_yaml_node *kind = name ? zeta_yaml_member(kinds, name) : NULL;
+    const struct zeta_yaml_node *parts[] = {definition,
+                                            kind && kind->kind == ZETA_YAML_MAPPING ? kind : NULL};
     bool good = true;
 
-    zeta_yaml_write_start(one->writer, ZETA_YAML_MAPPING, false);
-    for (const struct zeta_yaml_node *node = one->set->first_child; node; node = node->next)
-        good = good && write_set_member(one, node);
-    for (const struct zeta_yaml_node *node = kind ? kind->first_child : NULL; node;
-         node = node->next) {
-        if (!zeta_yaml_member(one->set, node->key))
-            good = good && write_set_member(one, node);
+    if (definition->kind != ZETA_YAML_MAPPING) {
+        zeta_yaml_write_node(writer, definition);
+        return true;
     }
-    zeta_yaml_write_text(one->writer, "program", true);
-    zeta_yaml_write_start(one->writer, ZETA_YAML_SEQUENCE, true);
-    zeta_yaml_write_end(one->writer, ZETA_YAML_SEQUENCE);
-    zeta_yaml_write_end(one->writer, ZETA_YAML_MAPPING);
+    zeta_yaml_write_start(writer, ZETA_YAML_MAPPING, false);
+    for (uint32_t i = 0; i < 2 && parts[i]; i++) {
+        for (const struct zeta_yaml_node *node = parts[i]->first_child; node && good;
+             node = node->next) {
+            if (strcmp(node->key, "kind") == 0 ||
+                (i > 0 && zeta_yaml_member(definition, node->key)))
+                continue;
+            if (one) {
+                good = write_set_member(one, node);
+                continue;
+            }
+            zeta_yaml_write_text(writer, node->key, true);
+            zeta_yaml_write_node(writer, node);
+        }
+    }
+    if (one) {
+        zeta_yaml_write_text(writer, "program", true);
+        zeta_yaml_write_start(writer, ZETA_YAML_SEQUENCE, true);
+        zeta_yaml_write_end(writer, ZETA_YAML_SEQUENCE);
+    }
+    zeta_yaml_write_end(writer, ZETA_YAML_MAPPING);
     return good;
 }
 
@@ -298,14 +280,14 @@ bool zeta_replay_intel_set(const struct zeta_replay_intel *intel, const char *na
                     continue;
                 }
                 zeta_yaml_write_text(one.writer, node->key, true);
-                write_definition(one.writer, zeta_yaml_member(root, "kinds"), node);
+                (void)write_definition(one.writer, zeta_yaml_member(root, "kinds"), node, NULL);
             }
         }
         zeta_yaml_write_end(one.writer, parts[i].kind);
     }
     zeta_yaml_write_text(one.writer, "sets", true);
     zeta_yaml_write_start(one.writer, ZETA_YAML_SEQUENCE, false);
-    good = write_set(&one);
+    good = write_definition(one.writer, one.kinds, one.set, &one);
     zeta_yaml_write_end(one.writer, ZETA_YAML_SEQUENCE);
     zeta_yaml_write_end(one.writer, ZETA_YAML_MAPPING);
     set->text = zeta_yaml_writer_finish(one.writer, &set->text_bytes);

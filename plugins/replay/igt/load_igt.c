@@ -289,18 +289,14 @@ static bool find_origin(struct zeta_replay_recording *recording, struct origin *
     struct zeta_intel_platform *fallback = &origin->fallback;
 
     origin->igt = zeta_igt_platform_find(origin->pci_id);
-    if (!origin->igt) {
-        (void)zeta_replay_fail(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
-                               origin->pci_id);
-        return false;
-    }
+    if (!origin->igt)
+        return zeta_replay_fail(problem, "the PCI id 0x%04" PRIx32 " is of no known platform",
+                                origin->pci_id);
     origin->format = zeta_igt_format_find(origin->format_id, origin->igt->version < 80);
-    if (!origin->format) {
-        (void)zeta_replay_fail(
+    if (!origin->format)
+        return zeta_replay_fail(
             problem, "its reports have format %" PRIu32 ", whose layout on %s is not known",
             origin->format_id, origin->igt->name);
-        return false;
-    }
     origin->is_described =
         zeta_replay_intel_open(recording->share, origin->pci_id, &origin->intel, &missing);
     origin->platform = origin->intel.platform;
@@ -315,11 +311,9 @@ static bool find_origin(struct zeta_replay_recording *recording, struct origin *
         if (fallback->graphics < 1255)
             fallback->subslice_bits = fallback->graphics < 1100 ? 3 : 8;
     }
-    if (!zeta_intel_topology_read(topology->body, topology->body_bytes, &origin->topology)) {
-        (void)zeta_replay_fail(problem, "the topology at byte %" PRIu64 " is damaged",
-                               topology->offset);
-        return false;
-    }
+    if (!zeta_intel_topology_read(topology->body, topology->body_bytes, &origin->topology))
+        return zeta_replay_fail(problem, "the topology at byte %" PRIu64 " is damaged",
+                                topology->offset);
     zeta_intel_topology_split(&origin->topology, origin->platform->subslices_per_slice);
     if (!origin->is_described || !add_named_set(recording, origin, &missing))
         (void)snprintf(recording->note, sizeof(recording->note), "counters are shown raw only: %s",
@@ -334,29 +328,21 @@ static bool read_head(struct zeta_replay_recording *recording, struct zeta_igt_f
     struct zeta_igt_record record;
     const unsigned char *body;
 
-    if (!zeta_igt_next(file, &record)) {
-        (void)zeta_replay_fail(problem, "it ends within its first record");
-        return false;
-    }
-    if (record.type != ZETA_IGT_VERSION || record.body_bytes < VERSION_BYTES) {
-        (void)zeta_replay_fail(problem, "it does not begin with a version");
-        return false;
-    }
+    if (!zeta_igt_next(file, &record))
+        return zeta_replay_fail(problem, "it ends within its first record");
+    if (record.type != ZETA_IGT_VERSION || record.body_bytes < VERSION_BYTES)
+        return zeta_replay_fail(problem, "it does not begin with a version");
     if (zeta_igt_get(record.body, 4) != 1) {
         (void)zeta_replay_fail(problem, "its format has version %" PRIu64 "; version 1 can be read",
                                zeta_igt_get(record.body, 4));
         return false;
     }
 
-    if (!zeta_igt_next(file, &record)) {
-        (void)zeta_replay_fail(problem, "it ends before the description of the device");
-        return false;
-    }
-    if (record.type != ZETA_IGT_DEVICE_INFO || record.body_bytes < DEVICE_INFO_BYTES) {
-        (void)zeta_replay_fail(problem, "the description of the device is missing at byte %" PRIu64,
-                               record.offset);
-        return false;
-    }
+    if (!zeta_igt_next(file, &record))
+        return zeta_replay_fail(problem, "it ends before the description of the device");
+    if (record.type != ZETA_IGT_DEVICE_INFO || record.body_bytes < DEVICE_INFO_BYTES)
+        return zeta_replay_fail(
+            problem, "the description of the device is missing at byte %" PRIu64, record.offset);
     body = record.body;
     origin->oa_hz = zeta_igt_get(body, 8);
     origin->pci_id = (uint32_t)zeta_igt_get(body + 8, 4);
@@ -366,20 +352,14 @@ static bool read_head(struct zeta_replay_recording *recording, struct zeta_igt_f
     origin->format_id = (uint32_t)zeta_igt_get(body + 32, 4);
     take_text(origin->set, body + 36, 256);
     take_text(origin->uuid, body + 292, 40);
-    if (origin->oa_hz < 1000 || origin->oa_hz > 1000000000) {
-        (void)zeta_replay_fail(problem, "a clock of %" PRIu64 " Hz cannot be that of its reports",
-                               origin->oa_hz);
-        return false;
-    }
+    if (origin->oa_hz < 1000 || origin->oa_hz > 1000000000)
+        return zeta_replay_fail(problem, "a clock of %" PRIu64 " Hz cannot be that of its reports",
+                                origin->oa_hz);
 
-    if (!zeta_igt_next(file, &record)) {
-        (void)zeta_replay_fail(problem, "it ends before the topology");
-        return false;
-    }
-    if (record.type != ZETA_IGT_TOPOLOGY) {
-        (void)zeta_replay_fail(problem, "the topology is missing at byte %" PRIu64, record.offset);
-        return false;
-    }
+    if (!zeta_igt_next(file, &record))
+        return zeta_replay_fail(problem, "it ends before the topology");
+    if (record.type != ZETA_IGT_TOPOLOGY)
+        return zeta_replay_fail(problem, "the topology is missing at byte %" PRIu64, record.offset);
     recording->igt_data_offset = file->offset + file->used;
     return find_origin(recording, origin, &record, problem);
 }

@@ -60,58 +60,47 @@ uint64_t zeta_replay_field_mask(const struct zeta_replay_field *field)
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
-/* Room for one more element of a list that grows by doubling; NULL with the reason. */
-static void *grow(void *list, uint32_t *count, size_t element_bytes, const char *what,
-                  struct zeta_replay_problem *problem)
+/* A new zeroed element of a list that grows by doubling (*list points to it); NULL with the reason.
+ */
+static void *add(void *list, uint32_t *count, size_t element_bytes, const char *what,
+                 struct zeta_replay_problem *problem)
 {
-    char *grown = list;
+    char *elements;
 
+    memcpy(&elements, list, sizeof(elements));
     if (*count >= ZETA_REPLAY_OBJECTS) {
         (void)zeta_replay_fail(problem, "it has more than %u %s", ZETA_REPLAY_OBJECTS, what);
         return NULL;
     }
     if (*count == 0 || (*count >= 4 && (*count & (*count - 1)) == 0))
-        grown = realloc(list, (*count == 0 ? 4u : *count * 2u) * element_bytes);
-    if (!grown) {
+        elements = realloc(elements, (*count == 0 ? 4u : *count * 2u) * element_bytes);
+    if (!elements) {
         (void)zeta_replay_fail(problem, "there is no memory for its %s", what);
         return NULL;
     }
-    memset(grown + *count * element_bytes, 0, element_bytes);
-    (*count)++;
-    return grown;
+    memcpy(list, &elements, sizeof(elements));
+    return memset(elements + (*count)++ * element_bytes, 0, element_bytes);
 }
 
 struct zeta_replay_device *zeta_replay_add_device(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem)
 {
-    struct zeta_replay_device *list =
-        grow(recording->devices, &recording->device_count, sizeof(*list), "devices", problem);
-
-    if (list)
-        recording->devices = list;
-    return list ? &list[recording->device_count - 1] : NULL;
+    return add(&recording->devices, &recording->device_count, sizeof(*recording->devices),
+               "devices", problem);
 }
 
 struct zeta_replay_set *zeta_replay_add_set(struct zeta_replay_recording *recording,
                                             struct zeta_replay_problem *problem)
 {
-    struct zeta_replay_set *list =
-        grow(recording->sets, &recording->set_count, sizeof(*list), "metric sets", problem);
-
-    if (list)
-        recording->sets = list;
-    return list ? &list[recording->set_count - 1] : NULL;
+    return add(&recording->sets, &recording->set_count, sizeof(*recording->sets), "metric sets",
+               problem);
 }
 
 struct zeta_replay_stream *zeta_replay_add_stream(struct zeta_replay_recording *recording,
                                                   struct zeta_replay_problem *problem)
 {
-    struct zeta_replay_stream *list =
-        grow(recording->streams, &recording->stream_count, sizeof(*list), "streams", problem);
-
-    if (list)
-        recording->streams = list;
-    return list ? &list[recording->stream_count - 1] : NULL;
+    return add(&recording->streams, &recording->stream_count, sizeof(*recording->streams),
+               "streams", problem);
 }
 
 static bool find_device(const struct zeta_replay_recording *recording, uint32_t number,
@@ -145,7 +134,6 @@ struct walk {
     struct zeta_replay_recording *recording;
     struct zeta_container_reader *reader;
     struct zeta_replay_problem *problem;
-    uint32_t data_chunks;
 };
 
 /* The lines of a chunk. */
@@ -165,20 +153,6 @@ static uint32_t find_u32(const struct text *text, const char *key)
     const uint64_t value = zeta_lines_find_u64(text->data, text->bytes, key, 0);
 
     return value <= UINT32_MAX ? (uint32_t)value : 0;
-}
-
-/* 32 hexadecimal digits; anything else leaves zeros. */
-static void read_uuid(const struct text *text, uint8_t uuid[16])
-{
-    char digits[40] = "";
-
-    if (!find_text(text, "uuid", digits, sizeof(digits)) || strlen(digits) != 32)
-        return;
-    for (uint32_t i = 0; i < 16; i++) {
-        char pair[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
-
-        uuid[i] = (uint8_t)strtoul(pair, NULL, 16);
-    }
 }
 
 static bool read_parent(const struct walk *walk, const struct text *text,
@@ -207,6 +181,7 @@ static bool read_parent(const struct walk *walk, const struct text *text,
 static bool take_device(struct walk *walk, uint32_t number, const struct text *text)
 {
     struct zeta_replay_device *device;
+    char digits[40] = "";
     uint32_t known;
 
     if (find_device(walk->recording, number, &known))
@@ -218,7 +193,14 @@ static bool take_device(struct walk *walk, uint32_t number, const struct text *t
     (void)snprintf(device->name, sizeof(device->name), "device %" PRIu32, number);
     (void)find_text(text, "name", device->name, sizeof(device->name));
     (void)find_text(text, "id", device->id, sizeof(device->id));
-    read_uuid(text, device->uuid);
+    /* 32 hexadecimal digits; anything else leaves zeros. */
+    if (find_text(text, "uuid", digits, sizeof(digits)) && strlen(digits) == 32) {
+        for (uint32_t i = 0; i < 16; i++) {
+            const char pair[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
+
+            device->uuid[i] = (uint8_t)strtoul(pair, NULL, 16);
+        }
+    }
     device->vendor_id = find_u32(text, "vendor");
     device->device_id = find_u32(text, "device");
     device->revision = find_u32(text, "revision");
@@ -334,8 +316,6 @@ static bool take_chunk(struct walk *walk, const struct zeta_container_chunk *chu
         : chunk->type == ZETA_CHUNK_CLOCK  ? take_clock
                                            : NULL;
 
-    if (chunk->type == ZETA_CHUNK_DATA)
-        walk->data_chunks++;
     if (!take)
         return true;
     if (zeta_container_payload(walk->reader, &text.data) != ZETA_CONTAINER_OK) {
@@ -346,39 +326,33 @@ static bool take_chunk(struct walk *walk, const struct zeta_container_chunk *chu
     return take(walk, chunk->stream, &text);
 }
 
-static bool walk_chunks(struct walk *walk)
-{
-    struct zeta_container_chunk chunk;
-    enum zeta_container_result result;
-    const char *ending = "";
-
-    while ((result = zeta_container_next(walk->reader, &chunk)) == ZETA_CONTAINER_OK) {
-        if (!take_chunk(walk, &chunk))
-            return false;
-    }
-    if (result == ZETA_CONTAINER_AT_CUT)
-        ending = ", cut before its end";
-    else if (result != ZETA_CONTAINER_AT_END)
-        ending = ", damaged before its end";
-    (void)snprintf(walk->recording->note, sizeof(walk->recording->note),
-                   "%" PRIu32 " pieces of data%s", walk->data_chunks, ending);
-    return walk->recording->device_count > 0 ||
-           zeta_replay_fail(walk->problem, "it names no device");
-}
-
 static bool load_container(struct zeta_replay_recording *recording,
                            struct zeta_replay_problem *problem)
 {
-    struct zeta_container_problem why = {""};
     struct walk walk = {.recording = recording, .problem = problem};
-    bool good;
+    struct zeta_container_problem why = {""};
+    struct zeta_container_chunk chunk;
+    enum zeta_container_result result = ZETA_CONTAINER_AT_END;
+    uint32_t data_chunks = 0;
+    bool good = true;
 
     if (zeta_container_open_file(recording->path, &why, &walk.reader) != ZETA_CONTAINER_OK)
         return zeta_replay_fail(problem, "%s", why.text);
-    good = zeta_container_reader_kind(walk.reader) == ZETA_CONTAINER_RECORDING
-               ? walk_chunks(&walk)
-               : zeta_replay_fail(problem, "it holds the data of one call and no recording; "
-                                           "\"zeta calc\" shows what is in it");
+    if (zeta_container_reader_kind(walk.reader) != ZETA_CONTAINER_RECORDING)
+        good = zeta_replay_fail(problem, "it holds the data of one call and no recording; "
+                                         "\"zeta calc\" shows what is in it");
+    while (good && (result = zeta_container_next(walk.reader, &chunk)) == ZETA_CONTAINER_OK) {
+        data_chunks += chunk.type == ZETA_CHUNK_DATA;
+        good = take_chunk(&walk, &chunk);
+    }
+    if (good)
+        (void)snprintf(recording->note, sizeof(recording->note), "%" PRIu32 " pieces of data%s",
+                       data_chunks,
+                       result == ZETA_CONTAINER_AT_CUT   ? ", cut before its end"
+                       : result == ZETA_CONTAINER_AT_END ? ""
+                                                         : ", damaged before its end");
+    if (good && recording->device_count == 0)
+        good = zeta_replay_fail(problem, "it names no device");
     zeta_container_reader_destroy(walk.reader);
     return good;
 }

@@ -24,34 +24,24 @@ struct zeta_replay_source {
 
 /* ---- pieces of a container: the payloads of the DATA chunks of the wanted streams ----------- */
 
-struct container_pieces {
-    struct zeta_container_reader *reader;
-    struct zeta_replay_pieces *pieces;
-};
-
-static bool is_wanted(const struct zeta_replay_request *request, uint32_t stream)
-{
-    for (uint32_t i = 0; i < request->stream_count; i++) {
-        if (request->streams[i].number == stream)
-            return true;
-    }
-    return false;
-}
-
-static bool next_of_container(void *context, const struct zeta_replay_request *request,
+static bool next_of_container(struct zeta_replay_pieces *pieces,
+                              const struct zeta_replay_request *request,
                               struct zeta_replay_piece *out_piece)
 {
-    const struct container_pieces *container = context;
-    struct zeta_replay_problem *problem = &container->pieces->problem;
-    struct zeta_container_chunk chunk;
+    struct zeta_container_reader *reader = pieces->context;
     enum zeta_container_result result;
+    struct zeta_container_chunk chunk;
     const void *payload;
 
     out_piece->is_damaged = false;
-    while ((result = zeta_container_next(container->reader, &chunk)) == ZETA_CONTAINER_OK) {
-        if (chunk.type != ZETA_CHUNK_DATA || !is_wanted(request, chunk.stream))
+    while ((result = zeta_container_next(reader, &chunk)) == ZETA_CONTAINER_OK) {
+        bool is_wanted = false;
+
+        for (uint32_t i = 0; i < request->stream_count; i++)
+            is_wanted = is_wanted || request->streams[i].number == chunk.stream;
+        if (chunk.type != ZETA_CHUNK_DATA || !is_wanted)
             continue;
-        result = zeta_container_payload(container->reader, &payload);
+        result = zeta_container_payload(reader, &payload);
         if (result == ZETA_CONTAINER_OK) {
             out_piece->data = payload;
             out_piece->bytes = (size_t)chunk.payload_bytes;
@@ -60,39 +50,31 @@ static bool next_of_container(void *context, const struct zeta_replay_request *r
         }
         if (result != ZETA_CONTAINER_DAMAGED)
             break;
-        if (problem->text[0] == '\0')
-            (void)zeta_replay_fail(problem, "%s", zeta_container_reader_problem(container->reader));
+        if (pieces->problem.text[0] == '\0')
+            (void)zeta_replay_fail(&pieces->problem, "%s", zeta_container_reader_problem(reader));
         out_piece->is_damaged = true;
     }
-    if (result != ZETA_CONTAINER_AT_END && problem->text[0] == '\0')
-        (void)zeta_replay_fail(problem, "%s", zeta_container_reader_problem(container->reader));
+    if (result != ZETA_CONTAINER_AT_END && pieces->problem.text[0] == '\0')
+        (void)zeta_replay_fail(&pieces->problem, "%s", zeta_container_reader_problem(reader));
     return false;
 }
 
 static void close_container(void *context)
 {
-    struct container_pieces *container = context;
-
-    zeta_container_reader_destroy(container->reader);
-    free(container);
+    zeta_container_reader_destroy(context);
 }
 
 static bool open_container(const struct zeta_replay_recording *recording,
                            struct zeta_replay_pieces *out_pieces,
                            struct zeta_replay_problem *problem)
 {
-    struct container_pieces *container = calloc(1, sizeof(*container));
     struct zeta_container_problem why;
+    struct zeta_container_reader *reader;
 
-    if (!container)
-        return zeta_replay_fail(problem, "there is no memory to read the recording");
-    if (zeta_container_open_file(recording->path, &why, &container->reader) != ZETA_CONTAINER_OK) {
-        free(container);
+    if (zeta_container_open_file(recording->path, &why, &reader) != ZETA_CONTAINER_OK)
         return zeta_replay_fail(problem, "%s", why.text);
-    }
-    container->pieces = out_pieces;
     *out_pieces = (struct zeta_replay_pieces){
-        .context = container, .next = next_of_container, .close = close_container};
+        .context = reader, .next = next_of_container, .close = close_container};
     return true;
 }
 
@@ -169,7 +151,7 @@ static bool next_piece(struct zeta_replay_source *source)
     const struct zeta_replay_request *request = &source->request;
     struct zeta_replay_piece *piece = &source->piece;
 
-    if (source->has_ended || !source->pieces.next(source->pieces.context, request, piece)) {
+    if (source->has_ended || !source->pieces.next(&source->pieces, request, piece)) {
         source->has_ended = true;
         return false;
     }

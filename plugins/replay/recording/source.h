@@ -67,7 +67,7 @@ struct zeta_replay_piece {
 struct zeta_replay_pieces {
     void *context;
     /** The next piece; false: the end. */
-    bool (*next)(void *context, const struct zeta_replay_request *request,
+    bool (*next)(struct zeta_replay_pieces *pieces, const struct zeta_replay_request *request,
                  struct zeta_replay_piece *out_piece);
     void (*close)(void *context);
     struct zeta_replay_problem problem; /**< with the file, the first one */

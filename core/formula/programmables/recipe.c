@@ -22,26 +22,34 @@
 #define MAX_PLACEHOLDERS 1024u
 
 struct made_text {
-    struct zeta_arena *arena;
     const struct zeta_names *names;
     char text[TEXT_BYTES];
     size_t length;
     uint32_t placeholders;
-    const char *wrong; /**< format with one name, NULL while all is well */
-    char name[64];
+    char wrong[160]; /**< "" while all is well */
 };
 
-static bool fail(struct made_text *made, const char *wrong, const char *name, size_t length)
+ZETA_PRINTF(2, 3)
+static bool fail(struct made_text *made, const char *format, ...)
 {
-    made->wrong = wrong;
-    (void)snprintf(made->name, sizeof(made->name), "%.*s", length < 60 ? (int)length : 60, name);
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(made->wrong, sizeof(made->wrong), format, arguments);
+    va_end(arguments);
     return false;
+}
+
+/** Bytes of a name that a message shows. */
+static int shown(size_t length)
+{
+    return length < 60 ? (int)length : 60;
 }
 
 static bool append(struct made_text *made, const char *text, size_t length)
 {
     if (length >= sizeof(made->text) - made->length)
-        return fail(made, "the text becomes too long at '%s'", text, length);
+        return fail(made, "the text becomes too long at '%.*s'", shown(length), text);
     memcpy(made->text + made->length, text, length);
     made->length += length;
     return true;
@@ -84,15 +92,16 @@ static bool fill_text(struct made_text *made, const char *text, uint32_t depth)
             return true;
         length = text[plain] == '{' ? strcspn(name, "{}") : 0;
         if (text[plain] == '}' || name[length] != '}')
-            return fail(made, "unmatched brace before '%s'", name, strlen(name));
+            return fail(made, "unmatched brace before '%.60s'", name);
         found = find_text(made->names, name, length);
         if (++made->placeholders > MAX_PLACEHOLDERS)
-            return fail(made, "too many placeholders at {%s}", name, length);
+            return fail(made, "too many placeholders at {%.*s}", shown(length), name);
         if (found && depth == MAX_DEPTH)
-            return fail(made, "{%s} is nested too deep, perhaps in itself", name, length);
+            return fail(made, "{%.*s} is nested too deep, perhaps in itself", shown(length), name);
         if (found ? !fill_text(made, found, depth + 1)
                   : !is_kept(made->names, name, length) || !append(made, name - 1, length + 2))
-            return made->wrong ? false : fail(made, "unknown placeholder {%s}", name, length);
+            return made->wrong[0] ? false
+                                  : fail(made, "unknown placeholder {%.*s}", shown(length), name);
         text = name + length + 1;
     }
     return true;
@@ -101,16 +110,10 @@ static bool fill_text(struct made_text *made, const char *text, uint32_t depth)
 ze_result_t zeta_template_fill(struct zeta_arena *arena, const struct zeta_names *names,
                                const char *text, const char **out_text, const char **out_wrong)
 {
-    struct made_text made = {.arena = arena, .names = names};
+    struct made_text made = {.names = names};
 
     if (!fill_text(&made, text, 0)) {
-        char wrong[160];
-        const char *at = strchr(made.wrong, '%');
-
-        /* The formats above hold one %s each. */
-        (void)snprintf(wrong, sizeof(wrong), "%.*s%s%s", (int)(at - made.wrong), made.wrong,
-                       made.name, at + 2);
-        *out_wrong = zeta_arena_copy(arena, wrong, strlen(wrong));
+        *out_wrong = zeta_arena_copy(arena, made.wrong, strlen(made.wrong));
         return *out_wrong ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     *out_text = zeta_arena_copy(arena, made.text, made.length);
@@ -125,73 +128,40 @@ ze_result_t zeta_template_fill(struct zeta_arena *arena, const struct zeta_names
 
 /** Writes a value: as a message shows it, or as expressions and selections write it. */
 static void print_value(char *text, size_t size_bytes, zet_value_info_type_exp_t type,
-                        const zet_value_t *value, bool for_people)
+                        const struct zeta_number *number, bool for_people)
 {
-    switch (type) {
-    case ZET_VALUE_INFO_TYPE_EXP_UINT64:
-    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
-        (void)snprintf(text, size_bytes, "%" PRIu64, value->ui64);
-        break;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        (void)zeta_c_snprintf(text, size_bytes, for_people ? "%g" : "f64(%.9e)",
-                              (double)value->fp32);
-        break;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)zeta_c_snprintf(text, size_bytes, for_people ? "%g" : "f64(%.17e)", value->fp64);
-        break;
-    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
-        if (for_people)
-            (void)snprintf(text, size_bytes, "%s", value->b8 ? "true" : "false");
-        else
-            (void)snprintf(text, size_bytes, "%u", value->b8 ? 1u : 0u);
-        break;
-    default:
-        (void)snprintf(text, size_bytes, "%" PRIu32, value->ui32);
-        break;
-    }
-}
-
-/** Writes one allowed value or range. */
-static void print_allowed(char *text, size_t size_bytes, zet_value_info_type_exp_t type,
-                          const zet_value_info_exp_t *info)
-{
-    zet_value_t value;
-
-    switch (type) {
-    case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
-        (void)snprintf(text, size_bytes, "%" PRIu64 " to %" PRIu64, info->ui64Range.ui64Min,
-                       info->ui64Range.ui64Max);
-        return;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        (void)zeta_c_snprintf(text, size_bytes, "%g to %g", info->fp64Range.fp64Min,
-                              info->fp64Range.fp64Max);
-        return;
-    default:
-        memcpy(&value, info, sizeof(value));
-        if (type == ZET_VALUE_INFO_TYPE_EXP_UINT8)
-            value.ui32 = info->ui8;
-        if (type == ZET_VALUE_INFO_TYPE_EXP_UINT16)
-            value.ui32 = info->ui16;
-        print_value(text, size_bytes, type, &value, true);
-        return;
-    }
+    if (number->type == ZETA_EXPR_F64)
+        (void)zeta_c_snprintf(text, size_bytes,
+                              for_people                                ? "%g"
+                              : type == ZET_VALUE_INFO_TYPE_EXP_FLOAT32 ? "f64(%.9e)"
+                                                                        : "f64(%.17e)",
+                              number->u.f64);
+    else if (type == ZET_VALUE_INFO_TYPE_EXP_BOOL8 && for_people)
+        (void)snprintf(text, size_bytes, "%s", number->u.u64 ? "true" : "false");
+    else
+        (void)snprintf(text, size_bytes, "%" PRIu64, number->u.u64);
 }
 
 static ze_result_t refuse_value(const struct zeta_programmable *programmable,
                                 const struct zeta_parameter *parameter, const zet_value_t *value)
 {
+    const zet_value_info_type_exp_t type = parameter->value_type;
+    const struct zeta_number number = zeta_parameter_number(type, value);
     char given[48];
     char list[400] = "";
     size_t used = 0;
 
-    print_value(given, sizeof(given), parameter->value_type, value, true);
+    print_value(given, sizeof(given), type, &number, true);
     for (uint32_t i = 0; i < parameter->value_count; i++) {
-        char one[64];
+        char low[48], high[48];
+        struct zeta_number ends[2];
+        const bool is_range = zeta_parameter_ends(type, &parameter->values[i].info, ends);
         int length;
 
-        print_allowed(one, sizeof(one), parameter->value_type, &parameter->values[i].info);
-        length = snprintf(list + used, sizeof(list) - used, "%s%s (%s)", i > 0 ? ", " : "", one,
+        print_value(low, sizeof(low), type, &ends[0], true);
+        print_value(high, sizeof(high), type, &ends[1], true);
+        length = snprintf(list + used, sizeof(list) - used, "%s%s%s%s (%s)", i > 0 ? ", " : "", low,
+                          is_range ? " to " : "", is_range ? high : "",
                           parameter->values[i].description);
         if (length < 0 || (size_t)length >= sizeof(list) - used)
             break;
@@ -280,27 +250,19 @@ ze_result_t zeta_choice_count(const struct zeta_catalog *catalog,
 /** Names that a programmable's own texts get besides those of its file. */
 #define OWN_NAMES (ZETA_PROGRAMMABLE_MAX_PARAMETERS + 1u)
 
-static const char *const slot_names[] = {"slot", "bank", "index", NULL};
-
-struct filling {
-    struct zeta_recipe *recipe;
-    const struct zeta_recipe_request *request;
-    struct zeta_names names;
-    const char *wrong;
-};
-
-/** Names and texts of this choice: the programmable's, parameters, those of the chosen values. */
-static bool gather_names(struct filling *filling)
+/** Names and texts of a choice: the programmable's, parameters, those of the chosen values. */
+static bool gather_names(struct zeta_recipe *recipe, const struct zeta_recipe_request *request,
+                         struct zeta_names *out_names)
 {
-    struct zeta_recipe *recipe = filling->recipe;
     const struct zeta_programmable *programmable = recipe->programmable;
+    const struct zeta_choice *choice = request->choice;
     uint32_t most = programmable->let_count + OWN_NAMES;
     uint32_t count = 0;
     struct zeta_let *lets;
     char text[64];
 
     for (uint32_t i = 0; i < programmable->parameter_count; i++)
-        most += programmable->parameters[i]->values[filling->request->choice->index[i]].let_count;
+        most += programmable->parameters[i]->values[choice->index[i]].let_count;
     lets = zeta_arena_array(&recipe->arena, most, sizeof(*lets));
     if (!lets)
         return false;
@@ -308,49 +270,25 @@ static bool gather_names(struct filling *filling)
         lets[count++] = programmable->lets[i];
     for (uint32_t i = 0; i < programmable->parameter_count; i++) {
         const struct zeta_parameter *parameter = programmable->parameters[i];
-        const struct zeta_parameter_value *value =
-            &parameter->values[filling->request->choice->index[i]];
+        const struct zeta_parameter_value *value = &parameter->values[choice->index[i]];
+        const struct zeta_number number =
+            zeta_parameter_number(parameter->value_type, &choice->value[i]);
 
+        print_value(text, sizeof(text), parameter->value_type, &number, false);
         lets[count].name = parameter->name;
-        print_value(text, sizeof(text), parameter->value_type, &filling->request->choice->value[i],
-                    false);
         lets[count].text = zeta_arena_copy(&recipe->arena, text, strlen(text));
         if (!lets[count++].text)
             return false;
         for (uint32_t j = 0; j < value->let_count; j++)
             lets[count++] = value->lets[j];
         if (value->each_tile)
-            recipe->tile = filling->request->instance;
+            recipe->tile = request->instance;
     }
-    (void)snprintf(text, sizeof(text), "%" PRIu32, filling->request->instance);
+    (void)snprintf(text, sizeof(text), "%" PRIu32, request->instance);
     lets[count].name = "instance";
     lets[count].text = zeta_arena_copy(&recipe->arena, text, strlen(text));
-    filling->names = (struct zeta_names){.lets = lets, .count = count + 1};
+    *out_names = (struct zeta_names){.lets = lets, .count = count + 1};
     return lets[count].text != NULL;
-}
-
-/** A text with placeholders, and where it goes when they are filled in. */
-struct template
-{
-    const char *text; /**< NULL: there is none */
-    const char **out_text;
-};
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/** Fills placeholders in but for the names that are kept. */
-static ze_result_t fill_all(struct filling *filling, const struct template *templates, size_t count,
-                            const char *const *kept)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    filling->names.kept = kept;
-    for (size_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        if (templates[i].text)
-            result = zeta_template_fill(&filling->recipe->arena, &filling->names, templates[i].text,
-                                        templates[i].out_text, &filling->wrong);
-    }
-    return result;
 }
 
 /** One text for what a counter counts: its bank, then its entries behind each other. */
@@ -373,147 +311,110 @@ static const char *make_key(struct zeta_arena *arena, const struct zeta_counter 
     return key.failed ? NULL : zeta_arena_copy(arena, key.data, key.length);
 }
 
-static ze_result_t fill_counter(struct filling *filling, const struct zeta_counter *source,
-                                struct zeta_counter *counter)
+static ze_result_t fill_counter(struct zeta_recipe *recipe, struct zeta_names *names,
+                                uint32_t index, const char **out_wrong)
 {
-    *counter = (struct zeta_counter){.name = source->name, .bank = source->bank};
+    static const char *const slot_names[] = {"slot", "bank", "index", NULL};
+    const struct zeta_counter *source = &recipe->programmable->counters[index];
+    struct zeta_counter *counter = &recipe->counters[index];
+
+    *counter = *source;
     counter->entries =
-        zeta_arena_array(&filling->recipe->arena, source->entry_count, sizeof(*counter->entries));
+        zeta_arena_array(&recipe->arena, source->entry_count, sizeof(*counter->entries));
     if (!counter->entries)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (; counter->entry_count < source->entry_count; counter->entry_count++) {
-        const struct zeta_counter_entry *from = &source->entries[counter->entry_count];
-        struct zeta_counter_entry *to = &counter->entries[counter->entry_count];
-        const struct template templates[] = {{from->select, &to->select},
-                                             {from->address, &to->address},
-                                             {from->value, &to->value},
-                                             {from->mask, &to->mask}};
-        ze_result_t result = fill_all(filling, templates, COUNT_OF(templates), slot_names);
+    names->kept = slot_names;
+    for (uint32_t i = 0; i < source->entry_count; i++) {
+        const struct zeta_counter_entry *from = &source->entries[i];
+        struct zeta_counter_entry *to = &counter->entries[i];
+        const char *const texts[] = {from->select, from->address, from->value, from->mask};
+        const char **const filled[] = {&to->select, &to->address, &to->value, &to->mask};
 
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
+        for (int k = 0; k < 4; k++) {
+            ze_result_t result =
+                texts[k] ? zeta_template_fill(&recipe->arena, names, texts[k], filled[k], out_wrong)
+                         : ZE_RESULT_SUCCESS;
+
+            if (result != ZE_RESULT_SUCCESS)
+                return result;
+        }
     }
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t fill_counters(struct filling *filling)
-{
-    struct zeta_recipe *recipe = filling->recipe;
-    const uint32_t count = recipe->programmable->counter_count;
-
-    recipe->counters = zeta_arena_array(&recipe->arena, count, sizeof(*recipe->counters));
-    recipe->keys = zeta_arena_array(&recipe->arena, count, sizeof(*recipe->keys));
-    if (!recipe->counters || !recipe->keys)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < count; i++) {
-        ze_result_t result =
-            fill_counter(filling, &recipe->programmable->counters[i], &recipe->counters[i]);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        recipe->keys[i] = make_key(&recipe->arena, &recipe->counters[i]);
-        if (!recipe->keys[i])
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/** Value and maximum, in which the names of counters stay. */
-static ze_result_t fill_values(struct filling *filling)
-{
-    struct zeta_recipe *recipe = filling->recipe;
-    const struct zeta_programmable *programmable = recipe->programmable;
-    const struct template templates[] = {{programmable->value, &recipe->value},
-                                         {programmable->maximum, &recipe->maximum}};
-    const char **kept =
-        zeta_arena_array(&recipe->arena, programmable->counter_count + 1, sizeof(*kept));
-    ze_result_t result;
-
-    if (!kept)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < programmable->counter_count; i++)
-        kept[i] = programmable->counters[i].name;
-    result = fill_all(filling, templates, COUNT_OF(templates), kept);
-    /* An empty text is a choice that has none. */
-    if (recipe->maximum && recipe->maximum[0] == '\0')
-        recipe->maximum = NULL;
-    return result;
-}
-
-static ze_result_t fill_types(struct filling *filling)
-{
-    struct zeta_recipe *recipe = filling->recipe;
-    const struct zeta_programmable *programmable = recipe->programmable;
-    const char *type = NULL;
-    const char *value_type = NULL;
-    const char *metric_class = NULL;
-    struct zeta_metric words;
-    const struct template templates[] = {{programmable->type, &type},
-                                         {programmable->value_type, &value_type},
-                                         {programmable->metric_class, &metric_class},
-                                         {programmable->result_unit, &recipe->result_unit}};
-    const ze_result_t result = fill_all(filling, templates, COUNT_OF(templates), NULL);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (!zeta_metric_words(type, value_type, metric_class, &words)) {
-        filling->wrong = "its metric has an unknown type, value_type or class";
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    recipe->type = words.type;
-    recipe->value_type = words.value_type;
-    recipe->metric_class = words.metric_class;
-    return ZE_RESULT_SUCCESS;
-}
-
-/** The name is the application's, with the text of {suffix} where several metrics are made. */
-static ze_result_t fill_name(struct filling *filling)
-{
-    struct zeta_recipe *recipe = filling->recipe;
-    const struct zeta_recipe_request *request = filling->request;
-    const char *suffix = "";
-    const struct template template = {"{suffix}", &suffix};
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    bool has_suffix = false;
-    size_t name_bytes;
-    char *name;
-
-    for (uint32_t i = 0; i < filling->names.count; i++)
-        has_suffix |= strcmp(filling->names.lets[i].name, "suffix") == 0;
-    if (has_suffix)
-        result = fill_all(filling, &template, 1, NULL);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (strlen(suffix) >= ZETA_RECIPE_SUFFIX_BYTES) {
-        filling->wrong = "its suffix is too long";
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    name_bytes = strlen(request->name) + strlen(suffix) + 1;
-    name = zeta_arena_alloc(&recipe->arena, name_bytes);
-    recipe->description =
-        zeta_arena_copy(&recipe->arena, request->description, strlen(request->description));
-    if (!name || !recipe->description)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    (void)snprintf(name, name_bytes, "%s%s", request->name, suffix);
-    recipe->name = name;
-    return ZE_RESULT_SUCCESS;
+    recipe->keys[index] = make_key(&recipe->arena, counter);
+    return recipe->keys[index] ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 ze_result_t zeta_recipe_init(struct zeta_recipe *recipe,
                              const struct zeta_programmable *programmable,
                              const struct zeta_recipe_request *request, const char **out_wrong)
 {
-    struct filling filling = {.recipe = recipe, .request = request};
-    ze_result_t (*const steps[])(struct filling *) = {fill_name, fill_types, fill_counters,
-                                                      fill_values};
+    struct zeta_metric *metric = &recipe->metric;
+    const char *suffix = "", *type = "", *value_type = "", *metric_class = "";
+    const char *counters[ZETA_PROGRAMMABLE_MAX_COUNTERS + 1] = {NULL};
+    const struct {
+        const char *text; /**< NULL: there is none */
+        const char **filled;
+        const char *const *kept;
+    } texts[] = {{"{suffix}", &suffix, NULL},
+                 {programmable->type, &type, NULL},
+                 {programmable->value_type, &value_type, NULL},
+                 {programmable->metric_class, &metric_class, NULL},
+                 {programmable->result_unit, &metric->unit, NULL},
+                 {programmable->value, &recipe->value, counters},
+                 {programmable->maximum, &recipe->maximum, counters}};
+    const uint32_t count = programmable->counter_count;
+    struct zeta_names names;
     ze_result_t result;
+    size_t name_bytes;
+    char *name;
 
-    *recipe = (struct zeta_recipe){.programmable = programmable, .tile = ZETA_RECIPE_ALL_TILES};
-    result = gather_names(&filling) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < COUNT_OF(steps) && result == ZE_RESULT_SUCCESS; i++)
-        result = steps[i](&filling);
-    *out_wrong = filling.wrong;
-    return result;
+    *out_wrong = NULL;
+    *recipe = (struct zeta_recipe){.programmable = programmable,
+                                   .tile = ZETA_RECIPE_ALL_TILES,
+                                   .metric = {.component = programmable->component,
+                                              .file = programmable->file,
+                                              .line = programmable->line,
+                                              .tier = programmable->tier}};
+    recipe->counters = zeta_arena_array(&recipe->arena, count, sizeof(*recipe->counters));
+    recipe->keys = zeta_arena_array(&recipe->arena, count, sizeof(*recipe->keys));
+    if (!recipe->counters || !recipe->keys || !gather_names(recipe, request, &names))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        counters[i] = programmable->counters[i].name;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (!texts[i].text || (i == 0 && !find_text(&names, "suffix", strlen("suffix"))))
+            continue;
+        names.kept = texts[i].kept;
+        result =
+            zeta_template_fill(&recipe->arena, &names, texts[i].text, texts[i].filled, out_wrong);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    if (strlen(suffix) >= ZETA_RECIPE_SUFFIX_BYTES) {
+        *out_wrong = "its suffix is too long";
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (!zeta_metric_words(type, value_type, metric_class, metric)) {
+        *out_wrong = "its metric has an unknown type, value_type or class";
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    /* An empty text is a choice that has no maximum. */
+    if (recipe->maximum && recipe->maximum[0] == '\0')
+        recipe->maximum = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        result = fill_counter(recipe, &names, i, out_wrong);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    /* The name is the application's, with the suffix where several metrics are made. */
+    name_bytes = strlen(request->name) + strlen(suffix) + 1;
+    name = zeta_arena_alloc(&recipe->arena, name_bytes);
+    metric->name = name;
+    metric->description =
+        zeta_arena_copy(&recipe->arena, request->description, strlen(request->description));
+    if (!name || !metric->description)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    (void)snprintf(name, name_bytes, "%s%s", request->name, suffix);
+    return ZE_RESULT_SUCCESS;
 }
 
 void zeta_recipe_finish(struct zeta_recipe *recipe)
@@ -538,20 +439,6 @@ bool zeta_ingredients_is_first(const struct zeta_ingredient *ingredients, uint32
     return true;
 }
 
-uint32_t zeta_ingredients_slots(const struct zeta_ingredient *ingredients, uint32_t count,
-                                uint32_t tile)
-{
-    uint32_t slots = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t counters = ingredients[i].recipe->programmable->counter_count;
-
-        for (uint32_t j = 0; zeta_ingredient_counts(&ingredients[i], tile) && j < counters; j++)
-            slots += zeta_ingredients_is_first(ingredients, i, j, tile);
-    }
-    return slots;
-}
-
 /** Takes the first slot of a unit that a counter can have; UINT32_MAX if none is left. */
 static uint32_t take_slot(const struct zeta_unit *unit, uint32_t *taken,
                           const struct zeta_counter *counter)
@@ -569,15 +456,16 @@ static uint32_t take_slot(const struct zeta_unit *unit, uint32_t *taken,
 }
 
 /**
- * Gives all counters slots, until one has the wanted key (NULL: none). Its slot, or that of the
- * last one; UINT32_MAX if a counter finds none.
+ * Gives all counters slots of a unit, until one has the wanted key (NULL: none). How many got one;
+ * *out_slot is that of the last one, UINT32_MAX if it found none.
  */
 static uint32_t take_slots(const struct zeta_unit *unit, const struct zeta_ingredient *ingredients,
-                           uint32_t count, uint32_t tile, const char *wanted)
+                           uint32_t count, uint32_t tile, const char *wanted, uint32_t *out_slot)
 {
     uint32_t taken[ZETA_UNIT_MAX_SLOT_RUNS] = {0};
-    uint32_t slot = 0;
+    uint32_t different = 0;
 
+    *out_slot = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_recipe *recipe = ingredients[i].recipe;
         const uint32_t counters = recipe->programmable->counter_count;
@@ -585,24 +473,39 @@ static uint32_t take_slots(const struct zeta_unit *unit, const struct zeta_ingre
         for (uint32_t j = 0; zeta_ingredient_counts(&ingredients[i], tile) && j < counters; j++) {
             if (!zeta_ingredients_is_first(ingredients, i, j, tile))
                 continue;
-            slot = take_slot(unit, taken, &recipe->counters[j]);
-            if (slot == UINT32_MAX || (wanted && strcmp(recipe->keys[j], wanted) == 0))
-                return slot;
+            different++;
+            *out_slot = unit ? take_slot(unit, taken, &recipe->counters[j]) : 0;
+            if (*out_slot == UINT32_MAX || (wanted && strcmp(recipe->keys[j], wanted) == 0))
+                return different;
         }
     }
-    return slot;
+    return different;
+}
+
+uint32_t zeta_ingredients_slots(const struct zeta_ingredient *ingredients, uint32_t count,
+                                uint32_t tile)
+{
+    uint32_t slot;
+
+    return take_slots(NULL, ingredients, count, tile, NULL, &slot);
 }
 
 bool zeta_ingredients_fit(const struct zeta_unit *unit, const struct zeta_ingredient *ingredients,
                           uint32_t count, uint32_t tile)
 {
-    return take_slots(unit, ingredients, count, tile, NULL) != UINT32_MAX;
+    uint32_t last;
+
+    (void)take_slots(unit, ingredients, count, tile, NULL, &last);
+    return last != UINT32_MAX;
 }
 
 uint32_t zeta_ingredients_slot_of(const struct zeta_unit *unit,
                                   const struct zeta_ingredient *ingredients, uint32_t ingredient,
                                   uint32_t counter, uint32_t tile)
 {
-    return take_slots(unit, ingredients, ingredient + 1, tile,
-                      ingredients[ingredient].recipe->keys[counter]);
+    uint32_t slot;
+
+    (void)take_slots(unit, ingredients, ingredient + 1, tile,
+                     ingredients[ingredient].recipe->keys[counter], &slot);
+    return slot;
 }

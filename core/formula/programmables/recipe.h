@@ -24,15 +24,10 @@
 struct zeta_recipe {
     struct zeta_arena arena;
     const struct zeta_programmable *programmable;
-    const char *name; /**< with its suffix */
-    const char *description;
-    uint32_t tile; /**< the only one that it counts on, or ZETA_RECIPE_ALL_TILES */
-    zet_metric_type_t type;
-    zet_value_type_t value_type;
-    enum zeta_value_class metric_class;
-    const char *result_unit;
-    const char *value;   /**< names of counters are still in braces */
-    const char *maximum; /**< NULL: none */
+    struct zeta_metric metric; /**< as clients see it: its name has the suffix; no expressions */
+    uint32_t tile;             /**< the only one that it counts on, or ZETA_RECIPE_ALL_TILES */
+    const char *value;         /**< names of counters are still in braces */
+    const char *maximum;       /**< NULL: none */
 
     /** As many as the programmable has. Only {slot}, {bank} and {index} are still in braces. */
     struct zeta_counter *counters;

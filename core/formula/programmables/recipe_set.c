@@ -346,16 +346,8 @@ static ze_result_t make_metric(const struct maker *maker, uint32_t index)
     const struct zeta_recipe *recipe = maker->request->ingredients[index].recipe;
     struct zeta_metric *metric = &made->set.metrics[index];
 
-    metric->description = recipe->description;
-    metric->component = recipe->programmable->component;
-    metric->unit = recipe->result_unit;
-    metric->file = recipe->programmable->file;
-    metric->line = recipe->programmable->line;
-    metric->type = recipe->type;
-    metric->value_type = recipe->value_type;
-    metric->tier = recipe->programmable->tier;
-    metric->metric_class = recipe->metric_class;
-    if (!name_metric(&made->arena, &made->set, index, recipe->name))
+    *metric = recipe->metric;
+    if (!name_metric(&made->arena, &made->set, index, recipe->metric.name))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return make_values(maker, index, metric);
 }

@@ -42,6 +42,7 @@ struct zeta_name_table {
 /** A piece of a pattern: one of text, counter, expr. */
 struct zeta_pattern_piece {
     const char *text;
+    uint32_t length;
     uint32_t counter;       /**< number of a counter that a use gives, from 1 */
     struct zeta_expr *expr; /**< over the index */
 };

@@ -101,6 +101,13 @@ struct zeta_programmable {
     const char *maximum; /**< NULL: none */
 };
 
+/** What a value is, by the type of its parameter. */
+struct zeta_number zeta_parameter_number(zet_value_info_type_exp_t type, const zet_value_t *value);
+
+/** Smallest and largest value that a value of a parameter stands for; true if it is a range. */
+bool zeta_parameter_ends(zet_value_info_type_exp_t type, const zet_value_info_exp_t *info,
+                         struct zeta_number out_ends[2]);
+
 /** Index of the value or range that holds a value, UINT32_MAX if none does. */
 uint32_t zeta_parameter_find(const struct zeta_parameter *parameter, const zet_value_t *value);
 

@@ -8,38 +8,58 @@
 /* Looking up -----------------------------------------------------------------------------------
  */
 
-static bool holds(zet_value_info_type_exp_t type, const zet_value_info_exp_t *info,
-                  const zet_value_t *value)
+struct zeta_number zeta_parameter_number(zet_value_info_type_exp_t type, const zet_value_t *value)
 {
+    struct zeta_number number = {.type = ZETA_EXPR_U64};
+
     switch (type) {
-    case ZET_VALUE_INFO_TYPE_EXP_UINT32:
-        return value->ui32 == info->ui32;
-    /* A value of the API has no member of these widths; its 32 bits are compared. */
-    case ZET_VALUE_INFO_TYPE_EXP_UINT8:
-        return value->ui32 == info->ui8;
-    case ZET_VALUE_INFO_TYPE_EXP_UINT16:
-        return value->ui32 == info->ui16;
     case ZET_VALUE_INFO_TYPE_EXP_UINT64:
-        return value->ui64 == info->ui64;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
-        return value->fp32 == info->fp32;
-    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
-        return value->fp64 == info->fp64;
-    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
-        return !value->b8 == !info->b8;
     case ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE:
-        return value->ui64 >= info->ui64Range.ui64Min && value->ui64 <= info->ui64Range.ui64Max;
+        number.u.u64 = value->ui64;
+        return number;
+    case ZET_VALUE_INFO_TYPE_EXP_BOOL8:
+        number.u.u64 = value->b8 != 0;
+        return number;
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT32:
+        return (struct zeta_number){ZETA_EXPR_F64, {.f64 = (double)value->fp32}};
+    case ZET_VALUE_INFO_TYPE_EXP_FLOAT64:
     case ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE:
-        return value->fp64 >= info->fp64Range.fp64Min && value->fp64 <= info->fp64Range.fp64Max;
+        return (struct zeta_number){ZETA_EXPR_F64, {.f64 = value->fp64}};
     default:
-        return false;
+        /* A value of the API has no member of 8 or 16 bits; its 32 bits count. */
+        number.u.u64 = value->ui32;
+        return number;
     }
+}
+
+bool zeta_parameter_ends(zet_value_info_type_exp_t type, const zet_value_info_exp_t *info,
+                         struct zeta_number out_ends[2])
+{
+    const bool is_range = type == ZET_VALUE_INFO_TYPE_EXP_UINT64_RANGE ||
+                          type == ZET_VALUE_INFO_TYPE_EXP_FLOAT64_RANGE;
+    zet_value_t ends[2];
+
+    memcpy(&ends[0], info, sizeof(ends[0]));
+    if (type == ZET_VALUE_INFO_TYPE_EXP_UINT8)
+        ends[0].ui32 = info->ui8;
+    if (type == ZET_VALUE_INFO_TYPE_EXP_UINT16)
+        ends[0].ui32 = info->ui16;
+    memcpy(&ends[1], (const char *)info + (is_range ? sizeof(ends[0]) : 0), sizeof(ends[1]));
+    out_ends[0] = zeta_parameter_number(type, &ends[0]);
+    out_ends[1] = is_range ? zeta_parameter_number(type, &ends[1]) : out_ends[0];
+    return is_range;
 }
 
 uint32_t zeta_parameter_find(const struct zeta_parameter *parameter, const zet_value_t *value)
 {
+    const struct zeta_number number = zeta_parameter_number(parameter->value_type, value);
+    struct zeta_number ends[2];
+
     for (uint32_t i = 0; i < parameter->value_count; i++) {
-        if (holds(parameter->value_type, &parameter->values[i].info, value))
+        (void)zeta_parameter_ends(parameter->value_type, &parameter->values[i].info, ends);
+        if (number.type == ZETA_EXPR_F64
+                ? number.u.f64 >= ends[0].u.f64 && number.u.f64 <= ends[1].u.f64
+                : number.u.u64 >= ends[0].u.u64 && number.u.u64 <= ends[1].u.u64)
             return i;
     }
     return UINT32_MAX;

@@ -221,8 +221,6 @@ static ze_result_t make_metric(const struct zeta_metric_programmable *programmab
                                struct zeta_metric_entry **out_entry)
 {
     struct zeta_user_metric *metric = calloc(1, sizeof(*metric));
-    const struct zeta_programmable *model;
-    const struct zeta_recipe *recipe;
     const char *wrong = NULL;
     ze_result_t result;
 
@@ -233,26 +231,15 @@ static ze_result_t make_metric(const struct zeta_metric_programmable *programmab
         result = zeta_error(result, "programmable %s: %s", programmable->model->name, wrong);
     if (result != ZE_RESULT_SUCCESS)
         goto free_metric;
-    recipe = &metric->recipe;
-    model = recipe->programmable;
-    metric->metric = (struct zeta_metric){.name = recipe->name,
-                                          .description = recipe->description,
-                                          .component = model->component,
-                                          .unit = recipe->result_unit,
-                                          .file = model->file,
-                                          .line = model->line,
-                                          .type = recipe->type,
-                                          .value_type = recipe->value_type,
-                                          .tier = model->tier,
-                                          .metric_class = recipe->metric_class};
-    result = zeta_metric_entry_create(&metric->metric, &metric->entry);
+    result = zeta_metric_entry_create(&metric->recipe.metric, &metric->entry);
     if (result != ZE_RESULT_SUCCESS)
         goto free_metric;
     metric->entry->user = metric;
     metric->programmable = programmable;
     metric->part.finish = finish_metric;
-    metric->client = (struct zeta_client){
-        .kind = ZETA_CLIENT_METRIC, .name = metric->recipe.name, .device = programmable->device};
+    metric->client = (struct zeta_client){.kind = ZETA_CLIENT_METRIC,
+                                          .name = metric->recipe.metric.name,
+                                          .device = programmable->device};
     *out_entry = metric->entry;
     return ZE_RESULT_SUCCESS;
 
@@ -357,7 +344,7 @@ ze_result_t ZE_APICALL impl_zetMetricDestroyExp(zet_metric_handle_t hMetric)
     if (metric->groups > 0)
         result = zeta_error(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                             "metric %s is in %u groups; remove it there, or destroy them, first",
-                            metric->recipe.name, metric->groups);
+                            metric->recipe.metric.name, metric->groups);
     else if (zeta_object_retire(entry))
         zeta_client_remove_locked(root, &metric->client);
     else

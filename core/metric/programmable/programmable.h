@@ -47,8 +47,7 @@ struct zeta_user_metric {
     struct zeta_metric_entry *entry;
     const struct zeta_metric_programmable *programmable;
     struct zeta_recipe recipe;
-    struct zeta_metric metric; /**< what the API and zeta.h show of it; no expressions */
-    uint32_t groups;           /**< that contain it; behind the root's lock */
+    uint32_t groups; /**< that contain it; behind the root's lock */
 };
 
 /** What a group measured at one time. */

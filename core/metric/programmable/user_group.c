@@ -39,14 +39,14 @@ static ze_result_t check_member(const struct zeta_metric_group *group,
     if (programmable->device != device && programmable->device->parent != device)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "metric %s was made for device %s, group %s is of device %s",
-                          metric->recipe.name, programmable->device->backend->id,
+                          metric->recipe.metric.name, programmable->device->backend->id,
                           group->properties->name, device->backend->id);
     if (programmable->sampling != group->properties->samplingType)
         return zeta_error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             "metric %s is sampled by %s, group %s is not; make it of the programmable "
             "%s of the other sampling type",
-            metric->recipe.name,
+            metric->recipe.metric.name,
             programmable->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time"
                                                                                      : "event",
             group->properties->name, model->name);
@@ -55,7 +55,7 @@ static ze_result_t check_member(const struct zeta_metric_group *group,
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "metric %s is counted by source %s, metric %s by source %s; metrics of "
                           "several sources cannot share a group",
-                          metric->recipe.name, model->unit_name, first->recipe.name,
+                          metric->recipe.metric.name, model->unit_name, first->recipe.metric.name,
                           first->programmable->model->unit_name);
     return ZE_RESULT_SUCCESS;
 }

@@ -120,7 +120,7 @@ static ze_result_t gather(struct packing *packing, uint32_t count)
         if (device != packing->device && device->parent != packing->device)
             return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "metric %s at position %u was made for device %s, not for %s",
-                              metric->recipe.name, i, device->backend->id,
+                              metric->recipe.metric.name, i, device->backend->id,
                               packing->device->backend->id);
         for (uint32_t j = 0; j < packing->count; j++)
             known |= packing->metrics[j] == metric;

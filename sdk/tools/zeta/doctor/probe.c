@@ -95,8 +95,7 @@ void zeta_doctor_run(char **arguments, int input, int stream, uint64_t patience_
         return;
     }
     variables = zeta_environment_copy(environ, dropped, NULL, 0);
-    out_answer->start_error =
-        variables ? start(arguments, variables, input, stream, ends[1], &pid) : ENOMEM;
+    out_answer->start_error = start(arguments, variables, input, stream, ends[1], &pid);
     (void)close(ends[1]);
     if (!out_answer->start_error) {
         is_in_time = collect(ends[0], end_ms, out_answer);

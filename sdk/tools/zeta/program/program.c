@@ -99,35 +99,26 @@ static void sweep(const char *parent, const char *kind)
         (void)closedir(listing);
 }
 
-/* Until it has its lock a new folder looks like one that was left. */
-static int make_locked(struct zeta_run_folder *folder, const char *parent, const char *kind)
+int zeta_run_folder_make(struct zeta_run_folder *folder, const char *parent, const char *kind)
 {
     struct stat about;
 
+    sweep(parent, kind);
+    /* Until it has its lock a new folder looks like one that was left. */
     for (int i = 0; i < TRIES; i++) {
-        if (asprintf(&folder->path, "%s/zeta-%s-" SUFFIX, parent, kind) < 0) {
-            folder->path = NULL;
-            return zeta_print_failure("no memory for the name of a folder");
-        }
-        folder->lock = -1;
+        *folder = (struct zeta_run_folder){.path = zeta_format("%s/zeta-%s-" SUFFIX, parent, kind),
+                                           .lock = -1};
         if (!mkdtemp(folder->path))
             break;
         folder->lock = lock_folder(AT_FDCWD, folder->path);
         if (folder->lock >= 0 && stat(folder->path, &about) == 0)
             return ZETA_EXIT_OK;
-        errno = EAGAIN;
         zeta_run_folder_finish(folder);
+        errno = EAGAIN;
     }
     (void)zeta_print_failure("cannot make a folder in %s: %s", parent, strerror(errno));
     zeta_run_folder_finish(folder);
     return ZETA_EXIT_FAILED;
-}
-
-int zeta_run_folder_make(struct zeta_run_folder *folder, const char *parent, const char *kind)
-{
-    *folder = (struct zeta_run_folder){0};
-    sweep(parent, kind);
-    return make_locked(folder, parent, kind);
 }
 
 void zeta_run_folder_keep(struct zeta_run_folder *folder)
@@ -183,8 +174,8 @@ char **zeta_environment_copy(char **variables, const char *const *dropped, char 
 
     while (variables[count])
         count++;
-    end = copy = calloc(count + added_count + 1, sizeof(*copy));
-    for (size_t i = 0; copy && i < count; i++) {
+    end = copy = zeta_allocate(count + added_count + 1, sizeof(*copy));
+    for (size_t i = 0; i < count; i++) {
         size_t d = 0;
 
         while (dropped[d] && !is_variable(variables[i], dropped[d]))
@@ -192,7 +183,7 @@ char **zeta_environment_copy(char **variables, const char *const *dropped, char 
         if (!dropped[d])
             *end++ = variables[i];
     }
-    for (size_t i = 0; copy && i < added_count; i++) {
+    for (size_t i = 0; i < added_count; i++) {
         if (added[i])
             *end++ = added[i];
     }
@@ -205,17 +196,12 @@ int zeta_environment_init(struct zeta_environment *environment, bool is_shared)
 
     *environment = (struct zeta_environment){0};
     environment->before = zeta_environment_copy(environ, none, NULL, 0);
-    if (!environment->before)
-        return zeta_print_failure("no memory for the environment of the program");
     if (is_shared)
         return ZETA_EXIT_OK;
 
     /* The time too: a process id comes back. */
-    if (asprintf(&environment->instance, INSTANCE_VARIABLE "=stat-%ld-%" PRIx64, (long)getpid(),
-                 zeta_clock_ns(CLOCK_REALTIME)) < 0) {
-        environment->instance = NULL;
-        return zeta_print_failure("no memory for the name of a virtual device instance");
-    }
+    environment->instance = zeta_format(INSTANCE_VARIABLE "=stat-%ld-%" PRIx64, (long)getpid(),
+                                        zeta_clock_ns(CLOCK_REALTIME));
     if (setenv(INSTANCE_VARIABLE, strchr(environment->instance, '=') + 1, 1) != 0)
         return zeta_print_failure("cannot set " INSTANCE_VARIABLE ": %s", strerror(errno));
     return ZETA_EXIT_OK;
@@ -239,15 +225,13 @@ static int name_driver(struct zeta_environment *environment)
     if (!path)
         return zeta_print_failure("cannot resolve the path of libzeta, %s: %s", info.dli_fname,
                                   strerror(errno));
-    if (!zeta_environment_can_name(path)) {
+    if (!zeta_environment_can_name(path))
         status = zeta_print_failure("cannot give the program this driver: " DRIVERS_VARIABLE
                                     " cannot name '%s', which has a comma or a blank; install Zeta "
                                     "in a path without them, or set the variable yourself",
                                     path);
-    } else if (asprintf(&environment->drivers, DRIVERS_VARIABLE "=%s", path) < 0) {
-        environment->drivers = NULL;
-        status = zeta_print_failure("no memory for the environment of the program");
-    }
+    else
+        environment->drivers = zeta_format(DRIVERS_VARIABLE "=%s", path);
     free(path);
     return status;
 }
@@ -283,8 +267,6 @@ int zeta_environment_build(struct zeta_environment *environment, bool is_ours)
         return ZETA_EXIT_FAILED;
     added[count++] = environment->drivers;
     environment->variables = zeta_environment_copy(environment->before, dropped, added, count);
-    if (!environment->variables)
-        return zeta_print_failure("no memory for the environment of the program");
     return ZETA_EXIT_OK;
 }
 
@@ -300,10 +282,8 @@ int zeta_environment_want_modules(struct zeta_environment *environment, bool has
             return ZETA_EXIT_FAILED;
         named = environment->folder.path;
     }
-    if (asprintf(&environment->modules, MODULES_VARIABLE "=%s", named) >= 0)
-        return ZETA_EXIT_OK;
-    environment->modules = NULL;
-    return zeta_print_failure("no memory for the name of a folder");
+    environment->modules = zeta_format(MODULES_VARIABLE "=%s", named);
+    return ZETA_EXIT_OK;
 }
 
 const char *zeta_environment_modules(const struct zeta_environment *environment)
@@ -388,14 +368,6 @@ int zeta_child_start(struct zeta_child *child, char **arguments, char **environm
     return zeta_child_explain(arguments[0], error);
 }
 
-static void reap(struct zeta_child *child)
-{
-    if (child->pid == 0 || child->has_ended)
-        return;
-    if (waitpid(child->pid, &child->wait_status, WNOHANG) == child->pid)
-        child->has_ended = true;
-}
-
 /*
  * Ctrl-C reaches every process of the terminal's foreground group, so the program has it already;
  * what was sent to this process alone is passed on. Who asks again wants more than a polite word.
@@ -418,25 +390,21 @@ static void ask_to_end(struct zeta_child *child, const struct signalfd_siginfo *
     (void)kill(child->pid, number);
 }
 
-static void take_signals(struct zeta_child *child)
-{
-    struct signalfd_siginfo info;
-
-    while (read(child->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-        if (info.ssi_signo != SIGCHLD)
-            ask_to_end(child, &info);
-    }
-    reap(child);
-}
-
 void zeta_child_wait(struct zeta_child *child, uint64_t timeout_ns)
 {
     struct pollfd poll_fd = {.fd = child->signal_fd, .events = POLLIN};
     const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
                                      .tv_nsec = (long)(timeout_ns % 1000000000)};
+    struct signalfd_siginfo info;
 
-    if (ppoll(&poll_fd, 1, &timeout, NULL) > 0)
-        take_signals(child);
+    if (ppoll(&poll_fd, 1, &timeout, NULL) <= 0)
+        return;
+    while (read(child->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo != SIGCHLD)
+            ask_to_end(child, &info);
+    }
+    if (child->pid != 0 && !child->has_ended)
+        child->has_ended = waitpid(child->pid, &child->wait_status, WNOHANG) == child->pid;
 }
 
 void zeta_child_again(struct zeta_child *child)
@@ -456,36 +424,6 @@ int zeta_child_exit_code(const struct zeta_child *child)
 }
 
 #define METRICS_VARIABLE "ZET_ENABLE_METRICS"
-
-struct options {
-    const char *device;
-    bool wants_metrics;
-    bool only_prints;
-    char **program; /* null-terminated, null if there is none */
-};
-
-static int read_options(struct options *options, int count, char **arguments)
-{
-    const struct zeta_option table[] = {
-        {"device", 'd', ZETA_OPTION_TEXT, (void *)&options->device, NULL},
-        {"metrics", 'm', ZETA_OPTION_FLAG, &options->wants_metrics, NULL},
-        {"print", 'n', ZETA_OPTION_FLAG, &options->only_prints, NULL},
-    };
-    int first = 0;
-    int status;
-
-    *options = (struct options){0};
-    status =
-        zeta_options_read(table, sizeof(table) / sizeof(table[0]), true, count, arguments, &first);
-    if (status != ZETA_EXIT_OK)
-        return status;
-    if (first < count)
-        options->program = &arguments[first];
-    if (!options->program && !options->only_prints)
-        return zeta_print_usage_error(
-            "run needs a program after --, or -n to print the variables that it sets");
-    return ZETA_EXIT_OK;
-}
 
 /* As it is where a shell takes it as it is, else between quotes, for eval. */
 static void print_variable(const char *variable)
@@ -509,18 +447,6 @@ static void print_variable(const char *variable)
     (void)puts("'");
 }
 
-static void print_variables(const struct options *options,
-                            const struct zeta_environment *environment, bool is_ours)
-{
-    if (options->wants_metrics)
-        print_variable(METRICS_VARIABLE "=1");
-    if (environment->drivers)
-        print_variable(environment->drivers);
-    else if (!is_ours)
-        zeta_print_note(
-            "Zeta runs no kernels on this device, so programs need no variable of the loader");
-}
-
 /* Gives only an exit code: a program that could be started is what this process is then. */
 static int become(char **program, char **variables)
 {
@@ -532,26 +458,44 @@ static int become(char **program, char **variables)
 
 int zeta_command_run(int count, char **arguments)
 {
+    const char *device = NULL;
+    bool wants_metrics = false, only_prints = false;
+    const struct zeta_option table[] = {
+        {"device", 'd', ZETA_OPTION_TEXT, (void *)&device, NULL},
+        {"metrics", 'm', ZETA_OPTION_FLAG, &wants_metrics, NULL},
+        {"print", 'n', ZETA_OPTION_FLAG, &only_prints, NULL},
+    };
     struct zeta_environment environment = {0};
-    struct options options;
     bool is_ours = false;
-    int status = read_options(&options, count, arguments);
+    int first = 0;
+    int status =
+        zeta_options_read(table, sizeof(table) / sizeof(table[0]), true, count, arguments, &first);
 
-    if (status == ZETA_EXIT_OK && options.wants_metrics && setenv(METRICS_VARIABLE, "1", 1) != 0)
-        status = zeta_print_failure("cannot set " METRICS_VARIABLE ": %s", strerror(errno));
-    if (status == ZETA_EXIT_OK)
-        status = zeta_environment_init(&environment, true);
+    if (status != ZETA_EXIT_OK)
+        return status;
+    if (first == count && !only_prints)
+        return zeta_print_usage_error(
+            "run needs a program after --, or -n to print the variables that it sets");
+    if (wants_metrics && setenv(METRICS_VARIABLE, "1", 1) != 0)
+        return zeta_print_failure("cannot set " METRICS_VARIABLE ": %s", strerror(errno));
+    status = zeta_environment_init(&environment, true);
     /* What the search for the device calls is not what the program does. */
+    (void)unsetenv("ZETA_TRACE");
     if (status == ZETA_EXIT_OK)
-        (void)unsetenv("ZETA_TRACE");
-    if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_find_compute(options.device, &is_ours);
+        status = zeta_device_list_find_compute(device, &is_ours);
     if (status == ZETA_EXIT_OK)
         status = zeta_environment_build(&environment, is_ours);
-    if (status == ZETA_EXIT_OK && options.only_prints)
-        print_variables(&options, &environment, is_ours);
-    else if (status == ZETA_EXIT_OK && options.program)
-        status = become(options.program, environment.variables);
+    if (status == ZETA_EXIT_OK && !only_prints) {
+        status = become(&arguments[first], environment.variables);
+    } else if (status == ZETA_EXIT_OK) {
+        if (wants_metrics)
+            print_variable(METRICS_VARIABLE "=1");
+        if (environment.drivers)
+            print_variable(environment.drivers);
+        else if (!is_ours)
+            zeta_print_note("Zeta runs no kernels on this device, so programs need no variable of "
+                            "the loader");
+    }
     zeta_environment_finish(&environment);
     return status;
 }

@@ -44,7 +44,7 @@ struct zeta_environment {
 };
 
 /**
- * A copy of an environment; the strings are not copied. The caller frees it; null without memory.
+ * A copy of an environment; the strings are not copied. The caller frees it.
  *
  * @dropped  names of variables that the copy has not, null-terminated
  * @added    variables that it has at its end; null ones are passed over

@@ -675,9 +675,9 @@ static int prepare(struct run *run)
     if (describe_run(run) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     if (options->has_trace) {
-        if (zeta_trace_folder_make(&run->folder, options->output_path) != ZETA_EXIT_OK ||
-            zeta_trace_folder_build(&run->folder, session->variables, NULL, NULL) != ZETA_EXIT_OK)
+        if (zeta_trace_folder_make(&run->folder, options->output_path) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
+        zeta_trace_folder_build(&run->folder, session->variables, NULL, NULL);
         session->variables = run->folder.variables;
     }
     if (zeta_session_open(session, (struct zeta_sampler_desc){
@@ -795,7 +795,7 @@ int zeta_record(int count, char **arguments)
     free(run.file.aside);
     free(run.events.buffer);
     zeta_trace_tail_finish(&run.tail);
-    zeta_trace_folder_remove(&run.folder);
+    zeta_run_folder_remove(&run.folder.place);
     zeta_trace_folder_finish(&run.folder);
     zeta_session_finish(&run.session);
     zeta_stat_options_finish(&run.options.sampling);

@@ -20,17 +20,14 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
 {
     const char *temporary = getenv("TMPDIR");
     const char *slash = output_path ? strrchr(output_path, '/') : NULL;
-    char *parent = NULL;
-    char *absolute = NULL;
-    int status = ZETA_EXIT_OK;
+    const char *place = output_path ? "." : temporary && *temporary ? temporary : "/tmp";
+    char *parent = slash ? zeta_format("%.*s", (int)(slash - output_path) + 1, output_path)
+                         : zeta_format("%s", place);
+    char *absolute = realpath(parent, NULL);
+    int status;
 
-    if (slash)
-        parent = strndup(output_path, (size_t)(slash - output_path) + 1);
-    else
-        parent = strdup(output_path ? "." : temporary && *temporary ? temporary : "/tmp");
-    absolute = parent ? realpath(parent, NULL) : NULL;
     if (!absolute || strstr(absolute, "%p"))
-        status = zeta_print_failure("cannot keep files in %s: %s", parent ? parent : "memory",
+        status = zeta_print_failure("cannot keep files in %s: %s", parent,
                                     absolute ? "its path contains %p" : strerror(errno));
     else
         status = zeta_run_folder_make(&folder->place, absolute, "trace");
@@ -39,32 +36,18 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
     return status;
 }
 
-static bool set_own(char **own, const char *name, const char *value, const char *rest)
-{
-    if (asprintf(own, "%s=%s%s", name, value, rest) >= 0)
-        return true;
-    *own = NULL;
-    return false;
-}
-
-int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, const char *filter,
-                            const char *limit)
+void zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, const char *filter,
+                             const char *limit)
 {
     static const char *const dropped[] = {ZETA_TRACE_VARIABLE, FILTER_VARIABLE, LIMIT_VARIABLE,
                                           NULL};
 
-    if (set_own(&folder->own[0], ZETA_TRACE_VARIABLE, folder->place.path, "/%p.json") &&
-        (!filter || set_own(&folder->own[1], FILTER_VARIABLE, filter, "")) &&
-        (!limit || set_own(&folder->own[2], LIMIT_VARIABLE, limit, "")))
-        folder->variables =
-            zeta_environment_copy(before, dropped, folder->own, ZETA_TRACE_VARIABLES);
-    return folder->variables ? ZETA_EXIT_OK
-                             : zeta_print_failure("no memory for the environment of the program");
-}
-
-void zeta_trace_folder_remove(struct zeta_trace_folder *folder)
-{
-    zeta_run_folder_remove(&folder->place);
+    folder->own[0] = zeta_format(ZETA_TRACE_VARIABLE "=%s/%%p.json", folder->place.path);
+    if (filter)
+        folder->own[1] = zeta_format(FILTER_VARIABLE "=%s", filter);
+    if (limit)
+        folder->own[2] = zeta_format(LIMIT_VARIABLE "=%s", limit);
+    folder->variables = zeta_environment_copy(before, dropped, folder->own, ZETA_TRACE_VARIABLES);
 }
 
 void zeta_trace_folder_finish(struct zeta_trace_folder *folder)
@@ -85,7 +68,7 @@ enum { HEAD_BYTES = 4096, PART_BYTES = 64 * 1024, OPEN_BYTES = 2049, FULL_BYTES 
 struct reading {
     struct zeta_trace_tail *tail;
     int fd;
-    const char *path;
+    const char *name;
     bool is_last;
     zeta_trace_tail_take take;
     void *user;
@@ -151,39 +134,12 @@ static int read_range(struct reading *reading, uint64_t offset, size_t size, siz
 
     *out_used = 0;
     if (got < 0)
-        return zeta_print_failure("cannot read %s: %s", reading->path, strerror(errno));
+        return zeta_print_failure("cannot read the trace %s: %s", reading->name, strerror(errno));
     lines = gather(reading, buffer, (size_t)got, out_used);
     return lines > 0 ? reading->take(reading->user, buffer, lines) : ZETA_EXIT_OK;
 }
 
-static int read_part(struct reading *reading, struct zeta_trace_tail_file *file, uint32_t part)
-{
-    const uint64_t begin = HEAD_BYTES + (uint64_t)part * PART_BYTES;
-    size_t used = 0;
-    int status = ZETA_EXIT_OK;
-
-    if (reading->is_last)
-        status = read_range(reading, begin, OPEN_BYTES, &used);
-    if (status != ZETA_EXIT_OK || PART_BYTES - file->used[part] < FULL_BYTES)
-        return status;
-    status = read_range(reading, begin + file->used[part], PART_BYTES - file->used[part], &used);
-    file->used[part] += (uint32_t)used;
-    return status;
-}
-
-static int grow(struct zeta_trace_tail_file *file, uint32_t count)
-{
-    uint32_t *used = realloc(file->used, count * sizeof(*used));
-
-    if (!used)
-        return zeta_print_failure("no memory to follow the trace %s", file->name);
-    for (uint32_t i = file->part_count; i < count; i++)
-        used[i] = OPEN_BYTES;
-    file->used = used;
-    file->part_count = count;
-    return ZETA_EXIT_OK;
-}
-
+/* What came into the parts of an open file. */
 static int read_file(struct reading *reading, struct zeta_trace_tail_file *file)
 {
     struct stat status = {0};
@@ -192,49 +148,62 @@ static int read_file(struct reading *reading, struct zeta_trace_tail_file *file)
     int result = ZETA_EXIT_OK;
 
     if (fstat(reading->fd, &status) != 0)
-        return zeta_print_failure("cannot read %s: %s", reading->path, strerror(errno));
+        return zeta_print_failure("cannot read the trace %s: %s", reading->name, strerror(errno));
     if (status.st_size < HEAD_BYTES)
         return ZETA_EXIT_OK;
     count = (uint32_t)(((uint64_t)status.st_size - HEAD_BYTES + PART_BYTES - 1) / PART_BYTES);
-    if (count > file->part_count)
-        result = grow(file, count);
+    if (count > file->part_count) {
+        uint32_t *grown = realloc(file->used, count * sizeof(*grown));
+
+        if (!grown)
+            return zeta_print_failure("no memory to follow the trace %s", reading->name);
+        file->used = grown;
+        while (file->part_count < count)
+            file->used[file->part_count++] = OPEN_BYTES;
+    }
     /* The head also counts what was lost, so it is taken again at the end. */
-    if (result == ZETA_EXIT_OK && (!file->has_head || reading->is_last))
+    if (!file->has_head || reading->is_last)
         result = read_range(reading, 0, HEAD_BYTES, &used);
     file->has_head = file->has_head || used > 0;
-    for (uint32_t i = 0; i < file->part_count && result == ZETA_EXIT_OK; i++)
-        result = read_part(reading, file, i);
-    return result;
-}
+    for (uint32_t i = 0; i < file->part_count && result == ZETA_EXIT_OK; i++) {
+        const uint64_t begin = HEAD_BYTES + (uint64_t)i * PART_BYTES;
+        const uint32_t before = file->used[i];
 
-static struct zeta_trace_tail_file *find_file(struct zeta_trace_tail *tail, const char *name)
-{
-    struct zeta_trace_tail_file *files;
-
-    for (uint32_t i = 0; i < tail->file_count; i++) {
-        if (strcmp(tail->files[i].name, name) == 0)
-            return &tail->files[i];
+        if (reading->is_last)
+            result = read_range(reading, begin, OPEN_BYTES, &used);
+        if (result != ZETA_EXIT_OK || PART_BYTES - before < FULL_BYTES)
+            continue;
+        result = read_range(reading, begin + before, PART_BYTES - before, &used);
+        file->used[i] += (uint32_t)used;
     }
-    files = realloc(tail->files, (tail->file_count + 1) * sizeof(*files));
-    if (!files)
-        return NULL;
-    tail->files = files;
-    files[tail->file_count] = (struct zeta_trace_tail_file){.name = strdup(name)};
-    return files[tail->file_count].name ? &files[tail->file_count++] : NULL;
+    return result;
 }
 
 static int read_entry(struct reading *reading, int folder, const char *name)
 {
-    struct zeta_trace_tail_file *file = find_file(reading->tail, name);
+    struct zeta_trace_tail *tail = reading->tail;
+    uint32_t at = 0;
     int status;
 
-    if (!file)
-        return zeta_print_failure("no memory to follow the trace %s", name);
-    reading->path = name;
+    while (at < tail->file_count && strcmp(tail->files[at].name, name) != 0)
+        at++;
+    if (at == tail->file_count) {
+        struct zeta_trace_tail_file *files = realloc(tail->files, (at + 1) * sizeof(*files));
+        char *copy = strdup(name);
+
+        if (files)
+            tail->files = files;
+        if (!files || !copy) {
+            free(copy);
+            return zeta_print_failure("no memory to follow the trace %s", name);
+        }
+        files[tail->file_count++] = (struct zeta_trace_tail_file){.name = copy};
+    }
+    reading->name = name;
     reading->fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (reading->fd < 0)
         return zeta_print_failure("cannot read the trace %s: %s", name, strerror(errno));
-    status = read_file(reading, file);
+    status = read_file(reading, &tail->files[at]);
     (void)close(reading->fd);
     return status;
 }

@@ -37,14 +37,9 @@ int zeta_trace_folder_make(struct zeta_trace_folder *folder, const char *output_
  *
  * @before         that it had otherwise; the strings must outlive the folder
  * @filter, @limit values of the variables of that name; null: not set
- *
- * On failure prints why.
  */
-int zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, const char *filter,
-                            const char *limit);
-
-/** Removes the folder and the files in it. */
-void zeta_trace_folder_remove(struct zeta_trace_folder *folder);
+void zeta_trace_folder_build(struct zeta_trace_folder *folder, char **before, const char *filter,
+                             const char *limit);
 
 /** Frees everything, and leaves what is in the file system. */
 void zeta_trace_folder_finish(struct zeta_trace_folder *folder);

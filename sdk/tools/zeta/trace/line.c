@@ -11,67 +11,36 @@
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/trace/line.h"
 
-/* FNV-1a. */
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-/* The bucket of a name, or the free one where it belongs. */
-static uint32_t *find_bucket(const struct zeta_name_table *table, const char *name)
-{
-    uint32_t at = (uint32_t)hash_of(name) & (table->bucket_count - 1);
-
-    while (table->buckets[at] != 0 && strcmp(table->names[table->buckets[at] - 1], name) != 0)
-        at = (at + 1) & (table->bucket_count - 1);
-    return &table->buckets[at];
-}
-
-/* Keeps at least half of the buckets free. */
-static bool make_room(struct zeta_name_table *table)
-{
-    const uint32_t bucket_count = table->bucket_count ? table->bucket_count * 2 : 64;
-    uint32_t *buckets;
-    char **names;
-
-    if (table->count < table->bucket_count / 2)
-        return true;
-    names = realloc(table->names, bucket_count / 2 * sizeof(*names));
-    if (!names)
-        return false;
-    table->names = names;
-    buckets = calloc(bucket_count, sizeof(*buckets));
-    if (!buckets)
-        return false;
-    free(table->buckets);
-    table->buckets = buckets;
-    table->bucket_count = bucket_count;
-    for (uint32_t i = 0; i < table->count; i++)
-        *find_bucket(table, names[i]) = i + 1;
-    return true;
-}
-
 enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, const char *name,
                                          uint32_t *out_number)
 {
-    uint32_t *bucket;
+    void *number = NULL;
+    char *copy;
 
-    if (!make_room(table))
+    if (!table->numbers)
+        table->numbers = lh_kchar_table_new(64, NULL);
+    if (!table->numbers)
         return ZETA_NAME_NO_MEMORY;
-    bucket = find_bucket(table, name);
-    if (*bucket != 0) {
-        *out_number = *bucket - 1;
+    if (lh_table_lookup_ex(table->numbers, name, &number)) {
+        *out_number = (uint32_t)(uintptr_t)number;
         return ZETA_NAME_OLD;
     }
-    table->names[table->count] = strdup(name);
-    if (!table->names[table->count])
+    /* Full at every power of two. */
+    if ((table->count & (table->count - 1)) == 0) {
+        char **names =
+            reallocarray(table->names, table->count ? (size_t)2 * table->count : 1, sizeof(*names));
+
+        if (!names)
+            return ZETA_NAME_NO_MEMORY;
+        table->names = names;
+    }
+    copy = strdup(name);
+    if (!copy || lh_table_insert(table->numbers, copy, (void *)(uintptr_t)table->count) != 0) {
+        free(copy);
         return ZETA_NAME_NO_MEMORY;
-    *out_number = table->count;
-    *bucket = ++table->count;
+    }
+    table->names[table->count] = copy;
+    *out_number = table->count++;
     return ZETA_NAME_NEW;
 }
 
@@ -80,7 +49,8 @@ void zeta_name_table_finish(struct zeta_name_table *table)
     for (uint32_t i = 0; i < table->count; i++)
         free(table->names[i]);
     free(table->names);
-    free(table->buckets);
+    if (table->numbers)
+        lh_table_free(table->numbers);
     *table = (struct zeta_name_table){0};
 }
 
@@ -214,29 +184,25 @@ int zeta_trace_reader_open(struct zeta_trace_reader *reader, const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status = {0};
-    void *data = NULL;
+    void *data;
     int error = 0;
 
     zeta_trace_reader_init(reader, "", 0);
-    if (fd < 0)
-        return zeta_print_failure("cannot read %s: %s", path, strerror(errno));
-    if (fstat(fd, &status) != 0)
+    if (fd < 0 || fstat(fd, &status) != 0) {
         error = errno;
-    else if (!S_ISREG(status.st_mode))
+    } else if (!S_ISREG(status.st_mode)) {
         error = EINVAL;
-    if (!error && status.st_size > 0) {
+    } else if (status.st_size > 0) {
         data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (data == MAP_FAILED)
             error = errno;
+        else
+            *reader = (struct zeta_trace_reader){
+                .data = data, .size = (size_t)status.st_size, .is_mapped = true};
     }
-    (void)close(fd);
-    if (error)
-        return zeta_print_failure("cannot read %s: %s", path, strerror(error));
-    if (data) {
-        zeta_trace_reader_init(reader, data, (size_t)status.st_size);
-        reader->is_mapped = true;
-    }
-    return ZETA_EXIT_OK;
+    if (fd >= 0)
+        (void)close(fd);
+    return error ? zeta_print_failure("cannot read %s: %s", path, strerror(error)) : ZETA_EXIT_OK;
 }
 
 /* Between the objects are blanks, commas and the brackets of the array; and zeros, where a process
@@ -247,16 +213,13 @@ static bool is_between(char c)
            c == '\r' || c == '\t';
 }
 
-static void drop_what_was_read(struct zeta_trace_reader *reader)
-{
-    (void)madvise((void *)(uintptr_t)(reader->data + reader->dropped), KEPT_BYTES, MADV_DONTNEED);
-    reader->dropped += KEPT_BYTES;
-}
-
 bool zeta_trace_reader_next(struct zeta_trace_reader *reader, struct zeta_trace_line *line)
 {
-    if (reader->is_mapped && reader->at - reader->dropped > 2 * KEPT_BYTES)
-        drop_what_was_read(reader);
+    if (reader->is_mapped && reader->at - reader->dropped > 2 * KEPT_BYTES) {
+        (void)madvise((void *)(uintptr_t)(reader->data + reader->dropped), KEPT_BYTES,
+                      MADV_DONTNEED);
+        reader->dropped += KEPT_BYTES;
+    }
     while (reader->at < reader->size) {
         const char *at = reader->data + reader->at;
 

@@ -18,8 +18,7 @@
 struct zeta_name_table {
     char **names; /**< by number; terminated */
     uint32_t count;
-    uint32_t *buckets; /**< number + 1, or 0 */
-    uint32_t bucket_count;
+    struct lh_table *numbers; /**< by name */
 };
 
 /** What was found for a string. */

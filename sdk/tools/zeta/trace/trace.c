@@ -39,17 +39,13 @@ static int set_output(void *target, char *path)
 static int add_filter(void *target, char *glob)
 {
     struct zeta_trace_options *options = target;
-    const size_t before = options->filter ? strlen(options->filter) + 1 : 0;
     char *filter;
 
     if (glob[0] == '\0')
         return zeta_print_usage_error("--filter is empty; give a glob such as 'zeCommandList*'");
-    filter = realloc(options->filter, before + strlen(glob) + 1);
-    if (!filter)
-        return zeta_print_failure("no memory for the filters");
-    if (before > 0)
-        filter[before - 1] = ',';
-    strcpy(filter + before, glob);
+    filter =
+        options->filter ? zeta_format("%s,%s", options->filter, glob) : zeta_format("%s", glob);
+    free(options->filter);
     options->filter = filter;
     return ZETA_EXIT_OK;
 }
@@ -57,12 +53,10 @@ static int add_filter(void *target, char *glob)
 static int add_input(void *target, char *path)
 {
     struct zeta_trace_options *options = target;
-    char **inputs = realloc(options->inputs, (options->input_count + 1) * sizeof(*inputs));
 
-    if (!inputs)
-        return zeta_print_failure("no memory for the names of files");
-    options->inputs = inputs;
-    inputs[options->input_count++] = path;
+    options->inputs =
+        zeta_reallocate(options->inputs, options->input_count + 1, sizeof(*options->inputs));
+    options->inputs[options->input_count++] = path;
     return ZETA_EXIT_OK;
 }
 
@@ -76,20 +70,6 @@ static int set_limit(void *target, char *text)
         return ZETA_EXIT_OK;
     return zeta_print_usage_error("--limit takes a number of bytes such as 64M or 2G, not %s",
                                   text);
-}
-
-static int check_together(const struct zeta_trace_options *options)
-{
-    if (options->input_count == 0 && !options->program)
-        return zeta_print_usage_error(
-            "trace needs a program after --, or --from FILE to read what ZETA_TRACE=FILE wrote");
-    if (options->input_count > 0 && options->program)
-        return zeta_print_usage_error("--from takes no program; leave out --from or '%s'",
-                                      options->program[0]);
-    if (options->input_count > 0 && options->filter)
-        return zeta_print_usage_error("--filter needs a program, because it chooses the calls to "
-                                      "record; leave it out with --from");
-    return ZETA_EXIT_OK;
 }
 
 int zeta_trace_options_init(struct zeta_trace_options *options, int count, char **arguments)
@@ -111,7 +91,16 @@ int zeta_trace_options_init(struct zeta_trace_options *options, int count, char 
         return status;
     if (first < count)
         options->program = &arguments[first];
-    return check_together(options);
+    if (options->input_count == 0 && !options->program)
+        return zeta_print_usage_error(
+            "trace needs a program after --, or --from FILE to read what ZETA_TRACE=FILE wrote");
+    if (options->input_count > 0 && options->program)
+        return zeta_print_usage_error("--from takes no program; leave out --from or '%s'",
+                                      options->program[0]);
+    if (options->input_count > 0 && options->filter)
+        return zeta_print_usage_error("--filter needs a program, because it chooses the calls to "
+                                      "record; leave it out with --from");
+    return ZETA_EXIT_OK;
 }
 
 void zeta_trace_options_finish(struct zeta_trace_options *options)
@@ -157,8 +146,9 @@ static int prepare(struct run *run)
     if (zeta_device_list_find_compute(options->device, &is_our_device) != ZETA_EXIT_OK ||
         zeta_environment_build(&run->environment, is_our_device) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
-    return zeta_trace_folder_build(&run->folder, run->environment.variables, options->filter,
-                                   options->limit);
+    zeta_trace_folder_build(&run->folder, run->environment.variables, options->filter,
+                            options->limit);
+    return ZETA_EXIT_OK;
 }
 
 /* ---- after --------------------------------------------------------------------------------- */
@@ -223,43 +213,23 @@ static int merge(struct run *run)
     return status;
 }
 
-static void drop_directory(struct run *run)
-{
-    /* rmdir() fails if there is something in it. */
-    if (run->is_incomplete && run->folder.place.path && rmdir(run->folder.place.path) != 0) {
-        zeta_run_folder_keep(&run->folder.place);
-        zeta_print_note("zeta keeps the traces of the processes in %s; merge them with 'zeta trace "
-                        "-o FILE --from FILE ...', with one --from for each file",
-                        run->folder.place.path);
-    } else {
-        zeta_trace_folder_remove(&run->folder);
-    }
-}
-
-static void print_nothing_seen(const struct run *run)
-{
-    const char *program = run->options.program ? run->options.program[0] : "the process";
-
-    if (run->options.filter && run->summary.processes.count > 0) {
-        zeta_print_note("%s called no function that matches '%s'", program, run->options.filter);
-        return;
-    }
-    zeta_print_note(
-        "%s did not initialise this libzeta, so there are no calls. It may not use Level Zero, may "
-        "have found another driver or loader (see ZE_ENABLE_ALT_DRIVERS and LD_LIBRARY_PATH), or "
-        "may have more rights than its user and ignore variables such as " ZETA_TRACE_VARIABLE,
-        program);
-}
-
 static void show(const struct run *run)
 {
     const struct zeta_trace_summary *summary = &run->summary;
+    const char *program = run->options.program ? run->options.program[0] : "the process";
 
-    if (summary->calls.count == 0 && summary->open_call_count == 0 && summary->work.count == 0 &&
-        summary->lost == 0)
-        print_nothing_seen(run);
-    else
+    if (summary->calls.count > 0 || summary->open_call_count > 0 || summary->work.count > 0 ||
+        summary->lost > 0)
         zeta_trace_summary_print(summary, stderr);
+    else if (run->options.filter && summary->processes.count > 0)
+        zeta_print_note("%s called no function that matches '%s'", program, run->options.filter);
+    else
+        zeta_print_note(
+            "%s did not initialise this libzeta, so there are no calls. It may not use Level Zero, "
+            "may have found another driver or loader (see ZE_ENABLE_ALT_DRIVERS and "
+            "LD_LIBRARY_PATH), or may have more rights than its user and ignore variables such "
+            "as " ZETA_TRACE_VARIABLE,
+            program);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
@@ -282,19 +252,10 @@ static int execute(struct run *run)
     return status;
 }
 
-static void finish(struct run *run)
-{
-    drop_directory(run);
-    zeta_trace_folder_finish(&run->folder);
-    zeta_trace_summary_finish(&run->summary);
-    zeta_child_finish(&run->child);
-    zeta_environment_finish(&run->environment);
-    zeta_trace_options_finish(&run->options);
-}
-
 int zeta_trace(int count, char **arguments)
 {
     struct run run = {.child = {.signal_fd = -1}};
+    struct zeta_run_folder *place = &run.folder.place;
     int status = zeta_trace_options_init(&run.options, count, arguments);
 
     if (status == ZETA_EXIT_OK)
@@ -307,6 +268,19 @@ int zeta_trace(int count, char **arguments)
     }
     if (run.child.has_ended && zeta_child_exit_code(&run.child) != ZETA_EXIT_OK)
         status = zeta_child_exit_code(&run.child);
-    finish(&run);
+    /* rmdir() fails if there is something in it. */
+    if (run.is_incomplete && place->path && rmdir(place->path) != 0) {
+        zeta_run_folder_keep(place);
+        zeta_print_note("zeta keeps the traces of the processes in %s; merge them with 'zeta trace "
+                        "-o FILE --from FILE ...', with one --from for each file",
+                        place->path);
+    } else {
+        zeta_run_folder_remove(place);
+    }
+    zeta_trace_folder_finish(&run.folder);
+    zeta_trace_summary_finish(&run.summary);
+    zeta_child_finish(&run.child);
+    zeta_environment_finish(&run.environment);
+    zeta_trace_options_finish(&run.options);
     return status;
 }

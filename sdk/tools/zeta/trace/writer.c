@@ -36,29 +36,6 @@ static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_t
     return true;
 }
 
-static void note_open_call(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
-{
-    if (summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX) {
-        struct zeta_trace_open_call *call = &summary->open_calls[summary->open_call_count];
-
-        (void)snprintf(call->name, sizeof(call->name), "%s", line->name);
-        zeta_text_clean(call->name, strlen(call->name));
-        call->pid = line->pid;
-        call->tid = line->tid;
-    }
-    summary->open_call_count++;
-}
-
-/* A process that runs one program after the other has a trace for each. */
-static bool count_process(struct zeta_trace_summary *summary, uint64_t pid)
-{
-    char text[24];
-    uint32_t number = 0;
-
-    (void)snprintf(text, sizeof(text), "%" PRIu64, pid);
-    return zeta_name_table_get(&summary->processes, text, &number) != ZETA_NAME_NO_MEMORY;
-}
-
 /* NOT_READY and warnings are answers, not errors. */
 static bool has_failed(const struct zeta_trace_line *line)
 {
@@ -70,27 +47,32 @@ static bool has_failed(const struct zeta_trace_line *line)
 
 bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
 {
-    const char *lost;
-
-    switch (line->phase) {
-    case 'X':
+    if (line->phase == 'X') {
         if (strcmp(line->category, "device") == 0)
             return count_line(&summary->work, line, false);
         return count_line(&summary->calls, line, has_failed(line));
-    case 'B':
-        note_open_call(summary, line);
-        return true;
-    case 'M':
-        if (strcmp(line->name, "zeta_trace") != 0)
-            return true;
-        if (!count_process(summary, line->pid))
-            return false;
-        lost = zeta_trace_line_argument(line, "lost");
-        summary->lost += lost ? strtoull(lost, NULL, 10) : 0;
-        return true;
-    default:
-        return true;
     }
+    if (line->phase == 'B') {
+        if (summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX) {
+            struct zeta_trace_open_call *call = &summary->open_calls[summary->open_call_count];
+
+            (void)snprintf(call->name, sizeof(call->name), "%s", line->name);
+            zeta_text_clean(call->name, strlen(call->name));
+            call->pid = line->pid;
+            call->tid = line->tid;
+        }
+        summary->open_call_count++;
+    } else if (line->phase == 'M' && strcmp(line->name, "zeta_trace") == 0) {
+        const char *lost = zeta_trace_line_argument(line, "lost");
+        char pid[24];
+        uint32_t number = 0;
+
+        summary->lost += lost ? strtoull(lost, NULL, 10) : 0;
+        /* A process that runs one program after the other has a trace for each. */
+        (void)snprintf(pid, sizeof(pid), "%" PRIu64, line->pid);
+        return zeta_name_table_get(&summary->processes, pid, &number) != ZETA_NAME_NO_MEMORY;
+    }
+    return true;
 }
 
 /* ---- printing ------------------------------------------------------------------------------ */
@@ -174,24 +156,6 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static void print_open_calls(const struct zeta_trace_summary *summary, FILE *stream)
-{
-    const uint64_t shown = summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX
-                               ? summary->open_call_count
-                               : ZETA_TRACE_OPEN_CALLS_MAX;
-
-    if (shown == 0)
-        return;
-    (void)fprintf(stream, "\n%" PRIu64 " call%s had not returned at the end:\n",
-                  summary->open_call_count, plural(summary->open_call_count));
-    for (uint64_t i = 0; i < shown; i++)
-        (void)fprintf(stream, "  %s (process %" PRIu64 ", thread %" PRIu64 ")\n",
-                      summary->open_calls[i].name, summary->open_calls[i].pid,
-                      summary->open_calls[i].tid);
-    if (summary->open_call_count > shown)
-        (void)fputs("  ...\n", stream);
-}
-
 void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *stream)
 {
     (void)fprintf(stream, "\n%" PRIu64 " call%s in %" PRIu32 " process%s", summary->calls.count,
@@ -206,83 +170,69 @@ void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *st
         (void)fputs("\nOn the devices\n\n", stream);
         print_accounts(&summary->work, "Times", "Work", false, stream);
     }
-    print_open_calls(summary, stream);
+    if (summary->open_call_count > 0)
+        (void)fprintf(stream, "\n%" PRIu64 " call%s had not returned at the end:\n",
+                      summary->open_call_count, plural(summary->open_call_count));
+    for (uint64_t i = 0; i < summary->open_call_count && i < ZETA_TRACE_OPEN_CALLS_MAX; i++)
+        (void)fprintf(stream, "  %s (process %" PRIu64 ", thread %" PRIu64 ")\n",
+                      summary->open_calls[i].name, summary->open_calls[i].pid,
+                      summary->open_calls[i].tid);
+    if (summary->open_call_count > ZETA_TRACE_OPEN_CALLS_MAX)
+        (void)fputs("  ...\n", stream);
     if (summary->damaged > 0)
         (void)fprintf(
             stream, "\n%" PRIu64 " line%s of the trace %s no whole JSON object and left out.\n",
             summary->damaged, plural(summary->damaged), summary->damaged == 1 ? "is" : "are");
 }
 
-static void finish_accounts(struct zeta_trace_accounts *accounts)
-{
-    zeta_name_table_finish(&accounts->names);
-    free(accounts->accounts);
-    accounts->accounts = NULL;
-}
-
 void zeta_trace_summary_finish(struct zeta_trace_summary *summary)
 {
-    finish_accounts(&summary->calls);
-    finish_accounts(&summary->work);
+    struct zeta_trace_accounts *const both[] = {&summary->calls, &summary->work};
+
+    for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+        zeta_name_table_finish(&both[i]->names);
+        free(both[i]->accounts);
+        both[i]->accounts = NULL;
+    }
     zeta_name_table_finish(&summary->processes);
-}
-
-/* What is needed of a trace to end it where its process did not. */
-struct source {
-    uint64_t pid;
-    uint64_t lost_before; /* in the summary */
-    uint64_t last_ns;
-    bool has_end;
-};
-
-/* A process that ended by itself wrote in its last lines what was lost. */
-static bool add_loss(const struct source *source, uint64_t lost, struct zeta_trace_writer *writer)
-{
-    char text[256];
-    struct zeta_trace_line line = {0};
-    const int size = snprintf(text, sizeof(text),
-                              "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"zeta\",\"name\":\"%" PRIu64
-                              " records lost\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64
-                              ",\"ts\":%" PRIu64 ".%03u,\"args\":{}}",
-                              lost, source->pid, source->pid, source->last_ns / 1000,
-                              (unsigned)(source->last_ns % 1000));
-
-    const bool is_good =
-        !zeta_trace_line_read(text, (size_t)size, &line) || writer->format->add(writer, &line);
-
-    zeta_trace_line_finish(&line);
-    return is_good;
-}
-
-static void follow(struct source *source, const struct zeta_trace_line *line)
-{
-    const uint64_t end_ns = line->begin_ns + line->duration_ns;
-
-    if (line->phase == 'M' && strcmp(line->name, "zeta_trace") == 0)
-        source->pid = line->pid;
-    if (line->phase == 'M' && strcmp(line->name, "zeta_trace_end") == 0)
-        source->has_end = true;
-    if (end_ns > source->last_ns)
-        source->last_ns = end_ns;
 }
 
 bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer *writer,
                       struct zeta_trace_summary *summary)
 {
-    struct source source = {.lost_before = summary->lost};
+    const uint64_t lost_before = summary->lost;
+    uint64_t pid = 0, last_ns = 0;
+    bool has_end = false;
     struct zeta_trace_line line = {0};
     bool is_good = true;
 
     while (is_good && zeta_trace_reader_next(reader, &line)) {
-        follow(&source, &line);
+        const bool is_end = strcmp(line.name, "zeta_trace_end") == 0;
+
+        if (line.phase == 'M' && strcmp(line.name, "zeta_trace") == 0)
+            pid = line.pid;
+        has_end = has_end || (line.phase == 'M' && is_end);
+        if (line.begin_ns + line.duration_ns > last_ns)
+            last_ns = line.begin_ns + line.duration_ns;
         is_good = zeta_trace_summary_add(summary, &line);
-        if (is_good && writer && strcmp(line.name, "zeta_trace_end") != 0)
+        if (is_good && writer && !is_end)
+            is_good = writer->format->add(writer, &line);
+    }
+    summary->damaged += reader->damaged;
+    /* A process that ended by itself wrote in its last lines what was lost. */
+    if (is_good && writer && !has_end && summary->lost > lost_before) {
+        char text[256];
+        const int size = snprintf(text, sizeof(text),
+                                  "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"zeta\",\"name\":\"%" PRIu64
+                                  " records lost\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64
+                                  ",\"ts\":%" PRIu64 ".%03u,\"args\":{}}",
+                                  summary->lost - lost_before, pid, pid, last_ns / 1000,
+                                  (unsigned)(last_ns % 1000));
+
+        if (zeta_trace_line_read(text, (size_t)size, &line))
             is_good = writer->format->add(writer, &line);
     }
     zeta_trace_line_finish(&line);
-    summary->damaged += reader->damaged;
-    if (is_good && writer && !source.has_end && summary->lost > source.lost_before)
-        is_good = add_loss(&source, summary->lost - source.lost_before, writer);
     return is_good;
 }
 

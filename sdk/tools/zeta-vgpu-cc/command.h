@@ -1,6 +1,5 @@
 /*
- * The three layers of the program: the way from sources to a kernel file (compile.c), and who asks
- * for it: the command line of a person (command.c), or the plugin (serve.c).
+ * The way from sources to a kernel file (compile.c), and the command line of a person (command.c).
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_VGPU_CC_COMMAND_H
 #define ZETA_SDK_TOOLS_ZETA_VGPU_CC_COMMAND_H
@@ -63,13 +62,5 @@ int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_pa
 
 /** Frees what reading made, also after a failure. */
 void zeta_cc_command_finish(struct zeta_cc_command *command);
-
-/* ---- serve.c ---- */
-
-/**
- * Reads one request (vgpu_compile.h) from the standard input and answers it on the standard output.
- * Returns the exit status: 0 when the answer was written.
- */
-int zeta_cc_serve(const struct zeta_cc_paths *paths);
 
 #endif

@@ -1,105 +1,124 @@
 #include "front_end.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-/* What the runtime library has. */
-#define EXTENSIONS                                                                                 \
-    "-all,+cl_khr_fp64,+cl_khr_fp16,+cl_khr_byte_addressable_store,+cl_khr_int64_base_atomics,"    \
-    "+cl_khr_int64_extended_atomics,+cl_khr_global_int32_base_atomics,"                            \
-    "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                      \
-    "+cl_khr_local_int32_extended_atomics,+cl_khr_subgroups,+cl_intel_subgroups"
+/* ---- Programs that do a part of the work ---- */
+
 #define STANDARD_INPUT "/proc/self/fd/0"
 
-static void clang_arguments(struct zeta_cc_strings *arguments, const struct zeta_cc_input *input,
-                            const struct zeta_cc_paths *paths, unsigned level)
+/* A file without a name, open at its begin; -1 when there is none. */
+static int memory_file(const char *name, const void *bytes, size_t size)
 {
-    zeta_cc_strings_add(arguments, paths->clang);
-    if (input->language == ZETA_CC_OPENCL_C) {
-        zeta_cc_strings_split(arguments, "--target=spir64-unknown-unknown -x cl "
-                                         "-Xclang -fdeclare-opencl-builtins "
-                                         "-Xclang -finclude-default-header "
-                                         "-cl-kernel-arg-info -cl-ext=" EXTENSIONS);
-        /* What clang leaves to those who know the device, and what it assumes for all spir64. */
-        zeta_cc_strings_split(arguments, "-D__OPENCL_VERSION__=200 -U__IMAGE_SUPPORT__");
-        if (!input->options.standard)
-            zeta_cc_strings_add(arguments, "-cl-std=CL2.0");
-    } else {
-        zeta_cc_strings_split(arguments,
-                              "--target=riscv64-unknown-elf -x c -march=rv64imafd -mabi=lp64d "
-                              "-mcmodel=medany -mno-relax -fPIC -ffreestanding -fno-math-errno "
-                              "-fno-asynchronous-unwind-tables "
-                              "-Werror=implicit-function-declaration");
-        zeta_cc_strings_print(arguments, "-I%s/include", paths->data);
+    int file = memfd_create(name, MFD_CLOEXEC);
+
+    if (file < 0)
+        return -1;
+    if (!zeta_cc_write(file, bytes, size)) {
+        (void)close(file);
+        return -1;
     }
-    /* Passes run later, for RV64. */
-    zeta_cc_strings_split(arguments, "-emit-llvm -c -o - -Xclang -disable-llvm-passes "
-                                     "-fno-crash-diagnostics -Wno-unused-command-line-argument");
-    zeta_cc_strings_split(arguments, level > 0 ? "-O2" : "-O0 -Xclang -disable-O0-optnone");
-    if (input->options.has_debug)
-        zeta_cc_strings_split(arguments, "-g -gdwarf-4");
-    /* A multiplication and an addition stay two operations unless the program allows otherwise. */
-    if (!input->options.contracts)
-        zeta_cc_strings_add(arguments, "-ffp-contract=off");
-    for (size_t i = 0; i < input->options.front_end.count; i++)
-        zeta_cc_strings_add(arguments, input->options.front_end.list[i]);
-    if (input->is_file)
-        zeta_cc_strings_add(arguments, "--");
-    zeta_cc_strings_add(arguments, input->is_file ? input->name : "-");
+    (void)lseek(file, 0, SEEK_SET);
+    return file;
 }
 
-/* The module with the values of its constants, checked; to be freed. Null when it is bad. */
-static uint32_t *prepare_spirv(const struct zeta_cc_input *input, struct zeta_cc_buffer *log)
+/*
+ * Nothing that the caller set changes how modules are compiled. Signals are as after login: the
+ * caller may have blocked or ignored some.
+ */
+static int spawn(struct zeta_cc_child *child, const struct zeta_cc_strings *arguments)
 {
-    const struct zeta_cc_options *options = &input->options;
-    size_t count = input->size / sizeof(uint32_t);
-    uint32_t *words = zeta_cc_allocate(count, sizeof(*words));
+    static char locale[] = "LC_ALL=C", path[] = "PATH=/usr/bin:/bin";
+    char *const environment[] = {locale, path, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    int error;
 
-    memcpy(words, input->bytes, count * sizeof(*words));
-    if (input->size % sizeof(uint32_t) != 0) {
-        zeta_cc_buffer_line(log, "error: %s: %zu bytes are no SPIR-V module: it has whole words",
-                            input->name, input->size);
-    } else if (zeta_cc_spirv_check(words, count, log) &&
-               zeta_cc_spirv_specialize(words, count, options->constants, options->constant_count,
-                                        log)) {
-        return words;
-    } else {
-        zeta_cc_buffer_line(log, "note: that is about %s", input->name);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ENOMEM;
+    if (posix_spawnattr_init(&attributes) != 0) {
+        (void)posix_spawn_file_actions_destroy(&actions);
+        return ENOMEM;
     }
-    free(words);
-    return NULL;
+    (void)sigemptyset(&signals);
+    (void)posix_spawnattr_setsigmask(&attributes, &signals);
+    (void)sigfillset(&signals);
+    (void)posix_spawnattr_setsigdefault(&attributes, &signals);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    error = posix_spawn_file_actions_adddup2(&actions, child->input, STDIN_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, child->output, STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, child->messages, STDERR_FILENO);
+    if (error == 0)
+        error = posix_spawn(&child->process, arguments->list[0], &actions, &attributes,
+                            arguments->list, environment);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attributes);
+    return error;
 }
 
-enum vgpu_compile_status zeta_cc_front_end_start(struct zeta_cc_front_end *front_end,
-                                                 const struct zeta_cc_input *input,
-                                                 const struct zeta_cc_paths *paths, unsigned level,
-                                                 struct zeta_cc_buffer *log)
+void zeta_cc_child_start(struct zeta_cc_child *child, const struct zeta_cc_strings *arguments,
+                         const void *input, size_t size)
 {
-    struct zeta_cc_strings arguments = {0};
-    uint32_t *module = NULL;
-    const void *bytes = input->is_file ? NULL : input->bytes;
-    size_t size = input->is_file ? 0 : input->size;
+    struct rlimit limit;
 
-    *front_end = (struct zeta_cc_front_end){.input = input};
-    if (input->language == ZETA_CC_IR)
-        return VGPU_COMPILE_OK;
-    if (input->language == ZETA_CC_SPIRV) {
-        bytes = module = prepare_spirv(input, log);
-        size = input->size;
-        if (!module)
-            return VGPU_COMPILE_BUILD_FAILED;
-        zeta_cc_strings_add(&arguments, paths->translator);
-        zeta_cc_strings_split(&arguments, "-r --spirv-target-env=CL2.0 " STANDARD_INPUT " -o -");
-    } else {
-        clang_arguments(&arguments, input, paths, level);
+    *child = (struct zeta_cc_child){.input = memory_file("input", input, size),
+                                    .output = memory_file("output", NULL, 0),
+                                    .messages = memory_file("messages", NULL, 0)};
+    if (child->input < 0 || child->output < 0 || child->messages < 0)
+        child->error = errno ? errno : ENOMEM;
+    else
+        child->error = spawn(child, arguments);
+    if (child->error != 0) {
+        child->process = 0;
+        return;
     }
-    zeta_cc_child_start(&front_end->child, &arguments, bytes, size);
-    front_end->is_running = true;
-    zeta_cc_strings_finish(&arguments);
-    free(module);
-    return VGPU_COMPILE_OK;
+    /*
+     * A few wrong bits of a module make a translator ask for all the memory of the machine. It
+     * cannot have the limit before it starts, but takes longer than this to load its libraries.
+     */
+    if (prlimit(child->process, RLIMIT_AS, NULL, &limit) == 0 &&
+        limit.rlim_cur > ZETA_CC_CHILD_MEMORY_BYTES) {
+        limit.rlim_cur = ZETA_CC_CHILD_MEMORY_BYTES;
+        (void)prlimit(child->process, RLIMIT_AS, &limit, NULL);
+    }
+}
+
+enum zeta_cc_child_end zeta_cc_child_end(struct zeta_cc_child *child,
+                                         struct zeta_cc_buffer *out_output,
+                                         struct zeta_cc_buffer *out_messages)
+{
+    const int files[] = {child->input, child->output, child->messages};
+    enum zeta_cc_child_end end = ZETA_CC_CHILD_MISSING;
+
+    if (child->process > 0) {
+        while (waitpid(child->process, &child->status, 0) < 0 && errno == EINTR)
+            continue;
+        end = !WIFEXITED(child->status)         ? ZETA_CC_CHILD_CRASHED
+              : WEXITSTATUS(child->status) == 0 ? ZETA_CC_CHILD_FINE
+                                                : ZETA_CC_CHILD_FAILED;
+        /* The child wrote through the same position. */
+        (void)lseek(child->output, 0, SEEK_SET);
+        (void)lseek(child->messages, 0, SEEK_SET);
+        (void)zeta_cc_buffer_read(out_output, child->output);
+        (void)zeta_cc_buffer_read(out_messages, child->messages);
+    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i] >= 0)
+            (void)close(files[i]);
+    }
+    child->process = 0;
+    return end;
 }
 
 /* Appends text with @name for the name of the standard input. */
@@ -142,6 +161,96 @@ enum vgpu_compile_status zeta_cc_child_finish(struct zeta_cc_child *child,
         status = VGPU_COMPILE_TOOL_MISSING;
     zeta_cc_buffer_finish(&messages);
     return status;
+}
+
+/* ---- clang and llvm-spirv ---- */
+
+/* What the runtime library has. */
+#define EXTENSIONS                                                                                 \
+    "-all,+cl_khr_fp64,+cl_khr_fp16,+cl_khr_byte_addressable_store,+cl_khr_int64_base_atomics,"    \
+    "+cl_khr_int64_extended_atomics,+cl_khr_global_int32_base_atomics,"                            \
+    "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                      \
+    "+cl_khr_local_int32_extended_atomics,+cl_khr_subgroups,+cl_intel_subgroups"
+
+static void clang_arguments(struct zeta_cc_strings *arguments, const struct zeta_cc_input *input,
+                            const struct zeta_cc_paths *paths, unsigned level)
+{
+    zeta_cc_strings_add(arguments, paths->clang);
+    if (input->language == ZETA_CC_OPENCL_C) {
+        zeta_cc_strings_split(arguments, "--target=spir64-unknown-unknown -x cl "
+                                         "-Xclang -fdeclare-opencl-builtins "
+                                         "-Xclang -finclude-default-header "
+                                         "-cl-kernel-arg-info -cl-ext=" EXTENSIONS);
+        /* What clang leaves to those who know the device, and what it assumes for all spir64. */
+        zeta_cc_strings_split(arguments, "-D__OPENCL_VERSION__=200 -U__IMAGE_SUPPORT__");
+        if (!input->options.standard)
+            zeta_cc_strings_add(arguments, "-cl-std=CL2.0");
+    } else {
+        zeta_cc_strings_split(arguments,
+                              "--target=riscv64-unknown-elf -x c -march=rv64imafd -mabi=lp64d "
+                              "-mcmodel=medany -mno-relax -fPIC -ffreestanding -fno-math-errno "
+                              "-fno-asynchronous-unwind-tables "
+                              "-Werror=implicit-function-declaration");
+        zeta_cc_strings_print(arguments, "-I%s/include", paths->data);
+    }
+    /* Passes run later, for RV64. */
+    zeta_cc_strings_split(arguments, "-emit-llvm -c -o - -Xclang -disable-llvm-passes "
+                                     "-fno-crash-diagnostics -Wno-unused-command-line-argument");
+    zeta_cc_strings_split(arguments, level > 0 ? "-O2" : "-O0 -Xclang -disable-O0-optnone");
+    if (input->options.has_debug)
+        zeta_cc_strings_split(arguments, "-g -gdwarf-4");
+    /* A multiplication and an addition stay two operations unless the program allows otherwise. */
+    if (!input->options.contracts)
+        zeta_cc_strings_add(arguments, "-ffp-contract=off");
+    for (size_t i = 0; i < input->options.front_end.count; i++)
+        zeta_cc_strings_add(arguments, input->options.front_end.list[i]);
+    if (input->is_file)
+        zeta_cc_strings_add(arguments, "--");
+    zeta_cc_strings_add(arguments, input->is_file ? input->name : "-");
+}
+
+enum vgpu_compile_status zeta_cc_front_end_start(struct zeta_cc_front_end *front_end,
+                                                 const struct zeta_cc_input *input,
+                                                 const struct zeta_cc_paths *paths, unsigned level,
+                                                 struct zeta_cc_buffer *log)
+{
+    const struct zeta_cc_options *options = &input->options;
+    const size_t count = input->size / sizeof(uint32_t);
+    struct zeta_cc_strings arguments = {0};
+    uint32_t *words = NULL;
+
+    *front_end = (struct zeta_cc_front_end){.input = input};
+    if (input->language == ZETA_CC_IR)
+        return VGPU_COMPILE_OK;
+    if (input->language != ZETA_CC_SPIRV) {
+        clang_arguments(&arguments, input, paths, level);
+        zeta_cc_child_start(&front_end->child, &arguments, input->bytes,
+                            input->is_file ? 0 : input->size);
+    } else {
+        if (input->size % sizeof(uint32_t) != 0) {
+            zeta_cc_buffer_line(log,
+                                "error: %s: %zu bytes are no SPIR-V module: it has whole words",
+                                input->name, input->size);
+            return VGPU_COMPILE_BUILD_FAILED;
+        }
+        /* A copy, with the values of its constants. */
+        words = zeta_cc_allocate(count, sizeof(*words));
+        memcpy(words, input->bytes, input->size);
+        if (!zeta_cc_spirv_check(words, count, log) ||
+            !zeta_cc_spirv_specialize(words, count, options->constants, options->constant_count,
+                                      log)) {
+            zeta_cc_buffer_line(log, "note: that is about %s", input->name);
+            free(words);
+            return VGPU_COMPILE_BUILD_FAILED;
+        }
+        zeta_cc_strings_add(&arguments, paths->translator);
+        zeta_cc_strings_split(&arguments, "-r --spirv-target-env=CL2.0 " STANDARD_INPUT " -o -");
+        zeta_cc_child_start(&front_end->child, &arguments, words, input->size);
+    }
+    front_end->is_running = true;
+    zeta_cc_strings_finish(&arguments);
+    free(words);
+    return VGPU_COMPILE_OK;
 }
 
 enum vgpu_compile_status zeta_cc_front_end_finish(struct zeta_cc_front_end *front_end,

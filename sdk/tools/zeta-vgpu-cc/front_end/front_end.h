@@ -38,8 +38,8 @@ struct zeta_cc_paths {
 };
 
 /*
- * Programs that do a part of the work (child.c). What goes in and out are files in memory: nothing
- * has a name that others could guess, and nothing is left behind whatever happens.
+ * Programs that do a part of the work. What goes in and out are files in memory: nothing has a name
+ * that others could guess, and nothing is left behind whatever happens.
  */
 
 /** Address space of a child, in bytes. The largest module of the tests, 385 KiB, needs 256 MiB. */

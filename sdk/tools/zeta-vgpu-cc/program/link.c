@@ -24,39 +24,19 @@ struct part {
 
 /* What is read of a linked file. */
 struct linked {
-    struct part symbols;
+    const Elf64_Sym *symbols;
+    size_t symbol_count;
     struct part names; /* of the symbols */
     struct part stack_sizes;
     struct part info; /* the records of kernels */
 };
 
-struct symbol {
-    const char *name; /* terminated; empty when it has none */
-    uint64_t address;
-    bool is_defined;
-    bool is_function;
-};
-
-/* The section at @index; false behind the last one. */
-static bool read_section(const struct zeta_cc_buffer *elf, unsigned index, Elf64_Shdr *out_header,
-                         struct part *out_part)
+static struct part section(const struct zeta_cc_buffer *elf, const Elf64_Shdr *header)
 {
-    Elf64_Ehdr file;
-
-    if (elf->size < sizeof(file))
-        return false;
-    memcpy(&file, elf->bytes, sizeof(file));
-    if (file.e_shentsize != sizeof(*out_header) || index >= file.e_shnum ||
-        file.e_shoff > elf->size || (elf->size - file.e_shoff) / sizeof(*out_header) <= index)
-        return false;
-    memcpy(out_header, elf->bytes + file.e_shoff + index * sizeof(*out_header),
-           sizeof(*out_header));
-    *out_part = (struct part){0};
-    if (out_header->sh_type != SHT_NOBITS && out_header->sh_offset <= elf->size &&
-        out_header->sh_size <= elf->size - out_header->sh_offset)
-        *out_part = (struct part){elf->bytes + out_header->sh_offset, out_header->sh_size,
-                                  out_header->sh_addr};
-    return true;
+    if (header->sh_type == SHT_NOBITS || header->sh_offset > elf->size ||
+        header->sh_size > elf->size - header->sh_offset)
+        return (struct part){0};
+    return (struct part){elf->bytes + header->sh_offset, header->sh_size, header->sh_addr};
 }
 
 /* A terminated text in a table of names; empty when it is outside. */
@@ -69,45 +49,34 @@ static const char *name_at(const struct part *names, uint64_t offset)
 
 static struct linked read_linked(const struct zeta_cc_buffer *elf)
 {
+    const Elf64_Ehdr *file = (const void *)elf->bytes;
+    const Elf64_Shdr *headers;
     struct linked linked = {0};
-    struct part part, names = {0};
-    Elf64_Shdr header, other;
-    Elf64_Ehdr file;
+    struct part names;
 
-    if (elf->size >= sizeof(file)) {
-        memcpy(&file, elf->bytes, sizeof(file));
-        (void)read_section(elf, file.e_shstrndx, &other, &names);
-    }
-    for (unsigned i = 1; read_section(elf, i, &header, &part); i++) {
-        const char *name = name_at(&names, header.sh_name);
+    if (elf->size < sizeof(*file) || file->e_shentsize != sizeof(*headers) ||
+        file->e_shoff > elf->size || file->e_shoff % _Alignof(Elf64_Shdr) != 0 ||
+        (elf->size - file->e_shoff) / sizeof(*headers) < file->e_shnum ||
+        file->e_shstrndx >= file->e_shnum)
+        return linked;
+    headers = (const void *)(elf->bytes + file->e_shoff);
+    names = section(elf, &headers[file->e_shstrndx]);
+    for (unsigned i = 1; i < file->e_shnum; i++) {
+        const char *name = name_at(&names, headers[i].sh_name);
+        const struct part part = section(elf, &headers[i]);
 
-        if (header.sh_type == SHT_SYMTAB &&
-            read_section(elf, header.sh_link, &other, &linked.names))
-            linked.symbols = part;
-        else if (strcmp(name, ".stack_sizes") == 0)
+        if (headers[i].sh_type == SHT_SYMTAB && headers[i].sh_link < file->e_shnum &&
+            headers[i].sh_offset % _Alignof(Elf64_Sym) == 0) {
+            linked.symbols = (const void *)part.bytes;
+            linked.symbol_count = part.size / sizeof(*linked.symbols);
+            linked.names = section(elf, &headers[headers[i].sh_link]);
+        } else if (strcmp(name, ".stack_sizes") == 0) {
             linked.stack_sizes = part;
-        else if (strcmp(name, ".vgpu.info") == 0)
+        } else if (strcmp(name, ".vgpu.info") == 0) {
             linked.info = part;
+        }
     }
     return linked;
-}
-
-static size_t symbol_count(const struct linked *linked)
-{
-    return linked->symbols.size / sizeof(Elf64_Sym);
-}
-
-static struct symbol symbol_at(const struct linked *linked, size_t index)
-{
-    Elf64_Sym symbol;
-
-    memcpy(&symbol, linked->symbols.bytes + index * sizeof(symbol), sizeof(symbol));
-    return (struct symbol){
-        .name = name_at(&linked->names, symbol.st_name),
-        .address = symbol.st_value,
-        .is_defined = symbol.st_shndx != SHN_UNDEF,
-        .is_function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC,
-    };
 }
 
 /* ---- Private memory: frames from section .stack_sizes, calls from the program as emitted. ---- */
@@ -146,14 +115,14 @@ static struct frames read_frames(const struct linked *linked)
 {
     const unsigned char *at = (const unsigned char *)linked->stack_sizes.bytes;
     const unsigned char *end = at + linked->stack_sizes.size;
-    struct frames frames = {zeta_cc_allocate(symbol_count(linked), sizeof(*frames.list)), 0};
+    struct frames frames = {zeta_cc_allocate(linked->symbol_count, sizeof(*frames.list)), 0};
 
-    for (size_t i = 1; i < symbol_count(linked); i++) {
-        struct symbol symbol = symbol_at(linked, i);
+    for (size_t i = 1; i < linked->symbol_count; i++) {
+        const Elf64_Sym *symbol = &linked->symbols[i];
 
-        if (symbol.is_defined && symbol.is_function)
-            frames.list[frames.count++] =
-                (struct frame){symbol.name, symbol.address, UNKNOWN, NOT_VISITED};
+        if (symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
+            frames.list[frames.count++] = (struct frame){name_at(&linked->names, symbol->st_name),
+                                                         symbol->st_value, UNKNOWN, NOT_VISITED};
     }
     qsort(frames.list, frames.count, sizeof(*frames.list), compare_addresses);
     while (end - at > 8) {
@@ -176,26 +145,9 @@ static struct frames read_frames(const struct linked *linked)
     return frames;
 }
 
-static int64_t deepest(const struct frames *frames, LLVMValueRef function);
-
-/* The need of what an instruction calls; 0 when it calls nothing. */
-static int64_t callee_bytes(const struct frames *frames, LLVMValueRef instruction)
-{
-    LLVMValueRef callee;
-
-    if (!LLVMIsACallInst(instruction))
-        return 0;
-    callee = LLVMGetCalledValue(instruction);
-    if (LLVMIsAInlineAsm(callee))
-        return 0;
-    if (!LLVMIsAFunction(callee))
-        return UNKNOWN;
-    return LLVMGetIntrinsicID(callee) != 0 ? 0 : deepest(frames, callee);
-}
-
 /*
- * UNKNOWN for a function that calls through pointers, into other modules or recursively: then it is
- * met again while it is being visited.
+ * The need of a function with what it calls; UNKNOWN if it calls through pointers, into other
+ * modules or recursively: then it is met again while it is being visited.
  */
 static int64_t deepest(const struct frames *frames, LLVMValueRef function)
 {
@@ -212,8 +164,14 @@ static int64_t deepest(const struct frames *frames, LLVMValueRef function)
          block = LLVMGetNextBasicBlock(block)) {
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each;
              each = LLVMGetNextInstruction(each)) {
-            int64_t bytes = callee_bytes(frames, each);
+            LLVMValueRef callee = LLVMIsACallInst(each) ? LLVMGetCalledValue(each) : NULL;
+            const bool is_function = callee && LLVMIsAFunction(callee);
+            int64_t bytes;
 
+            if (!callee || LLVMIsAInlineAsm(callee) ||
+                (is_function && LLVMGetIntrinsicID(callee) != 0))
+                continue;
+            bytes = is_function ? deepest(frames, callee) : UNKNOWN;
             if (bytes == UNKNOWN)
                 return UNKNOWN;
             if (bytes > most)
@@ -230,12 +188,12 @@ static char *find_record(const struct linked *linked, const char *kernel)
     const size_t smallest = sizeof(struct vgpu_kernel_info) + sizeof(struct vgpu_kernel_extra);
     const size_t prefix = strlen(ZETA_CC_RECORD_PREFIX);
 
-    for (size_t i = 1; i < symbol_count(linked); i++) {
-        struct symbol symbol = symbol_at(linked, i);
-        uint64_t at = symbol.address - linked->info.address;
+    for (size_t i = 1; i < linked->symbol_count; i++) {
+        const char *name = name_at(&linked->names, linked->symbols[i].st_name);
+        uint64_t at = linked->symbols[i].st_value - linked->info.address;
 
-        if (strncmp(symbol.name, ZETA_CC_RECORD_PREFIX, prefix) == 0 &&
-            strcmp(symbol.name + prefix, kernel) == 0 && at <= linked->info.size &&
+        if (strncmp(name, ZETA_CC_RECORD_PREFIX, prefix) == 0 &&
+            strcmp(name + prefix, kernel) == 0 && at <= linked->info.size &&
             linked->info.size - at >= smallest)
             return linked->info.bytes + at;
     }
@@ -323,18 +281,17 @@ enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
         return status;
     linked = read_linked(out_elf);
     /* A linker lets everything undefined pass when there are imports. */
-    for (size_t i = 1; program->imports.count > 0 && i < symbol_count(&linked); i++) {
-        struct symbol symbol = symbol_at(&linked, i);
+    for (size_t i = 1; program->imports.count > 0 && i < linked.symbol_count; i++) {
+        const char *name = name_at(&linked.names, linked.symbols[i].st_name);
 
-        if (symbol.is_defined || symbol.name[0] == '\0' ||
-            zeta_cc_strings_have(&program->imports, symbol.name))
+        if (linked.symbols[i].st_shndx != SHN_UNDEF || name[0] == '\0' ||
+            zeta_cc_strings_have(&program->imports, name))
             continue;
-        zeta_cc_buffer_line(program->log, "error: the runtime library has no %s", symbol.name);
+        zeta_cc_buffer_line(program->log, "error: the runtime library has no %s", name);
         status = VGPU_COMPILE_BUILD_FAILED;
     }
-    if (status != VGPU_COMPILE_OK)
-        return status;
-    if (linked.symbols.bytes && linked.stack_sizes.bytes && linked.info.bytes)
+    if (status == VGPU_COMPILE_OK && linked.symbols && linked.stack_sizes.bytes &&
+        linked.info.bytes)
         write_needs(program, &linked);
-    return VGPU_COMPILE_OK;
+    return status;
 }

@@ -10,7 +10,6 @@
 struct visited {
     LLVMValueRef *list;
     size_t count;
-    size_t room;
 };
 
 static bool visit(struct visited *visited, LLVMValueRef value)
@@ -19,16 +18,7 @@ static bool visit(struct visited *visited, LLVMValueRef value)
         if (visited->list[i] == value)
             return false;
     }
-    if (visited->count == visited->room) {
-        size_t room = visited->room ? 2 * visited->room : 64;
-        LLVMValueRef *list = zeta_cc_allocate(room, sizeof(LLVMValueRef));
-
-        if (visited->count > 0)
-            memcpy(list, visited->list, visited->count * sizeof(LLVMValueRef));
-        free(visited->list);
-        visited->list = list;
-        visited->room = room;
-    }
+    visited->list = zeta_cc_reallocate(visited->list, visited->count + 1, sizeof(LLVMValueRef));
     visited->list[visited->count++] = value;
     return true;
 }

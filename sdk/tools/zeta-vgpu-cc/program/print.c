@@ -14,12 +14,22 @@ struct print {
     unsigned count;
 };
 
-/* Adds the bits of a scalar, in 8 bytes; false when it is none. */
-static bool add_slot(struct print *print, LLVMValueRef value)
+/* Adds the bits of a scalar, in 8 bytes, or those of the components of a vector; false for what is
+ * neither. */
+static bool add_slots(struct print *print, LLVMValueRef value)
 {
     LLVMTypeRef slot = LLVMInt64TypeInContext(print->context);
     LLVMTypeRef real = LLVMDoubleTypeInContext(print->context);
 
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind) {
+        for (unsigned i = 0; i < LLVMGetVectorSize(LLVMTypeOf(value)); i++) {
+            LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(print->context), i, 0);
+
+            if (!add_slots(print, LLVMBuildExtractElement(print->builder, value, index, "")))
+                return false;
+        }
+        return true;
+    }
     if (print->count == MAX_SLOTS)
         return false;
     switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
@@ -41,21 +51,6 @@ static bool add_slot(struct print *print, LLVMValueRef value)
         return false;
     }
     print->slots[print->count++] = value;
-    return true;
-}
-
-static bool add_argument(struct print *print, LLVMValueRef value)
-{
-    LLVMTypeRef type = LLVMTypeOf(value);
-
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
-        return add_slot(print, value);
-    for (unsigned i = 0; i < LLVMGetVectorSize(type); i++) {
-        LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(print->context), i, 0);
-
-        if (!add_slot(print, LLVMBuildExtractElement(print->builder, value, index, "")))
-            return false;
-    }
     return true;
 }
 
@@ -87,7 +82,7 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
 
     LLVMPositionBuilderBefore(print.builder, call);
     for (unsigned i = 1; i < count && is_fine; i++)
-        is_fine = add_argument(&print, LLVMGetOperand(call, i));
+        is_fine = add_slots(&print, LLVMGetOperand(call, i));
     if (is_fine) {
         static const char name[] = "__vgpu_printf";
         LLVMTypeRef parameters[2] = {slot, slot};
@@ -122,36 +117,32 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
     return is_fine;
 }
 
-/* A call of the function among its uses, or null. */
-static LLVMValueRef find_call(LLVMValueRef function)
-{
-    for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
-
-        if (LLVMIsACallInst(user) && LLVMGetCalledValue(user) == function)
-            return user;
-    }
-    return NULL;
-}
-
-static bool lower_calls(struct zeta_cc_program *program, const char *name)
-{
-    LLVMValueRef function = LLVMGetNamedFunction(program->module, name);
-    LLVMValueRef call;
-
-    if (!function || !LLVMIsDeclaration(function))
-        return true;
-    while ((call = find_call(function)) != NULL) {
-        if (!lower_call(program, call))
-            return false;
-    }
-    if (!LLVMGetFirstUse(function))
-        LLVMDeleteFunction(function);
-    return true;
-}
-
 bool zeta_cc_program_lower_print(struct zeta_cc_program *program)
 {
     /* The second one is that of vgpu.h. */
-    return lower_calls(program, "printf") && lower_calls(program, "vgpu_printf");
+    static const char *const names[] = {"printf", "vgpu_printf"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        LLVMValueRef function = LLVMGetNamedFunction(program->module, names[i]);
+        LLVMUseRef use;
+
+        if (!function || !LLVMIsDeclaration(function))
+            continue;
+        use = LLVMGetFirstUse(function);
+        while (use) {
+            LLVMValueRef user = LLVMGetUser(use);
+
+            if (!LLVMIsACallInst(user) || LLVMGetCalledValue(user) != function) {
+                use = LLVMGetNextUse(use);
+                continue;
+            }
+            if (!lower_call(program, user))
+                return false;
+            /* A call may use it as an argument too. */
+            use = LLVMGetFirstUse(function);
+        }
+        if (!LLVMGetFirstUse(function))
+            LLVMDeleteFunction(function);
+    }
+    return true;
 }

@@ -37,15 +37,15 @@ struct zeta_cc_program {
     bool has_errors; /**< LLVM reported an error, which is in the log */
 };
 
-/** Makes an empty program. False when LLVM has no RV64. */
+/* Functions that give bool write into the log why it is false. */
+
+/* ---- program.c ---- */
+
+/** Makes an empty program. */
 bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_cc_options *options,
                             struct zeta_cc_buffer *log);
 
-/**
- * Adds bitcode or LLVM assembly.
- *
- * @name  for messages
- */
+/** Adds bitcode or LLVM assembly; the name is for messages. */
 bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, const void *bytes,
                          size_t size);
 
@@ -73,10 +73,7 @@ void zeta_cc_program_finish(struct zeta_cc_program *program);
 /** The name of a function or variable; terminated. */
 const char *zeta_cc_value_name(LLVMValueRef value);
 
-/*
- * What a program needs and does not have: builtins that the virtual GPU lacks are errors with
- * words, everything else is an import from another module.
- */
+/* ---- symbols.c: builtins that the virtual GPU lacks are errors, all else is an import. ---- */
 
 /**
  * Refuses kernels that the virtual GPU cannot start: image, sampler, pipe and queue arguments, and
@@ -84,50 +81,40 @@ const char *zeta_cc_value_name(LLVMValueRef value);
  */
 bool zeta_cc_program_check_kernels(struct zeta_cc_program *program);
 
-/**
- * Collects the imports, once the runtime library is linked. False when a builtin is missing; the
- * log names it and a kernel that needs it.
- *
- * @runtime  path of the runtime library
- */
+/** Collects the imports, once the runtime library, whose path is given, is linked. */
 bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *runtime);
 
-/*
- * What the engine starts a kernel with: an entry stub that fetches the arguments from their block,
- * and a record in .vgpu.info (vgpu_abi.h).
- */
+/* ---- entry.c: what the engine starts a kernel with (vgpu_abi.h) ---- */
 
-/** Name of the entry stub of a kernel, before the kernel's own. */
+/** Names of the entry stub of a kernel and of its record, before the kernel's own. */
 #define ZETA_CC_ENTRY_PREFIX "__vgpu_entry."
-
-/** The same for its record. */
 #define ZETA_CC_RECORD_PREFIX "__vgpu_info."
 
-/** Adds stub and record of every kernel. False when one cannot be called; the log has the reason.
- */
+/** Adds for every kernel a stub that fetches the arguments from their block, and a record. */
 bool zeta_cc_program_add_entries(struct zeta_cc_program *program);
 
 /** The entry stub of a kernel; null when it has none. */
 LLVMValueRef zeta_cc_entry_stub(const struct zeta_cc_program *program, const char *kernel);
 
-/*
- * Calls of printf. A variable argument list of RV64 has no simple form for vectors, so each call
- * becomes stores into slots of 8 bytes and a call of the runtime library.
- */
+/** The operand at @index of the metadata with that name at a function, or null. */
+LLVMValueRef zeta_cc_metadata_operand(LLVMValueRef function, const char *name, unsigned index);
+
+/** The number there, such as intel_reqd_sub_group_size; 0 when there is none. */
+uint32_t zeta_cc_metadata_number(LLVMValueRef function, const char *name, unsigned index);
+
+/* ---- print.c ---- */
 
 /**
- * Replaces the calls of printf, unless the program defines its own. False when one has an argument
- * that no conversion prints; the log names it.
+ * Replaces the calls of printf, unless the program defines its own: a variable argument list of
+ * RV64 has no simple form for vectors, so each becomes stores into slots of 8 bytes and a call of
+ * the runtime library.
  *
  * Each scalar and each component of a vector has a slot: floating-point values of any width as
  * double, integers extended, pointers as they are. In OpenCL C printf gives 0, in C the length.
  */
 bool zeta_cc_program_lower_print(struct zeta_cc_program *program);
 
-/*
- * Places in the address space (place.c), once nothing will be optimised any more. What belongs to
- * one kernel lies together.
- */
+/* ---- place.c: places in the address space, once nothing will be optimised any more ---- */
 
 /**
  * Gives each kernel a section with its function, its entry stub, and the functions that only it
@@ -146,20 +133,11 @@ void zeta_cc_program_place_code(struct zeta_cc_program *program);
  */
 void zeta_cc_program_overlay_locals(struct zeta_cc_program *program);
 
-/* What front ends write about kernels into metadata (metadata.c). */
-
-/** The operand at @index of the node with that name at a function, or null. */
-LLVMValueRef zeta_cc_metadata_operand(LLVMValueRef function, const char *name, unsigned index);
-
-/** The number there, such as intel_reqd_sub_group_size; 0 when there is none. */
-uint32_t zeta_cc_metadata_number(LLVMValueRef function, const char *name, unsigned index);
-
-/** Appends the source attributes of a kernel, with blanks between them. */
-void zeta_cc_metadata_attributes(LLVMValueRef function, struct zeta_cc_buffer *out_text);
+/* ---- link.c ---- */
 
 /**
  * Links the object of a program with the rest of the runtime library, and writes how much private
- * and shared local memory its kernels need into their records (link.c).
+ * and shared local memory its kernels need into their records.
  */
 enum vgpu_compile_status zeta_cc_link(const struct zeta_cc_program *program,
                                       const struct zeta_cc_paths *paths,

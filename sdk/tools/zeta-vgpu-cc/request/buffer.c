@@ -23,6 +23,14 @@ void *zeta_cc_allocate(size_t count, size_t size)
     return memory;
 }
 
+void *zeta_cc_reallocate(void *memory, size_t count, size_t size)
+{
+    memory = reallocarray(memory, count, size);
+    if (!memory)
+        no_memory();
+    return memory;
+}
+
 void zeta_cc_buffer_add(struct zeta_cc_buffer *buffer, const void *bytes, size_t size)
 {
     size_t needed = buffer->size + size + 1;
@@ -33,9 +41,7 @@ void zeta_cc_buffer_add(struct zeta_cc_buffer *buffer, const void *bytes, size_t
         buffer->room = buffer->room ? buffer->room : 256;
         while (buffer->room < needed)
             buffer->room *= 2;
-        buffer->bytes = realloc(buffer->bytes, buffer->room);
-        if (!buffer->bytes)
-            no_memory();
+        buffer->bytes = zeta_cc_reallocate(buffer->bytes, buffer->room, 1);
     }
     memcpy(buffer->bytes + buffer->size, bytes, size);
     buffer->size += size;
@@ -112,13 +118,11 @@ void zeta_cc_buffer_finish(struct zeta_cc_buffer *buffer)
 
 static void take_string(struct zeta_cc_strings *strings, char *string)
 {
-    char **list = realloc(strings->list, (strings->count + 2) * sizeof(*list));
-
-    if (!list || !string)
+    if (!string)
         no_memory();
-    list[strings->count++] = string;
-    list[strings->count] = NULL;
-    strings->list = list;
+    strings->list = zeta_cc_reallocate(strings->list, strings->count + 2, sizeof(*strings->list));
+    strings->list[strings->count++] = string;
+    strings->list[strings->count] = NULL;
 }
 
 void zeta_cc_strings_add(struct zeta_cc_strings *strings, const char *string)

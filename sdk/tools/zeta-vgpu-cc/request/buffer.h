@@ -61,4 +61,7 @@ void zeta_cc_strings_finish(struct zeta_cc_strings *strings);
 /** Memory that is there: count x size bytes of zero. */
 void *zeta_cc_allocate(size_t count, size_t size);
 
+/** As reallocarray(). */
+void *zeta_cc_reallocate(void *memory, size_t count, size_t size);
+
 #endif

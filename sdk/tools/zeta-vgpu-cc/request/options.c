@@ -251,19 +251,9 @@ void zeta_cc_options_read(struct zeta_cc_options *options, const char *text, siz
 void zeta_cc_options_add_constant(struct zeta_cc_options *options,
                                   const struct zeta_cc_constant *constant)
 {
-    size_t count = options->constant_count;
-
-    /* Full at every power of two. */
-    if ((count & (count - 1)) == 0) {
-        struct zeta_cc_constant *grown = zeta_cc_allocate(count ? 2 * count : 1, sizeof(*grown));
-
-        if (count > 0)
-            memcpy(grown, options->constants, count * sizeof(*grown));
-        free(options->constants);
-        options->constants = grown;
-    }
-    options->constants[count] = *constant;
-    options->constant_count = count + 1;
+    options->constants = zeta_cc_reallocate(options->constants, options->constant_count + 1,
+                                            sizeof(*options->constants));
+    options->constants[options->constant_count++] = *constant;
 }
 
 unsigned zeta_cc_options_level(const struct zeta_cc_options *options)

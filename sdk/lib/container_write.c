@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,6 +17,26 @@
 #define LIMIT_MIN_BYTES (64u * 1024u)
 /** Room that a bounded file keeps for its end chunk and the next CUT chunk. */
 #define RESERVED_BYTES 128u
+
+struct zeta_container_writer {
+    int descriptor; /**< -1: memory of the caller */
+    enum zeta_container_kind kind;
+    char *path; /**< NULL for memory */
+
+    unsigned char *buffer; /**< of a file: what is not handed to the system yet */
+    bool owns_buffer;      /**< false: it is the caller's memory */
+    size_t capacity;
+    size_t used;
+
+    uint64_t size; /**< of the whole container */
+    uint64_t limit_bytes;
+    uint64_t chunks;
+    uint32_t headers_crc; /**< of the headers of all chunks, in their order */
+    struct zeta_chunk_cut cut;
+
+    bool failed;
+    struct zeta_container_problem problem;
+};
 
 const unsigned char zeta_container_magic[CONTAINER_MAGIC_BYTES] = {0x89, 'Z',  'E',  'T',
                                                                    'A',  '\r', '\n', 0x1a};
@@ -106,10 +127,11 @@ static enum zeta_container_result put_header(struct zeta_container_writer *write
     return put(writer, header, sizeof(header));
 }
 
-enum zeta_container_result zeta_container_put_chunk(struct zeta_container_writer *writer,
-                                                    const struct zeta_container_chunk *chunk,
-                                                    const struct zeta_container_part *parts,
-                                                    uint32_t part_count)
+/** Adds a chunk as it is, without a check of bounds. payload_bytes is the sum of the parts. */
+static enum zeta_container_result put_chunk(struct zeta_container_writer *writer,
+                                            const struct zeta_container_chunk *chunk,
+                                            const struct zeta_container_part *parts,
+                                            uint32_t part_count)
 {
     static const unsigned char zeros[CHUNK_ALIGNMENT] = {0};
     unsigned char header[ZETA_CHUNK_HEADER_BYTES];
@@ -138,6 +160,180 @@ enum zeta_container_result zeta_container_put_chunk(struct zeta_container_writer
     return result;
 }
 
+/** A file with a header that is not written out yet. The descriptor is the writer's, or closed. */
+static enum zeta_container_result new_writer(int descriptor, const char *path,
+                                             enum zeta_container_kind kind,
+                                             struct zeta_container_writer **out_writer)
+{
+    struct zeta_container_writer *writer = calloc(1, sizeof(*writer));
+
+    if (!writer) {
+        (void)close(descriptor);
+        return ZETA_CONTAINER_NO_MEMORY;
+    }
+    *writer = (struct zeta_container_writer){.descriptor = descriptor,
+                                             .kind = kind,
+                                             .capacity = BUFFER_BYTES,
+                                             .buffer = malloc(BUFFER_BYTES),
+                                             .owns_buffer = true,
+                                             .path = strdup(path)};
+    if (!writer->buffer || !writer->path) {
+        zeta_container_writer_destroy(writer);
+        return ZETA_CONTAINER_NO_MEMORY;
+    }
+    (void)put_header(writer);
+    *out_writer = writer;
+    return ZETA_CONTAINER_OK;
+}
+
+/* ---- Room in files of bounded size ---- */
+
+/** Bytes of a CUT chunk. */
+#define CUT_BYTES (ZETA_CHUNK_HEADER_BYTES + ZETA_CHUNK_NUMBERS_BYTES)
+
+/** What has to go for the others to have room. */
+struct plan {
+    uint64_t fixed_bytes;  /**< of chunks that stay in any case, with the header */
+    uint64_t going_bytes;  /**< of chunks that may go */
+    uint64_t target_bytes; /**< to which the latter shrink */
+    struct zeta_chunk_cut cut;
+};
+
+static uint64_t chunk_bytes(const struct zeta_container_chunk *chunk)
+{
+    return ZETA_CHUNK_HEADER_BYTES + ((chunk->payload_bytes + 7) & ~UINT64_C(7));
+}
+
+static enum zeta_container_result measure(struct zeta_container_reader *reader, uint64_t limit,
+                                          uint64_t needed, struct plan *plan)
+{
+    struct zeta_container_chunk chunk;
+    enum zeta_container_result result;
+    uint64_t room;
+
+    plan->fixed_bytes = ZETA_CONTAINER_HEADER_BYTES;
+    while ((result = zeta_container_next(reader, &chunk)) == ZETA_CONTAINER_OK) {
+        if (chunk.flags & ZETA_CHUNK_MAY_GO)
+            plan->going_bytes += chunk_bytes(&chunk);
+        else if (chunk.type != ZETA_CHUNK_CUT)
+            plan->fixed_bytes += chunk_bytes(&chunk);
+    }
+    room = limit > plan->fixed_bytes + needed ? limit - plan->fixed_bytes - needed : 0;
+    plan->target_bytes = room / 2;
+    /* A file that is being written ends without an end chunk. */
+    return result == ZETA_CONTAINER_AT_CUT ? ZETA_CONTAINER_OK : result;
+}
+
+/** Copies the chunks that stay and counts those that go. */
+static enum zeta_container_result copy_rest(struct zeta_container_reader *reader, struct plan *plan,
+                                            struct zeta_container_writer *target)
+{
+    const struct zeta_container_chunk cut = {.type = ZETA_CHUNK_CUT,
+                                             .payload_bytes = ZETA_CHUNK_NUMBERS_BYTES};
+    unsigned char numbers[ZETA_CHUNK_NUMBERS_BYTES];
+    const struct zeta_container_part part = {numbers, sizeof(numbers)};
+    struct zeta_container_chunk chunk;
+    enum zeta_container_result result;
+
+    zeta_container_rewind(reader);
+    while ((result = zeta_container_next(reader, &chunk)) == ZETA_CONTAINER_OK) {
+        struct zeta_container_part whole = {.bytes = (size_t)chunk.payload_bytes};
+
+        if (chunk.type == ZETA_CHUNK_CUT)
+            continue;
+        if ((chunk.flags & ZETA_CHUNK_MAY_GO) && plan->going_bytes > plan->target_bytes) {
+            plan->going_bytes -= chunk_bytes(&chunk);
+            plan->cut.chunks++;
+            plan->cut.bytes += chunk.payload_bytes;
+            continue;
+        }
+        result = zeta_container_payload(reader, &whole.data);
+        if (result == ZETA_CONTAINER_OK)
+            result = put_chunk(target, &chunk, &whole, 1);
+        if (result != ZETA_CONTAINER_OK)
+            return result;
+    }
+    if (result != ZETA_CONTAINER_AT_CUT)
+        return result;
+    zeta_chunk_cut_write(&plan->cut, numbers);
+    result = put_chunk(target, &cut, &part, 1);
+    return result == ZETA_CONTAINER_OK ? zeta_container_flush(target) : result;
+}
+
+static enum zeta_container_result rewrite(struct zeta_container_writer *writer, uint64_t needed,
+                                          struct zeta_container_reader *reader,
+                                          struct zeta_container_writer *target)
+{
+    struct plan plan = {.cut = writer->cut};
+    enum zeta_container_result result = measure(reader, writer->limit_bytes, needed, &plan);
+
+    /* What has no room even in an empty file does not cost the data that is there. */
+    if (result == ZETA_CONTAINER_OK && plan.fixed_bytes + CUT_BYTES + needed > writer->limit_bytes)
+        return ZETA_CONTAINER_FULL;
+    plan.cut.times++;
+    if (result == ZETA_CONTAINER_OK)
+        result = copy_rest(reader, &plan, target);
+    if (result != ZETA_CONTAINER_OK) {
+        return zeta_container_fail(
+            &writer->problem, result, "%.120s cannot be made smaller: %.160s", writer->path,
+            target->failed ? target->problem.text : zeta_container_reader_problem(reader));
+    }
+    if (rename(target->path, writer->path) != 0) {
+        return zeta_container_fail(&writer->problem, ZETA_CONTAINER_IO,
+                                   "%.120s cannot be replaced by %.120s: %s", writer->path,
+                                   target->path, strerror(errno));
+    }
+    /* The writer goes on with the new file; the target keeps nothing of its own but its memory. */
+    int descriptor = writer->descriptor;
+    writer->descriptor = target->descriptor;
+    target->descriptor = descriptor;
+    writer->size = target->size;
+    writer->chunks = target->chunks;
+    writer->headers_crc = target->headers_crc;
+    writer->cut = plan.cut;
+    return ZETA_CONTAINER_OK;
+}
+
+/*
+ * Writes a file anew without its oldest chunks that may go, and puts it in the place of the old
+ * one. Everything was flushed. needed: bytes that have to be free afterwards; FULL, and nothing is
+ * done, if not even a file without any of them has that room.
+ *
+ * The new file is written beside the old one and takes its name in one step, so that a kill at any
+ * moment leaves a file that can be read. Each byte is copied once at most for each time that half
+ * of the room was filled, so the cost grows with what is recorded, not with its square.
+ */
+static enum zeta_container_result make_room(struct zeta_container_writer *writer, uint64_t needed)
+{
+    struct zeta_container_writer *target = NULL;
+    struct zeta_container_reader *reader = NULL;
+    enum zeta_container_result result;
+    char *path;
+    int descriptor;
+
+    if (asprintf(&path, "%s.XXXXXX", writer->path) < 0)
+        return ZETA_CONTAINER_NO_MEMORY;
+    descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor < 0) {
+        result =
+            zeta_container_fail(&writer->problem, ZETA_CONTAINER_IO,
+                                "no file can be made beside %s: %s", writer->path, strerror(errno));
+        free(path);
+        return result;
+    }
+    result = new_writer(descriptor, path, writer->kind, &target);
+    if (result == ZETA_CONTAINER_OK)
+        result = zeta_container_open_file(writer->path, &writer->problem, &reader);
+    if (result == ZETA_CONTAINER_OK)
+        result = rewrite(writer, needed, reader, target);
+    if (result != ZETA_CONTAINER_OK)
+        (void)unlink(path);
+    zeta_container_reader_destroy(reader);
+    zeta_container_writer_destroy(target);
+    free(path);
+    return result;
+}
+
 /** Makes a bounded file smaller if the next chunk would take it over its bound. */
 static enum zeta_container_result find_room(struct zeta_container_writer *writer,
                                             const struct zeta_container_chunk *chunk)
@@ -150,7 +346,7 @@ static enum zeta_container_result find_room(struct zeta_container_writer *writer
         return ZETA_CONTAINER_OK;
     result = zeta_container_flush(writer);
     if (result == ZETA_CONTAINER_OK)
-        result = zeta_container_make_room(writer, needed + RESERVED_BYTES);
+        result = make_room(writer, needed + RESERVED_BYTES);
     if (result != ZETA_CONTAINER_FULL)
         return result;
     return zeta_container_fail(
@@ -177,8 +373,7 @@ enum zeta_container_result zeta_container_append(struct zeta_container_writer *w
     for (uint32_t i = 0; i < part_count; i++)
         chunk.payload_bytes += parts[i].bytes;
     result = find_room(writer, &chunk);
-    return result == ZETA_CONTAINER_OK ? zeta_container_put_chunk(writer, &chunk, parts, part_count)
-                                       : result;
+    return result == ZETA_CONTAINER_OK ? put_chunk(writer, &chunk, parts, part_count) : result;
 }
 
 enum zeta_container_result zeta_container_finish(struct zeta_container_writer *writer)
@@ -192,32 +387,6 @@ enum zeta_container_result zeta_container_finish(struct zeta_container_writer *w
     put_u32(payload + 16, writer->headers_crc);
     result = zeta_container_append(writer, ZETA_CHUNK_END, 0, &part, 1);
     return result == ZETA_CONTAINER_OK ? zeta_container_flush(writer) : result;
-}
-
-/** A file with a header that is not written out yet. */
-enum zeta_container_result zeta_container_writer_new(int descriptor, const char *path,
-                                                     enum zeta_container_kind kind,
-                                                     struct zeta_container_writer **out_writer)
-{
-    struct zeta_container_writer *writer = calloc(1, sizeof(*writer));
-
-    if (writer) {
-        writer->descriptor = descriptor;
-        writer->kind = kind;
-        writer->capacity = BUFFER_BYTES;
-        writer->buffer = malloc(BUFFER_BYTES);
-        writer->owns_buffer = true;
-        writer->path = strdup(path);
-    }
-    if (!writer || !writer->buffer || !writer->path) {
-        if (writer)
-            writer->descriptor = -1;
-        zeta_container_writer_destroy(writer);
-        return ZETA_CONTAINER_NO_MEMORY;
-    }
-    (void)put_header(writer);
-    *out_writer = writer;
-    return ZETA_CONTAINER_OK;
 }
 
 /** Why no file of that name was made. */
@@ -280,9 +449,8 @@ enum zeta_container_result zeta_container_create_file(const char *path,
     descriptor = create(path);
     if (descriptor < 0)
         return explain_name(path, errno, out_problem);
-    result = zeta_container_writer_new(descriptor, path, kind, &writer);
+    result = new_writer(descriptor, path, kind, &writer);
     if (result != ZETA_CONTAINER_OK) {
-        (void)close(descriptor);
         (void)unlink(path);
         return zeta_container_fail(out_problem, result, "%s: memory is exhausted", path);
     }

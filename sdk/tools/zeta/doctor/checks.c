@@ -37,21 +37,6 @@ static const uint32_t empty_kernel[] = {
     1u << 16 | 56,                         /* function end */
 };
 
-/* What setting vgpu.compiler names, whatever is in front of it; else what was installed. */
-static char *compiler_path(const struct zeta_doctor *doctor)
-{
-    for (uint32_t i = 0; i < doctor->setting_count; i++) {
-        const struct zeta_setting *setting = &doctor->settings[i];
-        const size_t length = strlen(setting->name);
-        const size_t wanted = strlen(COMPILER_SETTING);
-
-        if (length >= wanted && strcmp(setting->name + length - wanted, COMPILER_SETTING) == 0 &&
-            setting->value[0])
-            return zeta_format("%s", setting->value);
-    }
-    return zeta_format("%s/libexec/zeta/zeta-vgpu-cc", doctor->root);
-}
-
 /* Why the compiler did not do it; null: it did. */
 static char *explain_failure(const char *path, struct zeta_doctor_answer *answer)
 {
@@ -81,15 +66,25 @@ void zeta_doctor_try_compiler(struct zeta_doctor *doctor)
     struct zeta_doctor_compiler *compiler = &doctor->compiler;
     struct zeta_doctor_answer answer;
     char language[] = "-x", spirv[] = "spirv", output[] = "-o", standard[] = "-";
+    bool is_wanted = false;
     int fd;
 
-    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
-        if (strcmp(doctor->plugins.plugins[i].id, "vgpu") == 0 &&
-            doctor->plugins.plugins[i].state == ZETA_PLUGIN_STATE_ACTIVE)
-            compiler->path = compiler_path(doctor);
+    for (uint32_t i = 0; i < doctor->plugins.count; i++)
+        is_wanted |= strcmp(doctor->plugins.plugins[i].id, "vgpu") == 0 &&
+                     doctor->plugins.plugins[i].state == ZETA_PLUGIN_STATE_ACTIVE;
+    if (!is_wanted)
+        return;
+    for (uint32_t i = 0; i < doctor->setting_count && !compiler->path; i++) {
+        const struct zeta_setting *setting = &doctor->settings[i];
+        const size_t length = strlen(setting->name);
+        const size_t wanted = strlen(COMPILER_SETTING);
+
+        if (length >= wanted && strcmp(setting->name + length - wanted, COMPILER_SETTING) == 0 &&
+            setting->value[0])
+            compiler->path = zeta_format("%s", setting->value);
     }
     if (!compiler->path)
-        return;
+        compiler->path = zeta_format("%s/libexec/zeta/zeta-vgpu-cc", doctor->root);
     /* The input is a file without a name. */
     fd = memfd_create("zeta-doctor", MFD_CLOEXEC);
     if (fd < 0 ||
@@ -272,17 +267,6 @@ static const char *meaning_of(const char *variable)
     return NULL;
 }
 
-static bool matters(const char *variable)
-{
-    static const char *const beginnings[] = {"ZE_", "ZET_", "ZES_", "ZEL_", "ZETA_"};
-
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-        if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    }
-    return meaning_of(variable) != NULL;
-}
-
 /* What libzeta leaves alone in a process with more rights than its user: all but messages. */
 static bool is_guarded(const char *variable)
 {
@@ -300,16 +284,21 @@ static int compare(const void *left, const void *right)
 
 void zeta_doctor_list_variables(struct zeta_doctor *doctor)
 {
+    static const char *const beginnings[] = {"ZE_*", "ZET_*", "ZES_*", "ZEL_*", "ZETA_*"};
     size_t count = 0;
 
     while (environ[count])
         count++;
     doctor->variables = zeta_allocate(count, sizeof(*doctor->variables));
     for (size_t i = 0; i < count; i++) {
-        if (matters(environ[i]))
-            doctor->variables[doctor->variable_count++] =
-                (struct zeta_doctor_variable){environ[i], meaning_of(environ[i]),
-                                              doctor->is_privileged && is_guarded(environ[i])};
+        const char *meaning = meaning_of(environ[i]);
+        bool matters = meaning != NULL;
+
+        for (size_t k = 0; k < sizeof(beginnings) / sizeof(beginnings[0]); k++)
+            matters |= fits(beginnings[k], environ[i]);
+        if (matters)
+            doctor->variables[doctor->variable_count++] = (struct zeta_doctor_variable){
+                environ[i], meaning, doctor->is_privileged && is_guarded(environ[i])};
     }
     qsort(doctor->variables, doctor->variable_count, sizeof(*doctor->variables), compare);
 }

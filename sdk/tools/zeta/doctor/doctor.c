@@ -12,8 +12,6 @@
 #include "sdk/tools/zeta/command_line/options.h"
 #include "sdk/tools/zeta/output/message.h"
 
-#define DRIVERS_VARIABLE "ZE_ENABLE_ALT_DRIVERS"
-
 /* Loading everything takes milliseconds; a busy machine is given time. */
 #define DEFAULT_PATIENCE_NS UINT64_C(30000000000)
 
@@ -21,78 +19,57 @@
 static const char loader_list[] =
     "libze_intel_gpu.so.1,libze_intel_gpu_legacy1.so.1,libze_intel_vpu.so.1,libze_intel_npu.so.1";
 
-static bool find_own_library(struct zeta_doctor *doctor)
+static int examine(struct zeta_doctor *doctor, const char *program)
 {
+    const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
     Dl_info info = {0};
+    uint32_t count = 0;
 
+    doctor->is_privileged = getauxval(AT_SECURE) != 0;
     if (dladdr((const void *)(uintptr_t)&zetaGetVersion, &info) != 0 && info.dli_fname)
         doctor->own_library = realpath(info.dli_fname, NULL);
     if (!doctor->own_library)
-        return false;
+        return zeta_print_failure("cannot find the path of the loaded libzeta");
     doctor->root = zeta_format("%s", doctor->own_library);
     /* Without the name of the library and that of its folder, lib. */
-    for (int i = 0; i < 2; i++) {
-        char *slash = strrchr(doctor->root, '/');
+    for (int i = 0; i < 2 && strrchr(doctor->root, '/'); i++)
+        *strrchr(doctor->root, '/') = '\0';
+    if (program)
+        zeta_doctor_check_program(&doctor->program, program);
+    zeta_doctor_list_variables(doctor);
+    zeta_doctor_probe_library(doctor, doctor->own_library, &doctor->own);
+    zeta_doctor_probe_library(doctor, NULL, &doctor->loader);
 
-        if (slash)
-            *slash = '\0';
-    }
-    return true;
-}
-
-static void probe_drivers(struct zeta_doctor *doctor)
-{
-    const char *list = getenv(DRIVERS_VARIABLE);
-
-    doctor->has_chosen_drivers = list && *list;
+    doctor->has_chosen_drivers = drivers && *drivers;
     if (!doctor->has_chosen_drivers)
-        list = loader_list;
-    for (; *list; list += *list == ',') {
-        const int length = (int)strcspn(list, ",");
+        drivers = loader_list;
+    for (; *drivers; drivers += *drivers == ',') {
+        const int length = (int)strcspn(drivers, ",");
         struct zeta_doctor_driver *driver;
 
         if (length > 0) {
             doctor->drivers = zeta_reallocate(doctor->drivers, doctor->driver_count + 1,
                                               sizeof(*doctor->drivers));
             driver = &doctor->drivers[doctor->driver_count++];
-            driver->name = zeta_format("%.*s", length, list);
+            driver->name = zeta_format("%.*s", length, drivers);
             zeta_doctor_probe_library(doctor, driver->name, &driver->probe);
         }
-        list += length;
+        drivers += length;
     }
-}
 
-static void list_settings(struct zeta_doctor *doctor)
-{
-    uint32_t count = 0;
-
-    if (zetaSettingGet(&count, NULL) != ZE_RESULT_SUCCESS)
-        return;
-    doctor->settings = zeta_allocate(count, sizeof(*doctor->settings));
-    for (uint32_t i = 0; i < count; i++)
-        doctor->settings[i].struct_size = sizeof(doctor->settings[i]);
-    if (zetaSettingGet(&count, doctor->settings) == ZE_RESULT_SUCCESS)
-        doctor->setting_count = count;
-}
-
-static int examine(struct zeta_doctor *doctor, const char *program)
-{
-    doctor->is_privileged = getauxval(AT_SECURE) != 0;
-    if (!find_own_library(doctor))
-        return zeta_print_failure("cannot find the path of the loaded libzeta");
-    if (program)
-        zeta_doctor_check_program(&doctor->program, program);
-    zeta_doctor_list_variables(doctor);
-    zeta_doctor_probe_library(doctor, doctor->own_library, &doctor->own);
-    zeta_doctor_probe_library(doctor, NULL, &doctor->loader);
-    probe_drivers(doctor);
     /* Only after another process did the same and came back. */
     if (doctor->own.outcome == ZETA_DOCTOR_WORKED && doctor->own.init == ZE_RESULT_SUCCESS) {
         (void)unsetenv("ZETA_TRACE");
         if (zeta_device_list_init(&doctor->devices) != ZETA_EXIT_OK ||
             zeta_plugin_list_init(&doctor->plugins) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
-        list_settings(doctor);
+        if (zetaSettingGet(&count, NULL) != ZE_RESULT_SUCCESS)
+            count = 0;
+        doctor->settings = zeta_allocate(count, sizeof(*doctor->settings));
+        for (uint32_t i = 0; i < count; i++)
+            doctor->settings[i].struct_size = sizeof(doctor->settings[i]);
+        if (count > 0 && zetaSettingGet(&count, doctor->settings) == ZE_RESULT_SUCCESS)
+            doctor->setting_count = count;
         doctor->is_initialised = true;
     }
     zeta_doctor_try_sampling(doctor);

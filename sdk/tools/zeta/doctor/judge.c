@@ -36,104 +36,6 @@ find(struct zeta_doctor *doctor, enum kind kind, const char *repair, const char 
     va_end(arguments);
 }
 
-static void judge_program(struct zeta_doctor *doctor)
-{
-    const struct zeta_doctor_program *program = &doctor->program;
-
-    if (!program->name)
-        return;
-    if (!program->path)
-        find(doctor, PROBLEM, "give its path, or add its directory to PATH",
-             "cannot find program %s", program->name);
-    else if (program->link == ZETA_DOCTOR_LINK_FOREIGN)
-        find(doctor, PROBLEM, "build it for this machine",
-             "%s is no 64-bit program for this machine", program->path);
-    else if (program->is_privileged)
-        find(doctor, PROBLEM,
-             "put the settings into zeta.yaml, and the driver where the loader searches for it",
-             "%s runs with more rights than its user, so it ignores variables", program->path);
-}
-
-/* The library by itself, in a process of its own. */
-static void judge_own(struct zeta_doctor *doctor)
-{
-    const struct zeta_doctor_probe *own = &doctor->own;
-
-    /* What differs between this command and programs that were not given more rights. */
-    if (doctor->is_privileged)
-        find(doctor, NOTE, "put its settings into zeta.yaml of the system",
-             "this command has more rights than its user (file capabilities or setuid): it "
-             "loads only files of root, and ignores the user's settings and variables, except "
-             "ZETA_LOG");
-    if (own->outcome == ZETA_DOCTOR_UNTRIED)
-        find(doctor, PROBLEM, "install Zeta again: cmake --install BUILD", "%s", own->error);
-    else if (own->outcome != ZETA_DOCTOR_WORKED)
-        find(doctor, PROBLEM, "zeta plugin check MANIFEST, for those in: zeta plugin path",
-             "cannot use libzeta: %s", own->error);
-    else if (own->has_init && own->init != ZE_RESULT_SUCCESS)
-        find(doctor, PROBLEM, "ZETA_LOG=debug zeta devices",
-             "libzeta does not start: zeInit returns 0x%08x", own->init);
-    else if (strcmp(ZETA_TOOL_VERSION, zetaGetVersion()) != 0)
-        find(doctor, PROBLEM, "install both from one build, or correct LD_LIBRARY_PATH",
-             "this command has version %s, but %s has version %s", ZETA_TOOL_VERSION,
-             doctor->own_library, zetaGetVersion());
-}
-
-static void judge_plugins(struct zeta_doctor *doctor)
-{
-    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
-        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
-        const char *name = zeta_plugin_name(plugin);
-
-        /* The reason of a plugin that runs and fails has what to do. */
-        if (plugin->state == ZETA_PLUGIN_STATE_FAILED) {
-            find(doctor, PROBLEM, NULL, "plugin %s does not work: %s", name, plugin->reason);
-        } else if (zeta_plugin_is_in_trouble(plugin)) {
-            char *repair = zeta_format("zeta plugin check '%s'", plugin->manifest);
-
-            find(doctor, PROBLEM, repair, "plugin %s is %s: %s", name,
-                 zeta_plugin_state_name(plugin->state), plugin->reason);
-            free(repair);
-        }
-    }
-}
-
-static void judge_devices(struct zeta_doctor *doctor)
-{
-    bool any = false;
-
-    if (!doctor->is_initialised || doctor->devices.count > 0)
-        return;
-    if (doctor->plugins.count == 0) {
-        find(doctor, PROBLEM, "zeta plugin path", "Zeta found no plugin, so there is no device");
-        return;
-    }
-    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
-        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
-
-        if (plugin->state != ZETA_PLUGIN_STATE_DISABLED)
-            continue;
-        any = true;
-        find(doctor, PROBLEM,
-             "do what the reason proposes, or remove the setting that disables the plugin",
-             "Zeta found no device; plugin %s is disabled: %s", plugin->id, plugin->reason);
-    }
-    if (!any)
-        find(doctor, PROBLEM, "zeta plugin list", "Zeta found no device");
-}
-
-static void judge_sampling(struct zeta_doctor *doctor)
-{
-    for (uint32_t i = 0; i < doctor->devices.count; i++) {
-        const struct zeta_doctor_sampling *sampling = &doctor->samplings[i];
-
-        if (sampling->error)
-            find(doctor, sampling->is_busy ? NOTE : PROBLEM, NULL, "%s cannot be sampled%s: %s",
-                 doctor->devices.entries[i].properties.name, sampling->is_busy ? " now" : "",
-                 sampling->error);
-    }
-}
-
 static void judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_driver *driver)
 {
     const struct zeta_doctor_probe *probe = &driver->probe;
@@ -217,10 +119,92 @@ static void judge_loader(struct zeta_doctor *doctor)
              "programs that use the loader get a driver other than Zeta");
 }
 
-static void judge_rest(struct zeta_doctor *doctor)
+/* Devices and plugins of this process. */
+static void judge_devices(struct zeta_doctor *doctor)
 {
+    bool any_disabled = false;
+
+    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
+        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
+        const char *name = zeta_plugin_name(plugin);
+
+        /* The reason of a plugin that runs and fails has what to do. */
+        if (plugin->state == ZETA_PLUGIN_STATE_FAILED) {
+            find(doctor, PROBLEM, NULL, "plugin %s does not work: %s", name, plugin->reason);
+        } else if (zeta_plugin_is_in_trouble(plugin)) {
+            char *repair = zeta_format("zeta plugin check '%s'", plugin->manifest);
+
+            find(doctor, PROBLEM, repair, "plugin %s is %s: %s", name,
+                 zeta_plugin_state_name(plugin->state), plugin->reason);
+            free(repair);
+        }
+    }
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
+        const struct zeta_doctor_sampling *sampling = &doctor->samplings[i];
+
+        if (sampling->error)
+            find(doctor, sampling->is_busy ? NOTE : PROBLEM, NULL, "%s cannot be sampled%s: %s",
+                 doctor->devices.entries[i].properties.name, sampling->is_busy ? " now" : "",
+                 sampling->error);
+    }
+    if (doctor->devices.count > 0)
+        return;
+    if (doctor->plugins.count == 0) {
+        find(doctor, PROBLEM, "zeta plugin path", "Zeta found no plugin, so there is no device");
+        return;
+    }
+    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
+        const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
+
+        if (plugin->state != ZETA_PLUGIN_STATE_DISABLED)
+            continue;
+        any_disabled = true;
+        find(doctor, PROBLEM,
+             "do what the reason proposes, or remove the setting that disables the plugin",
+             "Zeta found no device; plugin %s is disabled: %s", plugin->id, plugin->reason);
+    }
+    if (!any_disabled)
+        find(doctor, PROBLEM, "zeta plugin list", "Zeta found no device");
+}
+
+void zeta_doctor_judge(struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_program *program = &doctor->program;
+    const struct zeta_doctor_probe *own = &doctor->own;
     const struct zeta_doctor_place *place = &doctor->place;
 
+    if (program->name && !program->path)
+        find(doctor, PROBLEM, "give its path, or add its directory to PATH",
+             "cannot find program %s", program->name);
+    else if (program->link == ZETA_DOCTOR_LINK_FOREIGN)
+        find(doctor, PROBLEM, "build it for this machine",
+             "%s is no 64-bit program for this machine", program->path);
+    else if (program->is_privileged)
+        find(doctor, PROBLEM,
+             "put the settings into zeta.yaml, and the driver where the loader searches for it",
+             "%s runs with more rights than its user, so it ignores variables", program->path);
+    /* What differs between this command and programs that were not given more rights. */
+    if (doctor->is_privileged)
+        find(doctor, NOTE, "put its settings into zeta.yaml of the system",
+             "this command has more rights than its user (file capabilities or setuid): it "
+             "loads only files of root, and ignores the user's settings and variables, except "
+             "ZETA_LOG");
+    /* The library by itself, in a process of its own. */
+    if (own->outcome == ZETA_DOCTOR_UNTRIED)
+        find(doctor, PROBLEM, "install Zeta again: cmake --install BUILD", "%s", own->error);
+    else if (own->outcome != ZETA_DOCTOR_WORKED)
+        find(doctor, PROBLEM, "zeta plugin check MANIFEST, for those in: zeta plugin path",
+             "cannot use libzeta: %s", own->error);
+    else if (own->has_init && own->init != ZE_RESULT_SUCCESS)
+        find(doctor, PROBLEM, "ZETA_LOG=debug zeta devices",
+             "libzeta does not start: zeInit returns 0x%08x", own->init);
+    else if (strcmp(ZETA_TOOL_VERSION, zetaGetVersion()) != 0)
+        find(doctor, PROBLEM, "install both from one build, or correct LD_LIBRARY_PATH",
+             "this command has version %s, but %s has version %s", ZETA_TOOL_VERSION,
+             doctor->own_library, zetaGetVersion());
+    if (doctor->is_initialised)
+        judge_devices(doctor);
+    judge_loader(doctor);
     if (doctor->compiler.error)
         find(doctor, PROBLEM,
              "install the package zeta-vgpu-cc; to build it: apt-get install llvm-15-dev clang-15 "
@@ -240,15 +224,4 @@ static void judge_rest(struct zeta_doctor *doctor)
             find(doctor, NOTE, "see 'zeta doctor -v' for the names of settings",
                  "%.*s is no variable of Zeta", (int)strcspn(variable->text, "="), variable->text);
     }
-}
-
-void zeta_doctor_judge(struct zeta_doctor *doctor)
-{
-    judge_program(doctor);
-    judge_own(doctor);
-    judge_plugins(doctor);
-    judge_devices(doctor);
-    judge_sampling(doctor);
-    judge_loader(doctor);
-    judge_rest(doctor);
 }

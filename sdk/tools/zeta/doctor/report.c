@@ -78,26 +78,18 @@ static void print_loading(const struct zeta_doctor *doctor)
     print_behind(&doctor->own);
 }
 
-/* Whether a device that a plugin samples cannot be sampled, which is a finding. */
-static bool has_sampling_trouble(const struct zeta_doctor *doctor,
-                                 const struct zeta_plugin_info *plugin)
-{
-    for (uint32_t i = 0; i < doctor->devices.count; i++) {
-        if (doctor->samplings[i].error &&
-            strcmp(doctor->devices.entries[i].info.stream, plugin->id) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Sentences of plugins stand here or among the findings, not in both. */
 static const char *sentence_of(const struct zeta_doctor *doctor,
                                const struct zeta_plugin_info *plugin)
 {
-    if (zeta_plugin_is_in_trouble(plugin) || has_sampling_trouble(doctor, plugin) ||
-        (plugin->state == ZETA_PLUGIN_STATE_DISABLED && doctor->devices.count == 0))
-        return "see below";
-    return plugin->reason;
+    bool is_finding = zeta_plugin_is_in_trouble(plugin) ||
+                      (plugin->state == ZETA_PLUGIN_STATE_DISABLED && doctor->devices.count == 0);
+
+    /* So is a device that the plugin samples and that cannot be sampled. */
+    for (uint32_t i = 0; i < doctor->devices.count; i++)
+        is_finding |= doctor->samplings[i].error &&
+                      strcmp(doctor->devices.entries[i].info.stream, plugin->id) == 0;
+    return is_finding ? "see below" : plugin->reason;
 }
 
 static void print_plugins(const struct zeta_doctor *doctor)

@@ -147,22 +147,6 @@ static int find_tile(const struct zeta_device_entry *root, const char *text,
     return status;
 }
 
-static int refuse_device(const struct zeta_device_list *list, const char *text)
-{
-    (void)zeta_print_failure("no device is called '%s'; -d takes a number, an id or a name:", text);
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct zeta_device_entry *entry = &list->entries[i];
-
-        (void)fprintf(stderr, "  %u  %s  %s (%s)", entry->index, entry->info.id,
-                      entry->properties.name, entry->info.device_class);
-        if (entry->tile_count > 1)
-            (void)fprintf(stderr, ", tiles %u.0 to %u.%u", entry->index, entry->index,
-                          entry->tile_count - 1);
-        (void)fputc('\n', stderr);
-    }
-    return ZETA_EXIT_FAILED;
-}
-
 int zeta_device_list_find(struct zeta_device_list *list, const char *text,
                           const struct zeta_device_entry **out_entry)
 {
@@ -184,10 +168,22 @@ int zeta_device_list_find(struct zeta_device_list *list, const char *text,
         if (find_tile(&list->entries[i], text, &list->tile, &found) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
     }
-    if (!found)
-        return refuse_device(list, text);
-    *out_entry = &list->tile;
-    return ZETA_EXIT_OK;
+    if (found) {
+        *out_entry = &list->tile;
+        return ZETA_EXIT_OK;
+    }
+    (void)zeta_print_failure("no device is called '%s'; -d takes a number, an id or a name:", text);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct zeta_device_entry *entry = &list->entries[i];
+
+        (void)fprintf(stderr, "  %u  %s  %s (%s)", entry->index, entry->info.id,
+                      entry->properties.name, entry->info.device_class);
+        if (entry->tile_count > 1)
+            (void)fprintf(stderr, ", tiles %u.0 to %u.%u", entry->index, entry->index,
+                          entry->tile_count - 1);
+        (void)fputc('\n', stderr);
+    }
+    return ZETA_EXIT_FAILED;
 }
 
 int zeta_device_list_find_compute(const char *text, bool *out_is_ours)

@@ -226,7 +226,6 @@ int zeta_group_choose(const struct zeta_group_list *list, const struct zeta_devi
 enum { VALUE_TEXT_BYTES = 64 };
 
 struct programmable_entry {
-    zet_metric_programmable_exp_handle_t programmable;
     zet_metric_programmable_exp_properties_t properties;
     /* properties.parameterCount of each; their values are valueInfoCount of each. */
     zet_metric_programmable_param_info_exp_t *parameters;
@@ -238,29 +237,6 @@ struct programmable_list {
     uint32_t count;
 };
 
-static ze_result_t load_programmable(struct programmable_entry *entry)
-{
-    uint32_t count;
-    ze_result_t result;
-
-    entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES;
-    result = zetMetricProgrammableGetPropertiesExp(entry->programmable, &entry->properties);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    count = entry->properties.parameterCount;
-    entry->parameters = zeta_allocate(count, sizeof(*entry->parameters));
-    entry->values = zeta_allocate(count, sizeof(*entry->values));
-    result = zetMetricProgrammableGetParamInfoExp(entry->programmable, &count, entry->parameters);
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        uint32_t values = entry->parameters[i].valueInfoCount;
-
-        entry->values[i] = zeta_allocate(values, sizeof(**entry->values));
-        result = zetMetricProgrammableGetParamValueInfoExp(entry->programmable, i, &values,
-                                                           entry->values[i]);
-    }
-    return result;
-}
-
 static int programmables_init(ze_device_handle_t device, struct programmable_list *out_list)
 {
     uint32_t count = 0;
@@ -271,9 +247,26 @@ static int programmables_init(ze_device_handle_t device, struct programmable_lis
     if (result == ZE_RESULT_SUCCESS && count > 0)
         result = zetMetricProgrammableGetExp(device, &count, handles);
     out_list->entries = zeta_allocate(count, sizeof(*out_list->entries));
-    for (; out_list->count < count && result == ZE_RESULT_SUCCESS; out_list->count++) {
-        out_list->entries[out_list->count].programmable = handles[out_list->count];
-        result = load_programmable(&out_list->entries[out_list->count]);
+    while (out_list->count < count && result == ZE_RESULT_SUCCESS) {
+        const zet_metric_programmable_exp_handle_t handle = handles[out_list->count];
+        struct programmable_entry *entry = &out_list->entries[out_list->count++];
+        uint32_t parameters;
+
+        entry->properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES;
+        result = zetMetricProgrammableGetPropertiesExp(handle, &entry->properties);
+        if (result != ZE_RESULT_SUCCESS)
+            break;
+        parameters = entry->properties.parameterCount;
+        entry->parameters = zeta_allocate(parameters, sizeof(*entry->parameters));
+        entry->values = zeta_allocate(parameters, sizeof(*entry->values));
+        result = zetMetricProgrammableGetParamInfoExp(handle, &parameters, entry->parameters);
+        for (uint32_t i = 0; i < parameters && result == ZE_RESULT_SUCCESS; i++) {
+            uint32_t values = entry->parameters[i].valueInfoCount;
+
+            entry->values[i] = zeta_allocate(values, sizeof(**entry->values));
+            result =
+                zetMetricProgrammableGetParamValueInfoExp(handle, i, &values, entry->values[i]);
+        }
     }
     free(handles);
     return result == ZE_RESULT_SUCCESS
@@ -346,26 +339,25 @@ static void format_value(const zet_metric_programmable_param_info_exp_t *paramet
     }
 }
 
-/* The API has one programmable for each way to collect it; they differ in nothing else. */
-static bool is_twin(const struct programmable_entry *a, const struct programmable_entry *b)
-{
-    return a->properties.domain == b->properties.domain &&
-           a->properties.sourceId == b->properties.sourceId &&
-           strcmp(a->properties.name, b->properties.name) == 0;
-}
-
-/** All ways to collect it; 0 if an earlier row of the table has them. */
+/**
+ * All ways to collect it: the API has one programmable for each, which differ in nothing else. 0 if
+ * an earlier row of the table has them.
+ */
 static zet_metric_group_sampling_type_flags_t row_sampling(const struct programmable_list *list,
                                                            uint32_t place)
 {
+    const zet_metric_programmable_exp_properties_t *wanted = &list->entries[place].properties;
     zet_metric_group_sampling_type_flags_t sampling = 0;
 
     for (uint32_t i = 0; i < list->count; i++) {
-        if (!is_twin(&list->entries[i], &list->entries[place]))
+        const zet_metric_programmable_exp_properties_t *other = &list->entries[i].properties;
+
+        if (other->domain != wanted->domain || other->sourceId != wanted->sourceId ||
+            strcmp(other->name, wanted->name) != 0)
             continue;
         if (i < place)
             return 0;
-        sampling |= list->entries[i].properties.samplingType;
+        sampling |= other->samplingType;
     }
     return sampling;
 }

@@ -238,23 +238,6 @@ static int check_manifest(const struct zeta_list_options *options)
     return status == ZETA_EXIT_OK && !is_in_order ? ZETA_EXIT_FAILED : status;
 }
 
-static int put_paths(const struct zeta_search_path *paths, uint32_t count, const char *file)
-{
-    struct json_object *document = zeta_json_new_document("zeta.plugin-path/1");
-    struct json_object *array = document ? zeta_json_put_array(document, "paths") : NULL;
-
-    for (uint32_t i = 0; i < count && array; i++) {
-        struct json_object *object = zeta_json_append_object(array);
-
-        zeta_json_put_text(object, "path", paths[i].path);
-        zeta_json_put_text(object, "origin", paths[i].origin);
-        zeta_json_put_bool(object, "exists", paths[i].exists);
-        zeta_json_put_bool(object, "used", paths[i].used);
-        zeta_json_put_text(object, "note", paths[i].note);
-    }
-    return zeta_output_put_json(file, document);
-}
-
 static int show_paths(const struct zeta_list_options *options)
 {
     struct zeta_search_path *paths;
@@ -270,11 +253,26 @@ static int show_paths(const struct zeta_list_options *options)
         paths[i].struct_size = sizeof(paths[i]);
     if (result == ZE_RESULT_SUCCESS)
         result = zetaSearchPathGet(&count, paths);
-    if (result != ZE_RESULT_SUCCESS)
-        status = zeta_print_refusal(result, "cannot list the search directories");
-    else if (options->json.is_given)
-        status = put_paths(paths, count, options->json.path);
-    for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK && !options->json.is_given; i++) {
+    if (result != ZE_RESULT_SUCCESS) {
+        free(paths);
+        return zeta_print_refusal(result, "cannot list the search directories");
+    }
+    if (options->json.is_given) {
+        struct json_object *document = zeta_json_new_document("zeta.plugin-path/1");
+        struct json_object *array = document ? zeta_json_put_array(document, "paths") : NULL;
+
+        for (uint32_t i = 0; i < count && array; i++) {
+            struct json_object *object = zeta_json_append_object(array);
+
+            zeta_json_put_text(object, "path", paths[i].path);
+            zeta_json_put_text(object, "origin", paths[i].origin);
+            zeta_json_put_bool(object, "exists", paths[i].exists);
+            zeta_json_put_bool(object, "used", paths[i].used);
+            zeta_json_put_text(object, "note", paths[i].note);
+        }
+        status = zeta_output_put_json(options->json.path, document);
+    }
+    for (uint32_t i = 0; i < count && !options->json.is_given; i++) {
         const char *used = paths[i].used ? "searched" : "skipped";
 
         (void)printf("%-9s %s\n          (%s%s%s)\n", paths[i].exists ? used : "absent",

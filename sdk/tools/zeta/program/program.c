@@ -447,15 +447,6 @@ static void print_variable(const char *variable)
     (void)puts("'");
 }
 
-/* Gives only an exit code: a program that could be started is what this process is then. */
-static int become(char **program, char **variables)
-{
-    if (fflush(stdout) != 0)
-        return zeta_print_failure("cannot write the standard output");
-    (void)execvpe(program[0], program, variables);
-    return zeta_child_explain(program[0], errno);
-}
-
 int zeta_command_run(int count, char **arguments)
 {
     const char *device = NULL;
@@ -486,7 +477,11 @@ int zeta_command_run(int count, char **arguments)
     if (status == ZETA_EXIT_OK)
         status = zeta_environment_build(&environment, is_ours);
     if (status == ZETA_EXIT_OK && !only_prints) {
-        status = become(&arguments[first], environment.variables);
+        /* A program that can be started is what this process is then. */
+        if (fflush(stdout) != 0)
+            status = zeta_print_failure("cannot write the standard output");
+        else if (execvpe(arguments[first], &arguments[first], environment.variables) != 0)
+            status = zeta_child_explain(arguments[first], errno);
     } else if (status == ZETA_EXIT_OK) {
         if (wants_metrics)
             print_variable(METRICS_VARIABLE "=1");

@@ -142,17 +142,6 @@ static void check_clock(struct selftest *test)
 #define ENCLOSED_NS UINT64_C(100000000)
 #define QUERY_PATIENCE_NS UINT64_C(20000000000)
 
-/* The result of the query, freed by the caller. */
-static ze_result_t read_query(zet_metric_query_handle_t query, uint8_t **out_raw, size_t *out_bytes)
-{
-    const ze_result_t result = zetMetricQueryGetData(query, out_bytes, NULL);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    *out_raw = zeta_allocate(*out_bytes, 1);
-    return zetMetricQueryGetData(query, out_bytes, *out_raw);
-}
-
 /* GpuTime of the first row; every tile has a row of its own. */
 static ze_result_t get_time(zet_metric_query_handle_t query, const struct zeta_device_entry *device,
                             const struct zeta_group_entry *group, double *out_ns)
@@ -163,8 +152,12 @@ static ze_result_t get_time(zet_metric_query_handle_t query, const struct zeta_d
     zet_typed_value_t *values = zeta_allocate(count, sizeof(*values));
     uint8_t *raw = NULL;
     size_t bytes = 0;
-    ze_result_t result = read_query(query, &raw, &bytes);
+    ze_result_t result = zetMetricQueryGetData(query, &bytes, NULL);
 
+    if (result == ZE_RESULT_SUCCESS) {
+        raw = zeta_allocate(bytes, 1);
+        result = zetMetricQueryGetData(query, &bytes, raw);
+    }
     if (result == ZE_RESULT_SUCCESS)
         result = zetMetricGroupCalculateMultipleMetricValuesExp(
             group->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, raw, &tiles,
@@ -386,38 +379,30 @@ static double whole_of(const struct zeta_sampled_group *group, const struct prop
     return fabs(periods_ns - time_ns) <= tolerance * time_ns ? (double)group->samples : 0;
 }
 
-/* The first counter that is not what it has to be; NULL if all are right. */
-static const struct proportion *find_wrong(const struct zeta_sampled_group *group,
-                                           uint32_t *out_checked)
-{
-    *out_checked = 0;
-    for (size_t i = 0; i < sizeof(proportions) / sizeof(proportions[0]); i++) {
-        const struct proportion *wanted = &proportions[i];
-        const struct zeta_account *account = find_account(group, wanted->metric);
-        const double whole = whole_of(group, wanted);
-
-        if (!account || whole <= 0)
-            continue;
-        (*out_checked)++;
-        if (fabs(value_of(account) / whole - wanted->factor) > tolerance * fmax(1, wanted->factor))
-            return wanted;
-    }
-    return NULL;
-}
-
 static void check_proportions(struct selftest *test, const struct zeta_sampled_group *group,
                               const char *name)
 {
     uint32_t checked = 0;
-    const struct proportion *wrong = find_wrong(group, &checked);
 
     if (group->samples == 0)
         return;
-    if (wrong)
-        print_check(test, CHECK_FAILED, name, "%s is %.6g%s%s and should be %.6g", wrong->metric,
-                    value_of(find_account(group, wrong->metric)) / whole_of(group, wrong),
-                    wrong->of ? " of " : "", wrong->of ? wrong->of : "", wrong->factor);
-    else if (checked > 0)
+    for (size_t i = 0; i < sizeof(proportions) / sizeof(proportions[0]); i++) {
+        const struct proportion *wanted = &proportions[i];
+        const struct zeta_account *account = find_account(group, wanted->metric);
+        const double whole = whole_of(group, wanted);
+        const double part = value_of(account) / whole;
+
+        if (!account || whole <= 0)
+            continue;
+        checked++;
+        if (fabs(part - wanted->factor) > tolerance * fmax(1, wanted->factor)) {
+            print_check(test, CHECK_FAILED, name, "%s is %.6g%s%s and should be %.6g",
+                        wanted->metric, part, wanted->of ? " of " : "",
+                        wanted->of ? wanted->of : "", wanted->factor);
+            return;
+        }
+    }
+    if (checked > 0)
         print_check(test, CHECK_OK, name, "%u counters have the expected proportions", checked);
     else
         print_check(test, CHECK_SKIPPED, name, "no known counter moved");

@@ -75,11 +75,6 @@ struct reading {
     struct zeta_trace_line line;
 };
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '[' || c == ']' || c == '\0';
-}
-
 /* Bytes behind a line that end it, 0 if it is not finished: a comma and a line feed, or at the end
  * of the whole trace only the line feed. */
 static size_t ending(const char *text, size_t size)
@@ -104,7 +99,8 @@ static size_t gather(struct reading *reading, char *text, size_t size, size_t *o
         struct zeta_trace_line *line = &reading->line;
         size_t rest;
 
-        if (is_blank(text[at])) {
+        /* Between the lines are blanks, brackets of the array and zeros. */
+        if (strchr(" \n\r\t[]", text[at])) {
             at++;
             continue;
         }

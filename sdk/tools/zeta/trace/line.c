@@ -205,14 +205,6 @@ int zeta_trace_reader_open(struct zeta_trace_reader *reader, const char *path)
     return error ? zeta_print_failure("cannot read %s: %s", path, strerror(error)) : ZETA_EXIT_OK;
 }
 
-/* Between the objects are blanks, commas and the brackets of the array; and zeros, where a process
- * ended before it had blanked its part. */
-static bool is_between(char c)
-{
-    return c == ' ' || c == '\n' || c == ',' || c == '[' || c == ']' || c == '}' || c == '\0' ||
-           c == '\r' || c == '\t';
-}
-
 bool zeta_trace_reader_next(struct zeta_trace_reader *reader, struct zeta_trace_line *line)
 {
     if (reader->is_mapped && reader->at - reader->dropped > 2 * KEPT_BYTES) {
@@ -223,7 +215,9 @@ bool zeta_trace_reader_next(struct zeta_trace_reader *reader, struct zeta_trace_
     while (reader->at < reader->size) {
         const char *at = reader->data + reader->at;
 
-        if (is_between(*at)) {
+        /* Between the objects are blanks, commas and the brackets of the array; and zeros, where a
+         * process ended before it had blanked its part. */
+        if (strchr(" \n\r\t,[]}", *at)) {
             reader->at++;
             continue;
         }

@@ -36,21 +36,18 @@ static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_t
     return true;
 }
 
-/* NOT_READY and warnings are answers, not errors. */
-static bool has_failed(const struct zeta_trace_line *line)
-{
-    static const char start[] = "ZE_RESULT_ERROR_";
-    const char *result = zeta_trace_line_argument(line, "result");
-
-    return result && strncmp(result, start, sizeof(start) - 1) == 0;
-}
-
 bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
 {
+    static const char error[] = "ZE_RESULT_ERROR_";
+
     if (line->phase == 'X') {
+        const char *result = zeta_trace_line_argument(line, "result");
+
         if (strcmp(line->category, "device") == 0)
             return count_line(&summary->work, line, false);
-        return count_line(&summary->calls, line, has_failed(line));
+        /* NOT_READY and warnings are answers, not errors. */
+        return count_line(&summary->calls, line,
+                          result && strncmp(result, error, strlen(error)) == 0);
     }
     if (line->phase == 'B') {
         if (summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX) {

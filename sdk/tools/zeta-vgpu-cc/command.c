@@ -89,22 +89,6 @@ static int language_of(const char *word, const char *name)
     return UNKNOWN_LANGUAGE;
 }
 
-static int add_file(struct zeta_cc_command *command, const char *name, int forced)
-{
-    int language = forced == BY_NAME ? language_of(NULL, name) : forced;
-
-    if (language < 0)
-        return wrong(
-            "%s: unknown language; give the file an end .cl, .c, .bc, .ll or .spv, or use -x",
-            name);
-    command->inputs[command->input_count++] = (struct zeta_cc_input){
-        .language = (enum zeta_cc_language)language,
-        .name = name,
-        .is_file = strcmp(name, "-") != 0,
-    };
-    return ZETA_CC_EXIT_OK;
-}
-
 /* Options whose value is the next word, or the rest of this one. Gives the value or null. */
 static const char *value_of(const char *word, const char *option, const char *next, int *out_words)
 {
@@ -122,61 +106,65 @@ static const char *value_of(const char *word, const char *option, const char *ne
     return next ? next : "";
 }
 
-static int take_option(struct zeta_cc_command *command, const char *word, const char *next,
-                       int *forced, int *out_words)
-{
-    const char *value;
-
-    if ((value = value_of(word, "-o", next, out_words)) != NULL) {
-        command->target = value;
-        return *value ? ZETA_CC_EXIT_OK : wrong("option -o needs the name of a file");
-    }
-    if ((value = value_of(word, "--data", next, out_words)) != NULL) {
-        command->data = value;
-        return *value ? ZETA_CC_EXIT_OK : wrong("option --data needs the name of a folder");
-    }
-    if ((value = value_of(word, "-x", next, out_words)) != NULL) {
-        *forced = language_of(value, NULL);
-        return *forced != UNKNOWN_LANGUAGE
-                   ? ZETA_CC_EXIT_OK
-                   : wrong("-x %s: languages are cl, c, ir, spirv and none", value);
-    }
-    *out_words = 1;
-    switch (zeta_cc_options_take(&command->options, word, next)) {
-    case ZETA_CC_WORD_TAKEN:
-        return ZETA_CC_EXIT_OK;
-    case ZETA_CC_WORD_TAKEN_NEXT:
-        *out_words = 2;
-        return ZETA_CC_EXIT_OK;
-    case ZETA_CC_WORD_INCOMPLETE:
-        return wrong("option %s needs a value", word);
-    case ZETA_CC_WORD_BAD:
-        if (strncmp(word, "-O", 2) == 0 || strchr(word, '='))
-            return wrong("option %s has a value that it cannot have", word);
-        return wrong("option %s: %s is no value for it", word, next ? next : "that");
-    default:
-        return wrong("unknown option %s", word);
-    }
-}
-
 static int take_word(struct zeta_cc_command *command, const char *word, const char *next,
                      int *forced, int *out_words)
 {
+    const char *value;
+
     *out_words = 1;
-    if (word[0] != '-' || word[1] == '\0')
-        return add_file(command, word, *forced);
-    if (strcmp(word, "-c") == 0)
+    if (word[0] != '-' || word[1] == '\0') {
+        const int language = *forced == BY_NAME ? language_of(NULL, word) : *forced;
+
+        if (language < 0)
+            return wrong(
+                "%s: unknown language; give the file an end .cl, .c, .bc, .ll or .spv, or use -x",
+                word);
+        command->inputs[command->input_count++] =
+            (struct zeta_cc_input){.language = (enum zeta_cc_language)language,
+                                   .name = word,
+                                   .is_file = strcmp(word, "-") != 0};
+        return ZETA_CC_EXIT_OK;
+    }
+    if (strcmp(word, "-c") == 0) {
         command->output = ZETA_CC_OBJECT;
-    else if (strcmp(word, "-S") == 0)
+    } else if (strcmp(word, "-S") == 0) {
         command->output = ZETA_CC_TEXT;
-    else if (strcmp(word, "-emit-llvm") == 0)
+    } else if (strcmp(word, "-emit-llvm") == 0) {
         command->output = command->output == ZETA_CC_TEXT ? ZETA_CC_TEXT : ZETA_CC_BITCODE;
-    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         command->wants_help = true;
-    else if (strcmp(word, "--version") == 0)
+    } else if (strcmp(word, "--version") == 0) {
         command->wants_version = true;
-    else
-        return take_option(command, word, next, forced, out_words);
+    } else if ((value = value_of(word, "-o", next, out_words)) != NULL) {
+        command->target = value;
+        if (!*value)
+            return wrong("option -o needs the name of a file");
+    } else if ((value = value_of(word, "--data", next, out_words)) != NULL) {
+        command->data = value;
+        if (!*value)
+            return wrong("option --data needs the name of a folder");
+    } else if ((value = value_of(word, "-x", next, out_words)) != NULL) {
+        *forced = language_of(value, NULL);
+        if (*forced == UNKNOWN_LANGUAGE)
+            return wrong("-x %s: languages are cl, c, ir, spirv and none", value);
+    } else {
+        *out_words = 1;
+        switch (zeta_cc_options_take(&command->options, word, next)) {
+        case ZETA_CC_WORD_TAKEN:
+            break;
+        case ZETA_CC_WORD_TAKEN_NEXT:
+            *out_words = 2;
+            break;
+        case ZETA_CC_WORD_INCOMPLETE:
+            return wrong("option %s needs a value", word);
+        case ZETA_CC_WORD_BAD:
+            if (strncmp(word, "-O", 2) == 0 || strchr(word, '='))
+                return wrong("option %s has a value that it cannot have", word);
+            return wrong("option %s: %s is no value for it", word, next ? next : "that");
+        default:
+            return wrong("unknown option %s", word);
+        }
+    }
     return ZETA_CC_EXIT_OK;
 }
 
@@ -209,21 +197,6 @@ static bool read_file(const char *name, struct zeta_cc_buffer *out_bytes)
     if (file >= 0)
         (void)close(file);
     return is_fine;
-}
-
-/* The result's name when none was given: that of the first input with another ending. */
-static char *default_target(const struct zeta_cc_command *command)
-{
-    static const char *const endings[] = {"elf", "o", "bc", "ll"};
-    const char *name = command->inputs[0].is_file ? command->inputs[0].name : "kernel";
-    const char *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
-    const char *dot = strrchr(base, '.');
-    struct zeta_cc_buffer target = {0};
-
-    zeta_cc_buffer_print(&target, "%.*s.%s", (int)(dot ? dot - base : (long)strlen(base)), base,
-                         endings[command->output]);
-    return target.bytes;
 }
 
 /* Under another name first: no reader sees a part of the file, and the old one is not lost. */
@@ -270,13 +243,24 @@ static bool is_input(const struct zeta_cc_command *command, const struct stat *a
 
 static bool write_result(const struct zeta_cc_command *command, const struct zeta_cc_buffer *bytes)
 {
-    char *target = command->target ? strdup(command->target) : default_target(command);
+    static const char *const endings[] = {"elf", "o", "bc", "ll"};
+    struct zeta_cc_buffer by_default = {0};
+    const char *target = command->target;
     struct stat about = {0};
     bool is_there;
     bool is_fine;
 
-    if (!target)
-        return false;
+    /* When no name was given, that of the first input with another ending. */
+    if (!target) {
+        const char *name = command->inputs[0].is_file ? command->inputs[0].name : "kernel";
+        const char *slash = strrchr(name, '/');
+        const char *base = slash ? slash + 1 : name;
+        const char *dot = strrchr(base, '.');
+
+        zeta_cc_buffer_print(&by_default, "%.*s.%s", (int)(dot ? dot - base : (long)strlen(base)),
+                             base, endings[command->output]);
+        target = by_default.bytes;
+    }
     is_there = stat(target, &about) == 0;
     /* A device such as /dev/null is written to, not replaced. */
     if (strcmp(target, "-") == 0) {
@@ -295,7 +279,7 @@ static bool write_result(const struct zeta_cc_command *command, const struct zet
     } else {
         is_fine = write_file(target, bytes);
     }
-    free(target);
+    zeta_cc_buffer_finish(&by_default);
     return is_fine;
 }
 

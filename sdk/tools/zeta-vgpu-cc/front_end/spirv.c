@@ -7,8 +7,11 @@
 /* Of version 1, what the translator reads. */
 enum { NEWEST_MINOR_VERSION = 4 };
 
-static bool check_header(const uint32_t *words, size_t count, struct zeta_cc_buffer *log)
+bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buffer *log)
 {
+    bool is_shader = false;
+    bool is_kernel = false;
+
     if (count < SPIRV_HEADER_WORDS) {
         zeta_cc_buffer_line(log, "error: %zu bytes are no SPIR-V module, its header has %d",
                             count * 4, SPIRV_HEADER_WORDS * 4);
@@ -26,16 +29,6 @@ static bool check_header(const uint32_t *words, size_t count, struct zeta_cc_buf
                             words[1] >> 16, words[1] >> 8 & 0xff, NEWEST_MINOR_VERSION);
         return false;
     }
-    return true;
-}
-
-bool zeta_cc_spirv_check(const uint32_t *words, size_t count, struct zeta_cc_buffer *log)
-{
-    bool is_shader = false;
-    bool is_kernel = false;
-
-    if (!check_header(words, count, log))
-        return false;
     for (size_t at = SPIRV_HEADER_WORDS; at < count; at += words[at] >> 16) {
         uint32_t opcode = words[at] & 0xffff;
         uint32_t length = words[at] >> 16;

@@ -120,43 +120,6 @@ static bool is_local(LLVMValueRef global)
            !LLVMIsDeclaration(global);
 }
 
-/* Behind all that kernels use that also use this one. Gives the end. */
-static uint64_t place_variable(const struct zeta_cc_program *program, struct variable *variable,
-                               uint64_t *ends)
-{
-    LLVMTypeRef type = LLVMGlobalGetValueType(variable->global);
-    uint64_t alignment = LLVMGetAlignment(variable->global);
-    uint64_t end = 0;
-
-    if (alignment == 0)
-        alignment = LLVMPreferredAlignmentOfGlobal(program->layout, variable->global);
-    for (size_t i = 0; i < program->kernels.count; i++) {
-        if (variable->used_by[i] && ends[i] > end)
-            end = ends[i];
-    }
-    variable->offset = (end + alignment - 1) / alignment * alignment;
-    end = variable->offset + LLVMABISizeOfType(program->layout, type);
-    for (size_t i = 0; i < program->kernels.count; i++) {
-        if (variable->used_by[i])
-            ends[i] = end;
-    }
-    return end;
-}
-
-static LLVMValueRef make_room(const struct zeta_cc_program *program, uint64_t bytes,
-                              unsigned alignment)
-{
-    LLVMTypeRef type = LLVMArrayType(LLVMInt8TypeInContext(program->context), (unsigned)bytes);
-    LLVMValueRef room =
-        LLVMAddGlobalInAddressSpace(program->module, type, ".vgpu.local", ZETA_CC_SPACE_LOCAL);
-
-    LLVMSetInitializer(room, LLVMConstNull(type));
-    LLVMSetLinkage(room, LLVMInternalLinkage);
-    LLVMSetSection(room, ".bss.slm");
-    LLVMSetAlignment(room, alignment);
-    return room;
-}
-
 static void move_variable(const struct zeta_cc_program *program, const struct variable *variable,
                           LLVMValueRef room)
 {
@@ -203,24 +166,40 @@ void zeta_cc_program_overlay_locals(struct zeta_cc_program *program)
     for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
          each = LLVMGetNextGlobal(each)) {
         struct variable *variable = &variables[count];
-        uint64_t end;
+        unsigned preferred, own;
+        uint64_t end = 0;
 
         if (!is_local(each))
             continue;
         count++;
+        preferred = LLVMPreferredAlignmentOfGlobal(program->layout, each);
+        own = LLVMGetAlignment(each);
+        alignment = preferred > alignment ? preferred : alignment;
+        alignment = own > alignment ? own : alignment;
+        own = own ? own : preferred;
         variable->global = each;
         variable->used_by = zeta_cc_allocate(kernels, sizeof(bool));
         mark_users(program, each, variable->used_by);
-        end = place_variable(program, variable, ends);
+        /* Behind all that kernels use that also use this one. */
+        for (size_t i = 0; i < kernels; i++) {
+            if (variable->used_by[i] && ends[i] > end)
+                end = ends[i];
+        }
+        variable->offset = (end + own - 1) / own * own;
+        end = variable->offset + LLVMABISizeOfType(program->layout, LLVMGlobalGetValueType(each));
+        for (size_t i = 0; i < kernels; i++)
+            ends[i] = variable->used_by[i] ? end : ends[i];
         bytes = end > bytes ? end : bytes;
-        if (LLVMPreferredAlignmentOfGlobal(program->layout, each) > alignment)
-            alignment = LLVMPreferredAlignmentOfGlobal(program->layout, each);
-        if (LLVMGetAlignment(each) > alignment)
-            alignment = LLVMGetAlignment(each);
     }
     if (bytes <= UINT32_MAX) {
-        LLVMValueRef room = make_room(program, bytes, alignment);
+        LLVMTypeRef type = LLVMArrayType(LLVMInt8TypeInContext(program->context), (unsigned)bytes);
+        LLVMValueRef room =
+            LLVMAddGlobalInAddressSpace(program->module, type, ".vgpu.local", ZETA_CC_SPACE_LOCAL);
 
+        LLVMSetInitializer(room, LLVMConstNull(type));
+        LLVMSetLinkage(room, LLVMInternalLinkage);
+        LLVMSetSection(room, ".bss.slm");
+        LLVMSetAlignment(room, alignment);
         for (size_t i = 0; i < count; i++)
             move_variable(program, &variables[i], room);
         program->local_bytes = zeta_cc_allocate(kernels, sizeof(*program->local_bytes));

@@ -243,23 +243,6 @@ static void drop_extension(LLVMValueRef value, unsigned count)
     }
 }
 
-static void retarget_calls(LLVMValueRef function)
-{
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
-         block = LLVMGetNextBasicBlock(block)) {
-        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each;
-             each = LLVMGetNextInstruction(each)) {
-            LLVMOpcode opcode = LLVMGetInstructionOpcode(each);
-
-            if (opcode != LLVMCall && opcode != LLVMInvoke)
-                continue;
-            if (LLVMGetInstructionCallConv(each) != LLVMFastCallConv)
-                LLVMSetInstructionCallConv(each, LLVMCCallConv);
-            drop_extension(each, LLVMGetNumArgOperands(each));
-        }
-    }
-}
-
 static void retarget_functions(struct zeta_cc_program *program)
 {
     for (LLVMValueRef each = LLVMGetFirstFunction(program->module); each;
@@ -276,7 +259,17 @@ static void retarget_functions(struct zeta_cc_program *program)
             LLVMSetFunctionCallConv(each, LLVMCCallConv);
         set_attributes(program->context, each);
         drop_extension(each, LLVMCountParams(each));
-        retarget_calls(each);
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(each); block;
+             block = LLVMGetNextBasicBlock(block)) {
+            for (LLVMValueRef call = LLVMGetFirstInstruction(block); call;
+                 call = LLVMGetNextInstruction(call)) {
+                if (!LLVMIsACallInst(call) && !LLVMIsAInvokeInst(call))
+                    continue;
+                if (LLVMGetInstructionCallConv(call) != LLVMFastCallConv)
+                    LLVMSetInstructionCallConv(call, LLVMCCallConv);
+                drop_extension(call, LLVMGetNumArgOperands(call));
+            }
+        }
         zeta_cc_set_local(each, !LLVMIsDeclaration(each));
     }
 }

@@ -68,19 +68,6 @@ static const char *base_name(const char *name, struct zeta_cc_buffer *scratch)
     return length > 0 ? scratch->bytes : name;
 }
 
-/* True when the runtime library has a function with this name and other parameters. */
-static bool is_in_runtime(LLVMModuleRef runtime, const char *base)
-{
-    struct zeta_cc_buffer scratch = {0};
-    bool found = false;
-
-    for (LLVMValueRef each = runtime ? LLVMGetFirstFunction(runtime) : NULL; each && !found;
-         each = LLVMGetNextFunction(each))
-        found = strcmp(base_name(zeta_cc_value_name(each), &scratch), base) == 0;
-    zeta_cc_buffer_finish(&scratch);
-    return found;
-}
-
 /* The function that uses a value, directly or through constants. */
 static LLVMValueRef user_function(LLVMValueRef value, unsigned depth)
 {
@@ -130,7 +117,7 @@ static void report_missing(struct zeta_cc_program *program, LLVMValueRef global,
 static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
                          LLVMModuleRef runtime)
 {
-    struct zeta_cc_buffer scratch = {0};
+    struct zeta_cc_buffer scratch = {0}, other = {0};
     const char *name = zeta_cc_value_name(global);
     const char *base = base_name(name, &scratch);
     bool is_builtin = false;
@@ -145,13 +132,16 @@ static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
                          (base != name || **prefix == '_' || strcmp(base, *prefix) == 0);
         lacks = families[i].lacks;
     }
-    if (!is_builtin && base != name)
-        is_builtin = is_in_runtime(runtime, base);
+    /* The runtime library has a function with this name and other parameters. */
+    for (LLVMValueRef each = runtime ? LLVMGetFirstFunction(runtime) : NULL;
+         each && !is_builtin && base != name; each = LLVMGetNextFunction(each))
+        is_builtin = strcmp(base_name(zeta_cc_value_name(each), &other), base) == 0;
     if (is_builtin)
         report_missing(program, global, base, lacks);
     else
         zeta_cc_strings_add(&program->imports, name);
     zeta_cc_buffer_finish(&scratch);
+    zeta_cc_buffer_finish(&other);
     return !is_builtin;
 }
 

@@ -49,20 +49,6 @@ static bool read_level(struct zeta_cc_options *options, const char *text)
     return true;
 }
 
-/* -D NAME or -DNAME, and the like. */
-static enum zeta_cc_word take_pair(struct zeta_cc_options *options, const char *word,
-                                   const char *next)
-{
-    if (word[2] != '\0') {
-        zeta_cc_strings_add(&options->front_end, word);
-        return ZETA_CC_WORD_TAKEN;
-    }
-    if (!next)
-        return ZETA_CC_WORD_INCOMPLETE;
-    zeta_cc_strings_print(&options->front_end, "%s%s", word, next);
-    return ZETA_CC_WORD_TAKEN_NEXT;
-}
-
 /* The value of TYPE:VALUE; false when it is none. */
 static bool read_value(const char *text, struct zeta_cc_constant *constant)
 {
@@ -125,30 +111,16 @@ static enum zeta_cc_word take_constant(struct zeta_cc_options *options, const ch
     return ZETA_CC_WORD_TAKEN;
 }
 
-static enum zeta_cc_word take_own_level(struct zeta_cc_options *options, const char *word,
-                                        const char *next)
-{
-    const char *value = word + strlen("-ze-opt-level");
-    bool is_next = *value == '\0';
-
-    if (is_next && !next)
-        return ZETA_CC_WORD_INCOMPLETE;
-    if (is_next)
-        value = next;
-    else if (*value++ != '=')
-        return ZETA_CC_WORD_UNKNOWN;
-    if (*value == 'O')
-        value++;
-    if (!read_level(options, value))
-        return ZETA_CC_WORD_BAD;
-    return is_next ? ZETA_CC_WORD_TAKEN_NEXT : ZETA_CC_WORD_TAKEN;
-}
-
 enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const char *word,
                                        const char *next)
 {
-    if (STARTS(word, "-D") || STARTS(word, "-I") || STARTS(word, "-U"))
-        return take_pair(options, word, next);
+    /* -D NAME or -DNAME, and the like. */
+    if (STARTS(word, "-D") || STARTS(word, "-I") || STARTS(word, "-U")) {
+        if (word[2] == '\0' && !next)
+            return ZETA_CC_WORD_INCOMPLETE;
+        zeta_cc_strings_print(&options->front_end, "%s%s", word, word[2] == '\0' ? next : "");
+        return word[2] == '\0' ? ZETA_CC_WORD_TAKEN_NEXT : ZETA_CC_WORD_TAKEN;
+    }
     if (STARTS(word, "-O"))
         return read_level(options, word[2] ? word + 2 : "2") ? ZETA_CC_WORD_TAKEN
                                                              : ZETA_CC_WORD_BAD;
@@ -160,8 +132,19 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
         options->is_off = true;
         return ZETA_CC_WORD_TAKEN;
     }
-    if (STARTS(word, "-ze-opt-level"))
-        return take_own_level(options, word, next);
+    if (STARTS(word, "-ze-opt-level")) {
+        const char *value = word + strlen("-ze-opt-level");
+        const bool is_next = *value == '\0';
+
+        if (is_next && !next)
+            return ZETA_CC_WORD_INCOMPLETE;
+        if (!is_next && *value != '=')
+            return ZETA_CC_WORD_UNKNOWN;
+        value = is_next ? next : value + 1;
+        if (!read_level(options, *value == 'O' ? value + 1 : value))
+            return ZETA_CC_WORD_BAD;
+        return is_next ? ZETA_CC_WORD_TAKEN_NEXT : ZETA_CC_WORD_TAKEN;
+    }
     /* The plugin keeps the flags; here they only take their value along, when there is one. */
     if (STARTS(word, "-zet-profile-flags"))
         return word[strlen("-zet-profile-flags")] != '\0' || !next || *next == '-'

@@ -11,13 +11,7 @@
 #include <zeta/c_locale.h>
 #include <zeta/yaml.h>
 
-enum {
-    MAX_PLATFORMS = 256,
-    MAX_IDS = 1024,
-    MAX_SETS = 64,
-    MAX_SYMBOLS = 64,
-    MAX_RECORD_BYTES = 640
-};
+enum { MAX_RECORD_BYTES = 640 };
 
 void zeta_intel_platforms_free(struct zeta_intel_platforms *platforms)
 {
@@ -55,20 +49,16 @@ struct reader {
     uint32_t problem_bytes;
 };
 
-/** How a key of a mapping is read: by its function, or as a number of 32 bits. */
+/** How a key of a mapping is read. */
 struct key {
     const char *name;
     bool is_required;
-    /** False after a problem was noted. */
-    bool (*read)(struct reader *reader, const struct zeta_yaml_node *node, void *target);
+    /** False after a problem was noted. most: below. */
+    bool (*read)(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                 uint32_t most);
     size_t offset; /**< of what the key fills, in the target of the mapping */
-    uint32_t most; /**< of a number */
+    uint32_t most; /**< the greatest number, the entries of a list, or the bytes of a text */
 };
-
-#define NUMBER(name, is_required, type, member, most)                                              \
-    {                                                                                              \
-        name, is_required, NULL, offsetof(type, member), most                                      \
-    }
 
 /* ---- values ------------------------------------------------------------------------------- */
 
@@ -139,14 +129,14 @@ static bool read_u64(struct reader *reader, const struct zeta_yaml_node *node, u
                 (unsigned long long)most);
 }
 
-static bool read_u32(struct reader *reader, const struct zeta_yaml_node *node, uint32_t most,
-                     uint32_t *out_number)
+static bool read_u32(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                     uint32_t most)
 {
     uint64_t number;
 
     if (!read_u64(reader, node, most, &number))
         return false;
-    *out_number = (uint32_t)number;
+    *(uint32_t *)target = (uint32_t)number;
     return true;
 }
 
@@ -166,11 +156,20 @@ static bool copy_text(struct reader *reader, const struct zeta_yaml_node *node, 
     return true;
 }
 
-static bool read_text(struct reader *reader, const struct zeta_yaml_node *node, char *out_text,
-                      size_t bytes)
+static bool read_text(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                      uint32_t bytes)
 {
     return expect(reader, node, ZETA_YAML_SCALAR) &&
-           copy_text(reader, node, node->text, out_text, bytes);
+           copy_text(reader, node, node->text, target, bytes);
+}
+
+static bool read_bool(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                      uint32_t most)
+{
+    (void)most;
+    return expect(reader, node, ZETA_YAML_SCALAR) &&
+           (zeta_yaml_bool(node, target) ||
+            fail(reader, node, "'%.40s' should be true or false", node->text));
 }
 
 /** Reads every member by its key: none that is unknown, no required one missing. */
@@ -182,15 +181,12 @@ static bool read_mapping(struct reader *reader, const struct zeta_yaml_node *nod
     for (const struct zeta_yaml_node *member = node->first_child; member; member = member->next) {
         const struct zeta_yaml_node at = {.line = member->key_line, .column = member->key_column};
         const struct key *key = keys;
-        char *part;
 
         while (key < keys + count && strcmp(key->name, member->key) != 0)
             key++;
         if (key == keys + count)
             return fail(reader, &at, "key '%.60s' is unknown here", member->key);
-        part = (char *)target + key->offset;
-        if (key->read ? !key->read(reader, member, part)
-                      : !read_u32(reader, member, key->most, (uint32_t *)(void *)part))
+        if (!key->read(reader, member, (char *)target + key->offset, key->most))
             return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -202,51 +198,55 @@ static bool read_mapping(struct reader *reader, const struct zeta_yaml_node *nod
 
 /* ---- report formats ----------------------------------------------------------------------- */
 
-static bool read_xe(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_xe(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                    uint32_t most)
 {
     struct zeta_intel_format *format = target;
 
     format->has_xe = true;
-    return read_u32(reader, node, UINT32_MAX, &format->xe);
+    return read_u32(reader, node, &format->xe, most);
 }
 
-static bool read_record(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_record(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                        uint32_t most)
 {
-    struct zeta_intel_format *format = target;
+    uint32_t *bytes = target;
 
-    if (!read_u32(reader, node, MAX_RECORD_BYTES, &format->record_bytes))
-        return false;
-    if (format->record_bytes < 64 || format->record_bytes % 64 != 0)
-        return fail(reader, node, "reports have a multiple of 64 bytes, not %u",
-                    format->record_bytes);
-    return true;
+    return read_u32(reader, node, bytes, most) &&
+           ((*bytes >= 64 && *bytes % 64 == 0) ||
+            fail(reader, node, "reports have a multiple of 64 bytes, not %u", *bytes));
 }
 
-static bool read_words(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_words(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                       uint32_t most)
 {
     uint32_t bits;
 
-    if (!read_u32(reader, node, 64, &bits))
+    if (!read_u32(reader, node, &bits, most))
         return false;
-    ((struct zeta_intel_format *)target)->is_wide = bits == 64;
+    *(bool *)target = bits == 64;
     return bits == 32 || bits == 64 ||
            fail(reader, node, "words of a header have 32 or 64 bits, not %u", bits);
 }
 
-static bool read_format(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_format(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                        uint32_t most)
 {
+#define FORMAT(member) offsetof(struct zeta_intel_format, member)
     static const struct key keys[] = {
-        NUMBER("i915", false, struct zeta_intel_format, i915, 255),
-        {"xe", false, read_xe, 0, 0},
-        {"record", true, read_record, 0, 0},
-        {"words", false, read_words, 0, 0},
-        NUMBER("clock_bits", false, struct zeta_intel_format, clock_bits, UINT32_MAX),
+        {"i915", false, read_u32, FORMAT(i915), 255},
+        {"xe", false, read_xe, 0, UINT32_MAX},
+        {"record", true, read_record, FORMAT(record_bytes), MAX_RECORD_BYTES},
+        {"words", false, read_words, FORMAT(is_wide), 64},
+        {"clock_bits", false, read_u32, FORMAT(clock_bits), UINT32_MAX},
     };
 
+    (void)most;
     return read_mapping(reader, node, keys, sizeof(keys) / sizeof(keys[0]), target);
 }
 
-static bool read_units(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_units(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                       uint32_t most)
 {
     enum { BYTES = sizeof(struct zeta_intel_format) };
     static const struct key keys[] = {
@@ -256,18 +256,18 @@ static bool read_units(struct reader *reader, const struct zeta_yaml_node *node,
         {"mert", false, read_format, (size_t)ZETA_INTEL_MERT * BYTES, 0},
     };
 
-    return read_mapping(reader, node, keys, sizeof(keys) / sizeof(keys[0]),
-                        ((struct zeta_intel_platform *)target)->formats);
+    (void)most;
+    return read_mapping(reader, node, keys, sizeof(keys) / sizeof(keys[0]), target);
 }
 
 /* ---- platforms ---------------------------------------------------------------------------- */
 
-static bool read_file_name(struct reader *reader, const struct zeta_yaml_node *node, char *out_name,
-                           size_t bytes)
+static bool read_file_name(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                           uint32_t bytes)
 {
-    const char *name = out_name;
+    const char *name = target;
 
-    if (!read_text(reader, node, out_name, bytes))
+    if (!read_text(reader, node, target, bytes))
         return false;
     if (strncmp(name, "intel/", 6) == 0)
         name += 6;
@@ -275,27 +275,13 @@ static bool read_file_name(struct reader *reader, const struct zeta_yaml_node *n
            fail(reader, node,
                 "'%.60s' should be the name of a file beside this one, or intel/NAME of one that "
                 "generations share",
-                out_name);
-}
-
-static bool read_name(struct reader *reader, const struct zeta_yaml_node *node, void *target)
-{
-    struct zeta_intel_platform *platform = target;
-
-    return read_text(reader, node, platform->name, sizeof(platform->name));
-}
-
-static bool read_id(struct reader *reader, const struct zeta_yaml_node *node, void *target)
-{
-    struct zeta_intel_platform *platform = target;
-
-    return read_file_name(reader, node, platform->id, sizeof(platform->id));
+                (const char *)target);
 }
 
 /* "12.55" is 1255, "9" is 900: two digits behind the point, of which zeros may be left out. */
-static bool read_graphics(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_graphics(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                          uint32_t most)
 {
-    struct zeta_intel_platform *platform = target;
     unsigned major_part, minor_part = 0;
     char minor_text[8] = "0", extra;
     int found;
@@ -304,42 +290,38 @@ static bool read_graphics(struct reader *reader, const struct zeta_yaml_node *no
         return false;
     found = sscanf(node->text, "%3u.%2[0-9]%c", &major_part, minor_text, &extra);
     if (found < 1 || found > 2 || (found == 1 && strchr(node->text, '.')) || node->text[0] < '0' ||
-        node->text[0] > '9' || major_part > 99 || strspn(node->text, "0123456789.") != node->length)
+        node->text[0] > '9' || major_part > most ||
+        strspn(node->text, "0123456789.") != node->length)
         return fail(reader, node, "'%.40s' should be a version such as 12.55", node->text);
     minor_part = (unsigned)strtoul(minor_text, NULL, 10);
     if (minor_text[1] == '\0')
         minor_part *= 10;
-    platform->graphics = major_part * 100 + minor_part;
+    *(uint32_t *)target = major_part * 100 + minor_part;
     return true;
 }
 
-static bool read_pci(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_pci(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                     uint32_t most)
 {
     struct zeta_intel_platform *platform = target;
 
-    platform->pci = make_list(reader, node, MAX_IDS, sizeof(*platform->pci));
+    platform->pci = make_list(reader, node, most, sizeof(*platform->pci));
     if (!platform->pci)
         return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
-        if (!read_u32(reader, item, 0xffff, &platform->pci[platform->pci_count]))
+        if (!read_u32(reader, item, &platform->pci[platform->pci_count], 0xffff))
             return false;
         platform->pci_count++;
     }
     return platform->pci_count > 0 || fail(reader, node, "a platform has at least one PCI id");
 }
 
-static bool read_integrated(struct reader *reader, const struct zeta_yaml_node *node, void *target)
-{
-    return expect(reader, node, ZETA_YAML_SCALAR) &&
-           (zeta_yaml_bool(node, &((struct zeta_intel_platform *)target)->integrated) ||
-            fail(reader, node, "'%.40s' should be true or false", node->text));
-}
-
-static bool read_drivers(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_drivers(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                         uint32_t most)
 {
     struct zeta_intel_platform *platform = target;
 
-    if (!expect_list(reader, node, 2))
+    if (!expect_list(reader, node, most))
         return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
         if (!expect(reader, item, ZETA_YAML_SCALAR))
@@ -355,11 +337,12 @@ static bool read_drivers(struct reader *reader, const struct zeta_yaml_node *nod
 }
 
 /* Names of files; as many as were read count, also when the list is wrong. */
-static bool read_sets(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_sets(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                      uint32_t most)
 {
     struct zeta_intel_platform *platform = target;
 
-    platform->sets = make_list(reader, node, MAX_SETS, sizeof(*platform->sets));
+    platform->sets = make_list(reader, node, most, sizeof(*platform->sets));
     if (!platform->sets)
         return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
@@ -375,14 +358,15 @@ static bool read_sets(struct reader *reader, const struct zeta_yaml_node *node, 
     return true;
 }
 
-static bool read_symbols(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_symbols(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                         uint32_t most)
 {
     struct zeta_intel_platform *platform = target;
 
     if (!expect(reader, node, ZETA_YAML_MAPPING))
         return false;
-    if (node->child_count > MAX_SYMBOLS)
-        return fail(reader, node, "there are more than %d symbols", MAX_SYMBOLS);
+    if (node->child_count > most)
+        return fail(reader, node, "there are more than %u symbols", most);
     platform->symbols = calloc(node->child_count + 1, sizeof(*platform->symbols));
     if (!platform->symbols)
         return fail_memory(reader);
@@ -400,33 +384,33 @@ static bool read_symbols(struct reader *reader, const struct zeta_yaml_node *nod
 static bool read_platform(struct reader *reader, const struct zeta_yaml_node *node,
                           struct zeta_intel_platform *platform)
 {
-#define PLATFORM_NUMBER(member, is_required, most)                                                 \
-    NUMBER(#member, is_required, struct zeta_intel_platform, member, most)
+#define PLATFORM(member) offsetof(struct zeta_intel_platform, member)
     static const struct key keys[] = {
-        {"name", true, read_name, 0, 0},
-        {"id", true, read_id, 0, 0},
-        {"graphics", true, read_graphics, 0, 0},
-        {"pci", true, read_pci, 0, 0},
-        {"integrated", false, read_integrated, 0, 0},
-        {"drivers", true, read_drivers, 0, 0},
-        PLATFORM_NUMBER(threads_per_eu, true, 64),
-        PLATFORM_NUMBER(simd_width, false, 64),
-        PLATFORM_NUMBER(subslice_bits, false, 32),
-        PLATFORM_NUMBER(subslices_per_slice, false, 32),
-        PLATFORM_NUMBER(l3_banks_per_node, false, 64),
-        {"sets", true, read_sets, 0, 0},
-        {"units", true, read_units, 0, 0},
-        {"symbols", false, read_symbols, 0, 0},
+        {"name", true, read_text, PLATFORM(name), sizeof(platform->name)},
+        {"id", true, read_file_name, PLATFORM(id), sizeof(platform->id)},
+        {"graphics", true, read_graphics, PLATFORM(graphics), 99},
+        {"pci", true, read_pci, 0, 1024},
+        {"integrated", false, read_bool, PLATFORM(integrated), 0},
+        {"drivers", true, read_drivers, 0, 2},
+        {"threads_per_eu", true, read_u32, PLATFORM(threads_per_eu), 64},
+        {"simd_width", false, read_u32, PLATFORM(simd_width), 64},
+        {"subslice_bits", false, read_u32, PLATFORM(subslice_bits), 32},
+        {"subslices_per_slice", false, read_u32, PLATFORM(subslices_per_slice), 32},
+        {"l3_banks_per_node", false, read_u32, PLATFORM(l3_banks_per_node), 64},
+        {"sets", true, read_sets, 0, 64},
+        {"units", true, read_units, PLATFORM(formats), 0},
+        {"symbols", false, read_symbols, 0, 64},
     };
 
     return read_mapping(reader, node, keys, sizeof(keys) / sizeof(keys[0]), platform);
 }
 
-static bool read_list(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_list(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                      uint32_t most)
 {
     struct zeta_intel_platforms *platforms = target;
 
-    platforms->items = make_list(reader, node, MAX_PLATFORMS, sizeof(*platforms->items));
+    platforms->items = make_list(reader, node, most, sizeof(*platforms->items));
     if (!platforms->items)
         return false;
     for (const struct zeta_yaml_node *item = node->first_child; item; item = item->next) {
@@ -448,12 +432,13 @@ static bool read_list(struct reader *reader, const struct zeta_yaml_node *node, 
     return true;
 }
 
-static bool read_version(struct reader *reader, const struct zeta_yaml_node *node, void *target)
+static bool read_version(struct reader *reader, const struct zeta_yaml_node *node, void *target,
+                         uint32_t most)
 {
     uint32_t version;
 
     (void)target;
-    if (!read_u32(reader, node, UINT32_MAX, &version))
+    if (!read_u32(reader, node, &version, most))
         return false;
     return version == 1 ||
            fail(reader, node, "this is format %u, and only format 1 is known here", version);
@@ -467,8 +452,8 @@ static bool read_document(const char *path, struct zeta_yaml_document *document,
                           struct zeta_intel_platforms *out_platforms, char *out_problem,
                           uint32_t problem_bytes)
 {
-    static const struct key keys[] = {{"format", true, read_version, 0, 0},
-                                      {"platforms", true, read_list, 0, 0}};
+    static const struct key keys[] = {{"format", true, read_version, 0, UINT32_MAX},
+                                      {"platforms", true, read_list, 0, 256}};
     struct reader reader = {path, out_problem, problem_bytes};
     const struct zeta_yaml_node *root = document ? zeta_yaml_root(document) : NULL;
     bool good = false;

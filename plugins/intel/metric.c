@@ -24,37 +24,33 @@
 
 /* ---- sets --------------------------------------------------------------------------------- */
 
-static void give_file(struct zeta_plugin *self, const struct zeta_intel_platform *platform,
-                      const char *name, const struct zeta_plugin_text_sink *sink)
-{
-    const char *above = strchr(name, '/') ? "/.." : ""; /* intel/NAME: what generations share */
-    char path[PATH_MAX + 160];
-    uint64_t bytes = 0;
-    char *text;
-
-    (void)snprintf(path, sizeof(path), "%s%s/%s", self->host.data_dir, above, name);
-    text = zeta_file_read(path, MAX_SET_BYTES, &bytes);
-    if (!text) {
-        zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN, "the set file %s of %s cannot be read: %s",
-                      path, platform->name, zeta_intel_errno(errno).text);
-        return;
-    }
-    sink->write(sink->context, (struct zeta_plugin_string){path, strlen(path)},
-                (struct zeta_plugin_string){text, bytes});
-    free(text);
-}
-
-/* A generation has several platforms, each with files of its own, which the manifest cannot tell.
+/* A generation has several platforms, each with files of its own, which the manifest cannot name.
  */
 static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
                          const struct zeta_plugin_text_sink *sink)
 {
     const struct zeta_intel_platform *platform = device->gpu->platform;
+    char path[PATH_MAX + 160];
 
     if (device->gpu->no_metrics[0] != '\0')
         return ZETA_PLUGIN_SUCCESS; /* the log says why */
-    for (uint32_t i = 0; i < platform->set_count; i++)
-        give_file(self, platform, platform->sets[i], sink);
+    for (uint32_t i = 0; i < platform->set_count; i++) {
+        const char *name = platform->sets[i];
+        uint64_t bytes = 0;
+        char *text;
+
+        /* intel/NAME: what generations share */
+        (void)snprintf(path, sizeof(path), "%s%s/%s", self->host.data_dir,
+                       strchr(name, '/') ? "/.." : "", name);
+        text = zeta_file_read(path, MAX_SET_BYTES, &bytes);
+        if (text)
+            sink->write(sink->context, zeta_string(path), (struct zeta_plugin_string){text, bytes});
+        else
+            zeta_host_log(&self->host, ZETA_PLUGIN_LOG_WARN,
+                          "the set file %s of %s cannot be read: %s", path, platform->name,
+                          zeta_intel_errno(errno).text);
+        free(text);
+    }
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -143,20 +143,16 @@ static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *devi
 
 /* ---- opening and closing -------------------------------------------------------------------- */
 
-/* A device and its tiles share their units. */
-static bool overlap(const struct zeta_plugin_device *a, const struct zeta_plugin_device *b)
-{
-    return a->index == b->index || a->recorded->parent == b->index ||
-           b->recorded->parent == a->index;
-}
-
-/* The playback that uses one of the units of this one now. */
+/* The playback that uses one of the units of this one now; a device and its tiles share them. */
 static const struct zeta_plugin_stream *user_locked(const struct zeta_plugin_stream *playback)
 {
-    const struct zeta_plugin_stream *other = playback->device->replay->playbacks;
+    const struct zeta_plugin_device *own = playback->device;
+    const struct zeta_plugin_stream *other = own->replay->playbacks;
 
     for (; other; other = other->next) {
-        if (other->is_stopped || !overlap(other->device, playback->device))
+        if (other->is_stopped ||
+            (other->device != own && other->device->recorded->parent != own->index &&
+             own->recorded->parent != other->device->index))
             continue;
         for (uint32_t i = 0; i < other->unit_count; i++) {
             for (uint32_t k = 0; k < playback->unit_count; k++) {

@@ -149,7 +149,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .name = {device->name, strlen(device->name)},
         .id = {device->id, strlen(device->id)},
         .type = ZETA_PLUGIN_DEVICE_GPU,
-        .flags = gpu->integrated ? ZETA_PLUGIN_DEVICE_INTEGRATED : 0,
+        .flags = gpu->platform->integrated ? ZETA_PLUGIN_DEVICE_INTEGRATED : 0,
         .parent = device->parent,
         .tile = device->tile,
         .vendor_id = ZETA_INTEL_VENDOR,

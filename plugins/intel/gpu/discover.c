@@ -137,23 +137,14 @@ static void advise(const struct zeta_intel_platform *platform, uint32_t device_i
         (void)snprintf(out_text, bytes, "Unbind %s from it, then: sudo modprobe %s", bound, wanted);
 }
 
-/* A number in hexadecimal from a file of a PCI device; UINT32_MAX: there is none. */
-static uint32_t read_hex(const char *address, const char *name)
+/* A number from a file of a PCI device; UINT32_MAX: there is none. */
+static uint32_t read_number(const char *address, const char *name)
 {
-    char path[128], text[32];
-    ssize_t got;
-    int fd;
+    char path[128];
+    uint64_t value;
 
     (void)snprintf(path, sizeof(path), DEVICES "/%.32s/%s", address, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return UINT32_MAX;
-    got = read(fd, text, sizeof(text) - 1);
-    (void)close(fd);
-    if (got <= 0)
-        return UINT32_MAX;
-    text[got] = '\0';
-    return (uint32_t)strtoul(text, NULL, 16);
+    return zeta_intel_file_read_u64(path, &value) ? (uint32_t)value : UINT32_MAX;
 }
 
 /* Whether the GPU at a PCI address was found by its node. */
@@ -180,9 +171,9 @@ static void find_unbound(const struct zeta_intel *intel, struct refusal *refusal
         ssize_t length;
 
         if (address[0] == '.' || is_known(intel, address) ||
-            read_hex(address, "vendor") != ZETA_INTEL_VENDOR)
+            read_number(address, "vendor") != ZETA_INTEL_VENDOR)
             continue;
-        device_id = read_hex(address, "device");
+        device_id = read_number(address, "device");
         platform = zeta_intel_platform_find(&intel->platforms, device_id);
         if (!platform)
             continue;
@@ -212,31 +203,13 @@ static void find_unbound(const struct zeta_intel *intel, struct refusal *refusal
 
 /* ---- one GPU ------------------------------------------------------------------------------ */
 
-static void describe(struct zeta_intel_gpu *gpu, const drmDevice *device)
-{
-    const drmPciBusInfo *bus = device->businfo.pci;
-
-    gpu->device_id = device->deviceinfo.pci->device_id;
-    gpu->revision = device->deviceinfo.pci->revision_id;
-    gpu->pci_domain = bus->domain;
-    gpu->pci_bus = bus->bus;
-    gpu->pci_device = bus->dev;
-    gpu->pci_function = bus->func;
-    gpu->integrated = gpu->platform->integrated;
-    (void)snprintf(gpu->id, sizeof(gpu->id), "%04x:%02x:%02x.%x", bus->domain, bus->bus, bus->dev,
-                   bus->func);
-    (void)snprintf(gpu->name, sizeof(gpu->name), "Intel %s", gpu->platform->name);
-    for (uint32_t i = 0; i < ZETA_INTEL_UNITS; i++)
-        atomic_init(&gpu->uses[i].fd, -1);
-    atomic_init(&gpu->is_lost, false);
-}
-
 /* Adds a GPU if it can be used; SUCCESS also when it is left out. */
 static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device, struct refusal *refusal)
 {
     struct zeta_intel_gpu *gpu = &intel->gpus[intel->gpu_count];
     const struct zeta_intel_platform *platform =
         zeta_intel_platform_find(&intel->platforms, device->deviceinfo.pci->device_id);
+    const drmPciBusInfo *bus = device->businfo.pci;
     char advice[256];
     drmVersion *version;
     uint32_t result;
@@ -244,8 +217,22 @@ static uint32_t add_gpu(struct zeta_intel *intel, const drmDevice *device, struc
     if (!platform)
         return ZETA_PLUGIN_SUCCESS;
     *gpu = (struct zeta_intel_gpu){
-        .intel = intel, .host = intel->host, .platform = platform, .fd = -1};
-    describe(gpu, device);
+        .intel = intel,
+        .host = intel->host,
+        .platform = platform,
+        .fd = -1,
+        .device_id = device->deviceinfo.pci->device_id,
+        .revision = device->deviceinfo.pci->revision_id,
+        .pci_domain = bus->domain,
+        .pci_bus = bus->bus,
+        .pci_device = bus->dev,
+        .pci_function = bus->func,
+    };
+    (void)snprintf(gpu->id, sizeof(gpu->id), "%04x:%02x:%02x.%x", bus->domain, bus->bus, bus->dev,
+                   bus->func);
+    (void)snprintf(gpu->name, sizeof(gpu->name), "Intel %s", platform->name);
+    for (uint32_t i = 0; i < ZETA_INTEL_UNITS; i++)
+        atomic_init(&gpu->uses[i].fd, -1);
     if (!open_node(gpu, device, refusal))
         return ZETA_PLUGIN_SUCCESS;
     version = drmGetVersion(gpu->fd);

@@ -191,22 +191,21 @@ static uint32_t judge_error(struct stream *stream, int error)
     return zeta_intel_fail(stream->base.gpu, what, error);
 }
 
-/* Fills the stage. The bytes that came, 0 for none now; *out_result is a failure. */
-static size_t fill_stage(struct stream *stream, uint32_t *out_result)
+/* Fills the stage, with nothing if there is nothing now. */
+static uint32_t fill_stage(struct stream *stream)
 {
     ssize_t bytes;
 
     do {
         bytes = read(stream->base.fd, stream->stage, sizeof(stream->stage));
     } while (bytes < 0 && errno == EINTR);
-    *out_result = bytes < 0 ? judge_error(stream, errno) : ZETA_PLUGIN_SUCCESS;
-    if (bytes <= 0)
-        return 0;
-    stream->was_too_small = false;
-    stream->was_restarted = false;
+    if (bytes < 0)
+        return judge_error(stream, errno);
+    if (bytes > 0)
+        stream->was_too_small = stream->was_restarted = false;
     stream->records.at = stream->stage;
     stream->records.bytes = (size_t)bytes;
-    return (size_t)bytes;
+    return ZETA_PLUGIN_SUCCESS;
 }
 
 uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *kernel_stream, void *buffer,
@@ -218,7 +217,9 @@ uint32_t zeta_intel_i915_stream_read(struct zeta_intel_kernel_stream *kernel_str
 
     while (result == ZETA_PLUGIN_SUCCESS &&
            capacity_bytes - out_read->bytes >= stream->base.record_bytes) {
-        if (stream->records.bytes == 0 && fill_stage(stream, &result) == 0)
+        if (stream->records.bytes == 0)
+            result = fill_stage(stream);
+        if (stream->records.bytes == 0)
             break;
         if (!zeta_intel_i915_records_take(&stream->records, buffer, capacity_bytes, out_read)) {
             zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_ERROR,

@@ -81,7 +81,7 @@ bool zeta_intel_file_read_u64(const char *path, uint64_t *out_value)
     if (read_text(path, text, sizeof(text)) <= 0 || !isdigit((unsigned char)text[0]))
         return false;
     errno = 0;
-    value = strtoull(text, &end, 10);
+    value = strtoull(text, &end, 0);
     if (errno != 0 || (*end != '\0' && *end != '\n'))
         return false;
     *out_value = value;
@@ -253,15 +253,15 @@ static uint32_t fail_busy(const struct zeta_intel_gpu *gpu, const struct zeta_in
     if (processes)
         (void)closedir(processes);
     if (used == 0)
-        return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
-                              "%s: another client has the unit %s, of which there is one for all "
-                              "processes (EBUSY); its process cannot be seen from here. Find it "
-                              "with: sudo sh -c 'ls -l /proc/*/fd | grep %s'",
-                              gpu->id, unit->name, stream_name(gpu, unit));
+        (void)snprintf(list, sizeof(list),
+                       "its process cannot be seen from here. Find it with: sudo sh -c "
+                       "'ls -l /proc/*/fd | grep %s'",
+                       stream_name(gpu, unit));
     return zeta_host_fail(gpu->host, ZETA_PLUGIN_NOT_AVAILABLE,
                           "%s: another client has the unit %s, of which there is one for all "
-                          "processes (EBUSY); streams of that kind are open in process %s",
-                          gpu->id, unit->name, list);
+                          "processes (EBUSY); %s%s",
+                          gpu->id, unit->name,
+                          used > 0 ? "streams of that kind are open in process " : "", list);
 }
 
 uint32_t zeta_intel_holder_find(const struct zeta_intel_gpu *gpu,

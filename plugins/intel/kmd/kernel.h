@@ -23,7 +23,7 @@ struct zeta_intel_errno_text {
 /** An errno by name and in words: "EBUSY (Device or resource busy)". */
 struct zeta_intel_errno_text zeta_intel_errno(int error);
 
-/** Reads a decimal number from the first line of a file. False: no file, or no number. */
+/** Reads a number from the first line of a file. False: no file, or no number. */
 bool zeta_intel_file_read_u64(const char *path, uint64_t *out_value);
 
 /** The file of a sysctl: "dev.xe.observation_paranoid". False: the kernel does not have it. */

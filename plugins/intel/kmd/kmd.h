@@ -103,7 +103,6 @@ struct zeta_intel_gpu {
     char card[64]; /**< directory of the card in sysfs: "/sys/class/drm/card0" */
     uint32_t device_id, revision;
     uint32_t pci_domain, pci_bus, pci_device, pci_function;
-    bool integrated;
     uint32_t tile_count; /**< at least 1 */
     struct zeta_intel_tile tiles[ZETA_INTEL_TILES];
     uint32_t unit_count;

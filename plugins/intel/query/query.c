@@ -255,18 +255,32 @@ void zeta_intel_query_wait(struct zeta_plugin_query_pool *pool, uint32_t index,
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-/* A begin that is pending when the end is settled got no report since: nothing was counted. */
-static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t tile,
-                         const struct part *part, bool is_begun, uint8_t *target)
+static uint32_t collect_tile_locked(struct zeta_plugin_query_pool *pool, const struct query *query,
+                                    uint32_t tile, uint8_t *target)
 {
-    const struct zeta_intel_sampler *sampler = pool->samplers[tile];
-    const struct zeta_intel_mark *end = &part->end;
-    const struct zeta_intel_mark *begin = is_begun ? &part->begin : end;
-    /* A begin whose report came after the end was settled is of the time when it was left. */
-    const uint64_t marked_ticks =
-        part->begin.ticks <= end->ticks ? part->begin.ticks : part->begin.left_ticks;
-    const uint64_t begin_ticks = marked_ticks < end->ticks ? marked_ticks : end->ticks;
+    struct part *part = &query->parts[tile];
+    struct zeta_intel_sampler *sampler = pool->samplers[tile];
+    const struct zeta_intel_mark *end = &part->end, *begin = &part->begin;
     const uint64_t hz = sampler->unit->timestamp_hz;
+    enum zeta_intel_mark_state begin_state;
+    const enum zeta_intel_mark_state end_state =
+        zeta_intel_sampler_collect(sampler, &part->begin, end, &begin_state);
+    uint64_t begin_ticks;
+
+    if (end_state == ZETA_INTEL_MARK_LOST || begin_state == ZETA_INTEL_MARK_LOST)
+        return zeta_host_fail(pool->intel->host, ZETA_PLUGIN_DEVICE_LOST,
+                              "%s: the kernel ended the stream from which queries of %s count, so "
+                              "this one has no result; the device was removed or reset",
+                              pool->device, pool->set);
+    if (end_state != ZETA_INTEL_MARK_SETTLED)
+        return ZETA_PLUGIN_NOT_READY;
+    /* A begin whose report came after the end was settled is of the time when it was left. */
+    begin_ticks = begin->ticks <= end->ticks ? begin->ticks : begin->left_ticks;
+    if (begin_ticks > end->ticks)
+        begin_ticks = end->ticks;
+    /* One that is pending when the end is settled got no report since: nothing was counted. */
+    if (begin_state != ZETA_INTEL_MARK_SETTLED)
+        begin = end;
     const struct zeta_query_record head = {
         .size_bytes = pool->record_bytes,
         .tile = tile,
@@ -276,7 +290,6 @@ static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t til
         .end_ticks = zeta_intel_scale(end->ticks, pool->timer_hz, hz),
         .time_ns = zeta_intel_scale(end->ticks - begin_ticks, 1000000000u, hz),
     };
-
     memcpy(target, &head, sizeof(head));
     for (uint32_t i = 0; i < pool->field_count; i++) {
         const uint64_t value = zeta_intel_field_difference(&sampler->totals.fields[i],
@@ -284,25 +297,6 @@ static void write_record(const struct zeta_plugin_query_pool *pool, uint32_t til
 
         memcpy(target + sizeof(head) + (size_t)i * 8, &value, sizeof(value));
     }
-}
-
-static uint32_t collect_tile_locked(struct zeta_plugin_query_pool *pool, const struct query *query,
-                                    uint32_t tile, uint8_t *target)
-{
-    struct part *part = &query->parts[tile];
-    struct zeta_intel_sampler *sampler = pool->samplers[tile];
-    enum zeta_intel_mark_state begin;
-    const enum zeta_intel_mark_state end =
-        zeta_intel_sampler_collect(sampler, &part->begin, &part->end, &begin);
-
-    if (end == ZETA_INTEL_MARK_LOST || begin == ZETA_INTEL_MARK_LOST)
-        return zeta_host_fail(pool->intel->host, ZETA_PLUGIN_DEVICE_LOST,
-                              "%s: the kernel ended the stream from which queries of %s count, so "
-                              "this one has no result; the device was removed or reset",
-                              pool->device, pool->set);
-    if (end != ZETA_INTEL_MARK_SETTLED)
-        return ZETA_PLUGIN_NOT_READY;
-    write_record(pool, tile, part, begin == ZETA_INTEL_MARK_SETTLED, target);
     return ZETA_PLUGIN_SUCCESS;
 }
 

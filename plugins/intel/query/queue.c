@@ -27,7 +27,7 @@ static uint32_t read_ticks(const struct zeta_plugin_queue *queue, uint64_t *out_
     return result;
 }
 
-/* A device whose clock cannot be read is lost; who asks for its state is told. */
+/* A device whose clock cannot be read is lost, which its status reports. */
 static uint64_t ticks(void *context)
 {
     uint64_t now = 0;
@@ -36,31 +36,24 @@ static uint64_t ticks(void *context)
     return now;
 }
 
-/*
- * An end is over when its report is there, so that results can be read when its event is signalled;
- * where time stands still they come later.
- */
-static uint32_t end_query(struct zeta_plugin_queue *queue,
-                          const struct zeta_plugin_query_point *point)
-{
-    const uint32_t result = zeta_intel_query_end(point->pool, point->index);
-
-    if (result == ZETA_PLUGIN_SUCCESS)
-        zeta_intel_query_wait(point->pool, point->index, &queue->is_interrupted);
-    return result;
-}
-
 static uint32_t execute(void *context, const struct zeta_plugin_command *command)
 {
+    const struct zeta_plugin_query_point *point = &command->u.query;
     struct zeta_plugin_queue *queue = context;
+    uint32_t result;
 
     switch (command->type) {
     case ZETA_PLUGIN_COMMAND_TIMESTAMP:
         return read_ticks(queue, command->u.timestamp);
     case ZETA_PLUGIN_COMMAND_QUERY_BEGIN:
-        return zeta_intel_query_begin(command->u.query.pool, command->u.query.index);
+        return zeta_intel_query_begin(point->pool, point->index);
     case ZETA_PLUGIN_COMMAND_QUERY_END:
-        return end_query(queue, &command->u.query);
+        /* It is over when its report is there, so that results can be read when its event is
+         * signalled; where time stands still they come later. */
+        result = zeta_intel_query_end(point->pool, point->index);
+        if (result == ZETA_PLUGIN_SUCCESS)
+            zeta_intel_query_wait(point->pool, point->index, &queue->is_interrupted);
+        return result;
     case ZETA_PLUGIN_COMMAND_MARKER:
         return zeta_host_fail(queue->device->gpu->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                               "%s: markers are written by commands of an engine, and without a "

@@ -2,14 +2,13 @@
 #define ZETA_PLUGINS_INTEL_QUERY_RUNS_H
 
 /*
- * Fields of reports, where their bits lie and how they are read; and the counters of a format as a
- * few runs of like ones that lie side by side, so that reports are added up by loops without a
- * branch, which compilers make vector code of. Formats stay data: what the runs are follows from
- * the fields.
+ * Fields of reports, and the counters of a format as a few runs of like ones side by side, so that
+ * reports are added up by loops without a branch, which compilers make vector code of. Formats stay
+ * data: the runs follow from the fields.
  *
- * From one report to the next a counter comes around once at most. So what it counted in a sequence
- * of reports is the difference of the last and the first, and a turn for each report in which it is
- * lower than in the one before: only turns are looked for in every report, and a counter of 64 bits
+ * From one report to the next a counter wraps once at most. So what it counted in a sequence of
+ * reports is the difference of the last and the first, and a wrap for each report in which it is
+ * lower than in the one before: only wraps are searched in every report, and a counter of 64 bits
  * has none.
  */
 
@@ -66,8 +65,8 @@ uint64_t zeta_intel_field_difference(const struct zeta_intel_field *field, uint6
 
 enum {
     ZETA_INTEL_RUN_LANES = 8,     /**< most fields of a run of words */
-    ZETA_INTEL_REPORT_SLACK = 32, /**< bytes behind a report that have to be readable: runs are read
-                                     with all lanes */
+    ZETA_INTEL_REPORT_SLACK = 32, /**< readable bytes behind a report: runs are read with all lanes
+                                   */
 };
 
 enum zeta_intel_run_kind {

@@ -33,35 +33,32 @@ struct zeta_intel_totals {
 };
 
 /**
- * Prepares totals for reports with these fields (of struct zeta_plugin_query_field).
- *
- * @clock_bits  of the first word: they change with the core clock
- * Errors: INVALID_ARGUMENT for fields that lie outside of a report, or without "ticks";
- * OUT_OF_HOST_MEMORY. Ended with zeta_intel_totals_finish(), also after a failure.
+ * Prepares totals for reports with these fields (of struct zeta_plugin_query_field); clock_bits of
+ * the first word change with the core clock. INVALID_ARGUMENT for fields outside of a report, or
+ * without "ticks". Ended with zeta_intel_totals_finish(), also after a failure.
  */
 uint32_t zeta_intel_totals_init(struct zeta_intel_totals *totals,
                                 const struct zeta_plugin_array *fields, uint32_t report_bytes,
                                 uint32_t clock_bits);
 void zeta_intel_totals_finish(struct zeta_intel_totals *totals);
 
-/** The next report follows a gap: it only is where counting goes on. */
+/** The next report follows a gap: counting goes on from it. */
 void zeta_intel_totals_break(struct zeta_intel_totals *totals);
 
 /**
- * Some of the reports until now, among those that are added next, were lost. Counters went on, so
- * sums go on across the gap, unless it is longer than gap_ticks.
- *
- * @clock_ticks  not wrapped; UINT64_MAX: nobody will tell of later losses
+ * Some of the reports until clock_ticks (not wrapped), among those that are added next, were lost;
+ * UINT64_MAX: later losses will not be reported. Counters went on, so sums go on across the gap,
+ * unless it is longer than gap_ticks.
  */
 void zeta_intel_totals_lose(struct zeta_intel_totals *totals, uint64_t clock_ticks);
 
 /**
  * Adds reports, up to the first that is as late as wanted; gives how many. One whose time goes
- * backwards follows an interruption that nobody told of.
+ * backwards follows an interruption that was not reported.
  *
  * @reports      one behind the other; behind the last, ZETA_INTEL_REPORT_SLACK bytes are readable
- * @clock_ticks  a time near those of the reports, not wrapped: no further away than half a turn of
- *               the reports' own clock. The report before may lie any time back: a GPU slept
+ * @clock_ticks  a time near those of the reports, not wrapped: no further away than half the range
+ *               of the reports' own clock. The report before may lie any time back: a GPU slept
  * @until_ticks  not wrapped: behind a report of this time or later none is added
  */
 uint32_t zeta_intel_totals_add(struct zeta_intel_totals *totals, const uint8_t *reports,

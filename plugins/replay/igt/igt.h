@@ -49,12 +49,10 @@ struct zeta_igt_file {
 /** Opens a file at an offset. False with a sentence. */
 bool zeta_igt_open(struct zeta_igt_file *file, const char *path, uint64_t offset,
                    struct zeta_replay_problem *problem);
+void zeta_igt_close(struct zeta_igt_file *file);
 
 /** The next record; false at the end, also within a record that was cut, and after damage. */
 bool zeta_igt_next(struct zeta_igt_file *file, struct zeta_igt_record *out_record);
-
-/** Closes the file. */
-void zeta_igt_close(struct zeta_igt_file *file);
 
 /** A number of count bytes. */
 uint64_t zeta_igt_get(const unsigned char *at, unsigned count);
@@ -100,13 +98,10 @@ char *zeta_igt_set_text(const struct zeta_igt_format *format,
                         const struct zeta_igt_platform *platform, const char *recorded_set,
                         const char *recorded_uuid, size_t *out_bytes);
 
-/*
- * intel_data.c: what the plugin for Intel GPUs comes with: manifests of generations in plugins.d,
- * platforms.yaml and set files of each beside it. Files of intel-gpu-tools name a PCI id and the
- * uuid of a set; here is what they mean.
+/**
+ * The data of the generation that a GPU is of, as the plugin for Intel GPUs comes with them:
+ * manifests in plugins.d, platforms.yaml and set files beside it (intel_data.c).
  */
-
-/** The data of the generation that a GPU is of. */
 struct zeta_replay_intel {
     struct zeta_intel_platforms platforms;
     const struct zeta_intel_platform *platform; /**< of the GPU */

@@ -23,9 +23,26 @@ static void put_metric(FILE *out, const char *name, const char *type, const char
                   name, type, value_type, unit, value, description);
 }
 
-static void put_layout(FILE *out, const struct zeta_igt_format *format,
-                       const struct zeta_igt_platform *platform)
+char *zeta_igt_set_text(const struct zeta_igt_format *format,
+                        const struct zeta_igt_platform *platform, const char *recorded_set,
+                        const char *recorded_uuid, size_t *out_bytes)
 {
+    char name[16], value[16], counter[80], *text = NULL;
+    FILE *out = open_memstream(&text, out_bytes);
+    bool good;
+
+    if (!out)
+        return NULL;
+    (void)fputs("format: 1\n"
+                "symbols:\n"
+                "  GpuTimestampFrequency: {from: provider, type: u64, description: Ticks of the "
+                "time stamp in a second.}\n"
+                "  GpuMaxFrequency: {from: provider, type: u64, description: Highest core "
+                "frequency in hertz.}\n"
+                "units:\n"
+                "  oa: {description: The observation unit that was recorded.}\n",
+                out);
+
     (void)fprintf(out,
                   "layouts:\n"
                   "  - name: oa-%s\n"
@@ -75,12 +92,6 @@ static void put_layout(FILE *out, const struct zeta_igt_format *format,
     if (format->header_bytes > 12)
         put_metric(out, "ContextId", "raw", "u32", "", "context_id",
                    "Hardware context of the report, 4294967295 if none was valid.");
-}
-
-static void put_set(FILE *out, const struct zeta_igt_format *format, const char *recorded_set,
-                    const char *recorded_uuid)
-{
-    char name[16], value[16], description[80];
 
     (void)fprintf(out,
                   "sets:\n"
@@ -110,35 +121,13 @@ static void put_set(FILE *out, const struct zeta_igt_format *format, const char 
             for (uint32_t i = 0; run->bank == *bank && i < run->count; i++, index++) {
                 (void)snprintf(name, sizeof(name), "%c%" PRIu32, *bank, index);
                 (void)snprintf(value, sizeof(value), "%c[%" PRIu32 "]", *bank, index);
-                (void)snprintf(description, sizeof(description),
+                (void)snprintf(counter, sizeof(counter),
                                "Counter %s of the report, as counted by the recorded set.", name);
-                put_metric(out, name, "event", "u64", "", value, description);
+                put_metric(out, name, "event", "u64", "", value, counter);
             }
         }
     }
-}
 
-char *zeta_igt_set_text(const struct zeta_igt_format *format,
-                        const struct zeta_igt_platform *platform, const char *recorded_set,
-                        const char *recorded_uuid, size_t *out_bytes)
-{
-    char *text = NULL;
-    FILE *out = open_memstream(&text, out_bytes);
-    bool good;
-
-    if (!out)
-        return NULL;
-    (void)fputs("format: 1\n"
-                "symbols:\n"
-                "  GpuTimestampFrequency: {from: provider, type: u64, description: Ticks of the "
-                "time stamp in a second.}\n"
-                "  GpuMaxFrequency: {from: provider, type: u64, description: Highest core "
-                "frequency in hertz.}\n"
-                "units:\n"
-                "  oa: {description: The observation unit that was recorded.}\n",
-                out);
-    put_layout(out, format, platform);
-    put_set(out, format, recorded_set, recorded_uuid);
     good = ferror(out) == 0;
     if (fclose(out) != 0 || !good) {
         free(text);

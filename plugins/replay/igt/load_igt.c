@@ -321,6 +321,18 @@ static bool find_origin(struct zeta_replay_recording *recording, struct origin *
     return true;
 }
 
+/* The next record, of that type and so many bytes at least. */
+static bool take_record(struct zeta_igt_file *file, enum zeta_igt_type type, uint32_t least_bytes,
+                        const char *what, struct zeta_igt_record *out_record,
+                        struct zeta_replay_problem *problem)
+{
+    if (!zeta_igt_next(file, out_record))
+        return zeta_replay_fail(problem, "it ends before the %s", what);
+    return (out_record->type == type && out_record->body_bytes >= least_bytes) ||
+           zeta_replay_fail(problem, "the %s is missing at byte %" PRIu64, what,
+                            out_record->offset);
+}
+
 /* Reads the records before the data, which have an order, and identifies the GPU. */
 static bool read_head(struct zeta_replay_recording *recording, struct zeta_igt_file *file,
                       struct origin *origin, struct zeta_replay_problem *problem)
@@ -328,21 +340,16 @@ static bool read_head(struct zeta_replay_recording *recording, struct zeta_igt_f
     struct zeta_igt_record record;
     const unsigned char *body;
 
-    if (!zeta_igt_next(file, &record))
-        return zeta_replay_fail(problem, "it ends within its first record");
-    if (record.type != ZETA_IGT_VERSION || record.body_bytes < VERSION_BYTES)
-        return zeta_replay_fail(problem, "it does not begin with a version");
-    if (zeta_igt_get(record.body, 4) != 1) {
-        (void)zeta_replay_fail(problem, "its format has version %" PRIu64 "; version 1 can be read",
-                               zeta_igt_get(record.body, 4));
+    if (!take_record(file, ZETA_IGT_VERSION, VERSION_BYTES, "version", &record, problem))
         return false;
-    }
+    if (zeta_igt_get(record.body, 4) != 1)
+        return zeta_replay_fail(problem,
+                                "its format has version %" PRIu64 "; version 1 can be read",
+                                zeta_igt_get(record.body, 4));
 
-    if (!zeta_igt_next(file, &record))
-        return zeta_replay_fail(problem, "it ends before the description of the device");
-    if (record.type != ZETA_IGT_DEVICE_INFO || record.body_bytes < DEVICE_INFO_BYTES)
-        return zeta_replay_fail(
-            problem, "the description of the device is missing at byte %" PRIu64, record.offset);
+    if (!take_record(file, ZETA_IGT_DEVICE_INFO, DEVICE_INFO_BYTES, "description of the device",
+                     &record, problem))
+        return false;
     body = record.body;
     origin->oa_hz = zeta_igt_get(body, 8);
     origin->pci_id = (uint32_t)zeta_igt_get(body + 8, 4);
@@ -356,10 +363,8 @@ static bool read_head(struct zeta_replay_recording *recording, struct zeta_igt_f
         return zeta_replay_fail(problem, "a clock of %" PRIu64 " Hz cannot be that of its reports",
                                 origin->oa_hz);
 
-    if (!zeta_igt_next(file, &record))
-        return zeta_replay_fail(problem, "it ends before the topology");
-    if (record.type != ZETA_IGT_TOPOLOGY)
-        return zeta_replay_fail(problem, "the topology is missing at byte %" PRIu64, record.offset);
+    if (!take_record(file, ZETA_IGT_TOPOLOGY, 0, "topology", &record, problem))
+        return false;
     recording->igt_data_offset = file->offset + file->used;
     return find_origin(recording, origin, &record, problem);
 }

@@ -51,7 +51,6 @@ struct zeta_replay_buffer {
 bool zeta_replay_buffer_init(struct zeta_replay_buffer *buffer, struct zeta_replay_source *source,
                              const struct zeta_replay_set *set, uint32_t capacity);
 
-/** Frees everything. */
 void zeta_replay_buffer_finish(struct zeta_replay_buffer *buffer);
 
 /** Starts the time of the buffer, or continues it after a stop. */

@@ -155,32 +155,10 @@ static uint32_t find_u32(const struct text *text, const char *key)
     return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-static bool read_parent(const struct walk *walk, const struct text *text,
-                        struct zeta_replay_device *device)
-{
-    const uint64_t number = zeta_lines_find_u64(text->data, text->bytes, "parent", UINT64_MAX);
-    struct zeta_replay_device *root;
-
-    device->parent = UINT32_MAX;
-    if (number == UINT64_MAX)
-        return true;
-    if (number > UINT32_MAX || !find_device(walk->recording, (uint32_t)number, &device->parent) ||
-        walk->recording->devices[device->parent].parent != UINT32_MAX ||
-        &walk->recording->devices[device->parent] == device)
-        return zeta_replay_fail(walk->problem, "device %" PRIu32 " is a tile of an unknown device",
-                                device->number);
-    root = &walk->recording->devices[device->parent];
-    device->tile = find_u32(text, "tile");
-    if (device->tile != root->tiles || root->tiles >= ZETA_REPLAY_TILES)
-        return zeta_replay_fail(
-            walk->problem, "the tiles of device %" PRIu32 " are not in their order", root->number);
-    root->tiles++;
-    return true;
-}
-
 static bool take_device(struct walk *walk, uint32_t number, const struct text *text)
 {
-    struct zeta_replay_device *device;
+    const uint64_t parent = zeta_lines_find_u64(text->data, text->bytes, "parent", UINT64_MAX);
+    struct zeta_replay_device *device, *root;
     char digits[40] = "";
     uint32_t known;
 
@@ -217,7 +195,22 @@ static bool take_device(struct walk *walk, uint32_t number, const struct text *t
     device->eus_per_subslice = find_u32(text, "eus-per-subslice");
     device->threads_per_eu = find_u32(text, "threads-per-eu");
     device->simd_width = find_u32(text, "simd-width");
-    return read_parent(walk, text, device);
+
+    device->parent = UINT32_MAX;
+    if (parent == UINT64_MAX)
+        return true;
+    if (parent > UINT32_MAX || !find_device(walk->recording, (uint32_t)parent, &device->parent) ||
+        walk->recording->devices[device->parent].parent != UINT32_MAX ||
+        &walk->recording->devices[device->parent] == device)
+        return zeta_replay_fail(walk->problem, "device %" PRIu32 " is a tile of an unknown device",
+                                number);
+    root = &walk->recording->devices[device->parent];
+    device->tile = find_u32(text, "tile");
+    if (device->tile != root->tiles || root->tiles >= ZETA_REPLAY_TILES)
+        return zeta_replay_fail(
+            walk->problem, "the tiles of device %" PRIu32 " are not in their order", root->number);
+    root->tiles++;
+    return true;
 }
 
 static bool take_set(struct walk *walk, uint32_t number, const struct text *text)
@@ -244,37 +237,11 @@ static bool take_set(struct walk *walk, uint32_t number, const struct text *text
     return zeta_replay_set_read(set, walk->problem);
 }
 
-/* The set of each tile; all have records of one size. */
-static bool read_sets(const struct walk *walk, const struct text *text,
-                      struct zeta_replay_stream *stream)
-{
-    const struct zeta_replay_set *sets = walk->recording->sets;
-    const uint32_t tiles = find_u32(text, "tiles");
-    char digits[24];
-
-    if (tiles == 0 || tiles > ZETA_REPLAY_TILES)
-        return zeta_replay_fail(walk->problem, "stream %" PRIu32 " has no number of tiles",
-                                stream->number);
-    for (; stream->tiles < tiles; stream->tiles++) {
-        uint32_t *index = &stream->sets[stream->tiles];
-
-        if (!zeta_lines_find(text->data, text->bytes, "set", stream->tiles, digits,
-                             sizeof(digits)) ||
-            !find_set(walk->recording, (uint32_t)strtoul(digits, NULL, 10), index))
-            return zeta_replay_fail(walk->problem,
-                                    "stream %" PRIu32 " lacks the metric set of tile %" PRIu32,
-                                    stream->number, stream->tiles);
-        if (sets[*index].record_bytes != sets[stream->sets[0]].record_bytes)
-            return zeta_replay_fail(walk->problem,
-                                    "the tiles of stream %" PRIu32 " have records of two sizes",
-                                    stream->number);
-    }
-    return true;
-}
-
 static bool take_stream(struct walk *walk, uint32_t number, const struct text *text)
 {
-    char sampling[16] = "";
+    const struct zeta_replay_recording *recording = walk->recording;
+    const uint32_t tiles = find_u32(text, "tiles");
+    char sampling[16] = "", digits[24];
     struct zeta_replay_stream *stream;
 
     (void)find_text(text, "sampling", sampling, sizeof(sampling));
@@ -287,10 +254,25 @@ static bool take_stream(struct walk *walk, uint32_t number, const struct text *t
     stream->number = number;
     stream->is_tracer = strcmp(sampling, "tracer") == 0;
     stream->period_ns = zeta_lines_find_u64(text->data, text->bytes, "period-ns", 0);
-    if (!find_device(walk->recording, find_u32(text, "device"), &stream->device))
+    if (!find_device(recording, find_u32(text, "device"), &stream->device))
         return zeta_replay_fail(walk->problem, "stream %" PRIu32 " belongs to an unknown device",
                                 number);
-    return read_sets(walk, text, stream);
+    if (tiles == 0 || tiles > ZETA_REPLAY_TILES)
+        return zeta_replay_fail(walk->problem, "stream %" PRIu32 " has no number of tiles", number);
+    /* The set of each tile; all have records of one size. */
+    for (uint32_t *sets = stream->sets; stream->tiles < tiles; stream->tiles++) {
+        if (!zeta_lines_find(text->data, text->bytes, "set", stream->tiles, digits,
+                             sizeof(digits)) ||
+            !find_set(recording, (uint32_t)strtoul(digits, NULL, 10), &sets[stream->tiles]))
+            return zeta_replay_fail(walk->problem,
+                                    "stream %" PRIu32 " lacks the metric set of tile %" PRIu32,
+                                    number, stream->tiles);
+        if (recording->sets[sets[stream->tiles]].record_bytes !=
+            recording->sets[sets[0]].record_bytes)
+            return zeta_replay_fail(
+                walk->problem, "the tiles of stream %" PRIu32 " have records of two sizes", number);
+    }
+    return true;
 }
 
 /* The device's clock begins at the first pair of clocks. */

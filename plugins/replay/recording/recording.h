@@ -124,14 +124,12 @@ struct zeta_replay_recording {
 
 /**
  * Reads what is in a file. NULL with the reason: it cannot be read, is no recording, or is damaged
- * before its first data. A truncated file is used as far as it goes.
- *
- * @share  directory with plugins.d and the data of plugins, for files that name sets of Intel GPUs
- *         by their uuid; NULL: without it
+ * before its first data. A truncated file is used as far as it goes. share: directory with
+ * plugins.d and the data of plugins, for files that name sets of Intel GPUs by their uuid; or NULL.
  */
 struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const char *share,
                                                          struct zeta_replay_problem *out_problem);
-/** Frees a recording. NULL is allowed. */
+/** NULL is allowed. */
 void zeta_replay_recording_free(struct zeta_replay_recording *recording);
 
 /* For loaders: a new zeroed element at the end of a list; NULL with the reason. */
@@ -145,10 +143,7 @@ struct zeta_replay_stream *zeta_replay_add_stream(struct zeta_replay_recording *
 bool zeta_replay_load_igt(struct zeta_replay_recording *recording,
                           struct zeta_replay_problem *problem);
 
-/*
- * set_text.c: each set of a recording is a whole set file with its own copy of the layout, the unit
- * and the symbols; the sets of a device may define each of them only once.
- */
+/* set_text.c */
 
 /** Finds in a set's text, a set file with one set, what replaying needs. False with the reason. */
 bool zeta_replay_set_read(struct zeta_replay_set *set, struct zeta_replay_problem *problem);
@@ -161,14 +156,14 @@ struct zeta_replay_seen {
 };
 
 /**
- * Hands the set to the sink, without the parts that were written before. Nothing is written of a
- * set whose name was written before. False with the reason.
+ * Hands the set to the sink. Each set has its own copy of the layout, the unit and the symbols, and
+ * a device may define each of them only once: what was written before is left out, also a set whose
+ * name was. False with the reason.
  */
 bool zeta_replay_set_write(const struct zeta_replay_set *set, struct zeta_replay_seen *seen,
                            const struct zeta_plugin_text_sink *sink,
                            struct zeta_replay_problem *problem);
 
-/** Frees what zeta_replay_set_write() noted. */
 void zeta_replay_seen_finish(struct zeta_replay_seen *seen);
 
 #endif

@@ -103,39 +103,34 @@ static bool read_field(const struct zeta_yaml_node *layout, const char *name, ui
     return true;
 }
 
-static bool read_root(const struct zeta_yaml_node *root, struct zeta_replay_set *set)
-{
-    static const char *const kinds[] = {"delta", "sample", "event"};
-    const struct zeta_yaml_node *own = element(zeta_yaml_member(root, "sets"), NULL);
-    const char *layout_name = zeta_yaml_text(own, "layout");
-    const struct zeta_yaml_node *layout =
-        layout_name ? element(zeta_yaml_member(root, "layouts"), layout_name) : NULL;
-    const char *kind = zeta_yaml_text(layout, "kind");
-    uint32_t k = 0;
-
-    while (kind && k < 3 && strcmp(kind, kinds[k]) != 0)
-        k++;
-    if (!kind || k == 3 || !copy_name(set->name, zeta_yaml_text(own, "name")) ||
-        !copy_name(set->unit, zeta_yaml_text(own, "unit")) ||
-        !number(layout, "record", 0, ZETA_REPLAY_RECORD_MAX, &set->record_bytes) ||
-        set->record_bytes < ZETA_REPLAY_RECORD_MIN)
-        return false;
-    set->kind = (enum zeta_replay_kind)k;
-    /* The clock is the field that libzeta takes for it too. */
-    return read_field(layout, "timestamp", set->record_bytes, &set->clock) &&
-           (set->clock.present || read_field(layout, "ticks", set->record_bytes, &set->clock)) &&
-           (set->kind != ZETA_REPLAY_EVENT ||
-            read_field(layout, "tile", set->record_bytes, &set->tile));
-}
-
 bool zeta_replay_set_read(struct zeta_replay_set *set, struct zeta_replay_problem *problem)
 {
+    static const char *const kinds[] = {"delta", "sample", "event"};
     struct zeta_yaml_document *document = parse(set, problem);
+    const struct zeta_yaml_node *root, *own, *layout;
+    const char *layout_name, *kind;
+    uint32_t k = 0;
     bool good;
 
     if (!document)
         return false;
-    good = read_root(zeta_yaml_root(document), set);
+    root = zeta_yaml_root(document);
+    own = element(zeta_yaml_member(root, "sets"), NULL);
+    layout_name = zeta_yaml_text(own, "layout");
+    layout = layout_name ? element(zeta_yaml_member(root, "layouts"), layout_name) : NULL;
+    kind = zeta_yaml_text(layout, "kind");
+    while (kind && k < 3 && strcmp(kind, kinds[k]) != 0)
+        k++;
+    set->kind = (enum zeta_replay_kind)k;
+    /* The clock is the field that libzeta takes for it too. */
+    good = kind && k < 3 && copy_name(set->name, zeta_yaml_text(own, "name")) &&
+           copy_name(set->unit, zeta_yaml_text(own, "unit")) &&
+           number(layout, "record", 0, ZETA_REPLAY_RECORD_MAX, &set->record_bytes) &&
+           set->record_bytes >= ZETA_REPLAY_RECORD_MIN &&
+           read_field(layout, "timestamp", set->record_bytes, &set->clock) &&
+           (set->clock.present || read_field(layout, "ticks", set->record_bytes, &set->clock)) &&
+           (set->kind != ZETA_REPLAY_EVENT ||
+            read_field(layout, "tile", set->record_bytes, &set->tile));
     zeta_yaml_free(document);
     return good || zeta_replay_fail(problem,
                                     "the text of metric set %u lacks a set with name, unit and "

@@ -64,26 +64,14 @@ static void close_container(void *context)
     zeta_container_reader_destroy(context);
 }
 
-static bool open_container(const struct zeta_replay_recording *recording,
-                           struct zeta_replay_pieces *out_pieces,
-                           struct zeta_replay_problem *problem)
-{
-    struct zeta_container_problem why;
-    struct zeta_container_reader *reader;
-
-    if (zeta_container_open_file(recording->path, &why, &reader) != ZETA_CONTAINER_OK)
-        return zeta_replay_fail(problem, "%s", why.text);
-    *out_pieces = (struct zeta_replay_pieces){
-        .context = reader, .next = next_of_container, .close = close_container};
-    return true;
-}
-
 /* ---- records -------------------------------------------------------------------------------- */
 
 /* Opens the recording, if it is the file that was loaded. */
 static bool open_pieces(const struct zeta_replay_recording *recording,
                         struct zeta_replay_pieces *out_pieces, struct zeta_replay_problem *problem)
 {
+    struct zeta_container_reader *reader;
+    struct zeta_container_problem why;
     struct stat info;
 
     if (stat(recording->path, &info) != 0)
@@ -94,9 +82,13 @@ static bool open_pieces(const struct zeta_replay_recording *recording,
                                 "another file has taken the place of the recording %.300s since it "
                                 "was opened; start the program again",
                                 recording->path);
-    return recording->format == ZETA_REPLAY_IGT
-               ? zeta_replay_pieces_igt(recording, out_pieces, problem)
-               : open_container(recording, out_pieces, problem);
+    if (recording->format == ZETA_REPLAY_IGT)
+        return zeta_replay_pieces_igt(recording, out_pieces, problem);
+    if (zeta_container_open_file(recording->path, &why, &reader) != ZETA_CONTAINER_OK)
+        return zeta_replay_fail(problem, "%s", why.text);
+    *out_pieces = (struct zeta_replay_pieces){
+        .context = reader, .next = next_of_container, .close = close_container};
+    return true;
 }
 
 struct zeta_replay_source *zeta_replay_source_open(const struct zeta_replay_request *request,
@@ -177,27 +169,21 @@ static bool is_wanted_tile(const struct zeta_replay_source *source)
     return source->wanted == UINT32_MAX || source->tile == source->wanted;
 }
 
-static void take_control(struct zeta_replay_source *source, const unsigned char *slot)
-{
-    struct zeta_slot_control control;
-
-    if (!zeta_slot_read(slot, &control))
-        return;
-    if (control.kind == ZETA_SLOT_TILE)
-        source->tile = control.value;
-    else if (control.kind == ZETA_SLOT_BREAK && is_wanted_tile(source))
-        note_break(source, control.value, control.lost_records);
-    else if (control.kind == ZETA_SLOT_END && source->has_last)
-        note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
-}
-
 /* True if the slot is a record to give. */
 static bool take_slot(struct zeta_replay_source *source, const unsigned char *slot)
 {
     const struct zeta_replay_set *set = source->request.set;
+    struct zeta_slot_control control;
 
     if (zeta_slot_is_control(slot)) {
-        take_control(source, slot);
+        if (!zeta_slot_read(slot, &control))
+            return false;
+        if (control.kind == ZETA_SLOT_TILE)
+            source->tile = control.value;
+        else if (control.kind == ZETA_SLOT_BREAK && is_wanted_tile(source))
+            note_break(source, control.value, control.lost_records);
+        else if (control.kind == ZETA_SLOT_END && source->has_last)
+            note_break(source, ZETA_PLUGIN_BREAK_LOST, 0);
         return false;
     }
     if (zeta_slot_is_padding(slot, set->record_bytes))

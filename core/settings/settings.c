@@ -666,67 +666,43 @@ ze_result_t zeta_settings_declare(const char *id, const char *key, const char *v
     return ZE_RESULT_SUCCESS;
 }
 
-/* True if a setting in effect of the plugin is the one that the variable means. */
-static bool is_taken(const struct state *state, const char *id, const char *variable)
-{
-    char prefix[NAME_BYTES];
-    char derived[NAME_BYTES];
-
-    if (!full_name(prefix, sizeof(prefix), id, ""))
-        return true;
-    for (size_t i = 0; i < state->store.count; i++) {
-        const char *name = state->store.entries[i].name;
-
-        if (strncmp(name, prefix, strlen(prefix)) == 0 &&
-            zeta_settings_plugin_variable(derived, sizeof(derived), id, name + strlen(prefix)) &&
-            strcmp(derived, variable) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* A file may set what no manifest declares; a variable of that name still wins over it. */
-static bool apply_to_undeclared(struct state *state, const char *id)
-{
-    char prefix[NAME_BYTES];
-    char derived[NAME_BYTES];
-
-    if (!full_name(prefix, sizeof(prefix), id, ""))
-        return true;
-    for (size_t i = 0; i < state->store.count; i++) {
-        const char *name = state->store.entries[i].name;
-        const struct zeta_setting *kept;
-
-        if (strncmp(name, prefix, strlen(prefix)) != 0 ||
-            strncmp(state->store.entries[i].origin, "environment ", 12) == 0 ||
-            !zeta_settings_plugin_variable(derived, sizeof(derived), id, name + strlen(prefix)))
-            continue;
-        kept = find(&state->environment, derived, NULL);
-        if (!kept || is_used(kept))
-            continue;
-        if (!apply_variable(&state->store, name, derived, kept_value(kept)))
-            return false;
-        if (!*kept_value(kept))
-            i--; /* the entry is gone */
-    }
-    return true;
-}
-
-/* Variables of the plugin that no setting in effect has taken; prefix is what they begin with. */
+/*
+ * Applies the kept variables of a plugin, which begin with prefix, that no declared setting has
+ * taken: to what files set although no manifest declares it, else to a new setting.
+ */
 static bool take_others(struct state *state, const char *id, const char *prefix)
 {
     char name[NAME_BYTES];
+    char derived[NAME_BYTES];
 
     for (size_t i = 0; i < state->environment.count; i++) {
         const struct zeta_setting *kept = &state->environment.entries[i];
-        char *key;
+        bool is_known = false;
 
         if (strncmp(kept->name, prefix, strlen(prefix)) != 0 || !kept->name[strlen(prefix)] ||
-            !*kept_value(kept) || is_taken(state, id, kept->name) ||
+            is_used(kept) || !full_name(name, sizeof(name), id, ""))
+            continue;
+        const size_t key_at = strlen(name);
+        for (size_t k = 0; k < state->store.count; k++) {
+            const struct zeta_setting *entry = &state->store.entries[k];
+
+            if (strncmp(entry->name, name, key_at) != 0 ||
+                !zeta_settings_plugin_variable(derived, sizeof(derived), id,
+                                               entry->name + key_at) ||
+                strcmp(derived, kept->name) != 0)
+                continue;
+            is_known = true;
+            if (strncmp(entry->origin, "environment ", 12) == 0)
+                continue;
+            if (!apply_variable(&state->store, entry->name, derived, kept_value(kept)))
+                return false;
+            if (!*kept_value(kept))
+                k--; /* the entry is gone */
+        }
+        if (is_known || !*kept_value(kept) ||
             !full_name(name, sizeof(name), id, kept->name + strlen(prefix)))
             continue;
-        key = name + strlen("plugins.") + strlen(id) + 1;
-        for (; *key; key++)
+        for (char *key = name + key_at; *key; key++)
             *key = (char)tolower((unsigned char)*key);
         if (!apply_variable(&state->store, name, kept->name, kept->value))
             return false;
@@ -743,7 +719,7 @@ ze_result_t zeta_settings_declare_end(const char *id)
     if (!current || !zeta_settings_plugin_variable(prefix, sizeof(prefix), id, NULL))
         return ZE_RESULT_SUCCESS;
     state = get_draft(current);
-    if (!state || !apply_to_undeclared(state, id) || !take_others(state, id, prefix))
+    if (!state || !take_others(state, id, prefix))
         return zeta_error_no_memory("the settings");
     atomic_store(&draft, NULL);
     atomic_store_explicit(&published, state, memory_order_release);

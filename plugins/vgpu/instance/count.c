@@ -331,26 +331,6 @@ bool zeta_vgpu_instance_eu_totals(const struct zeta_vgpu_instance *instance, uin
     return false;
 }
 
-/* Adds a slot's counters of EUs to the next copy of the base, those of present requests. */
-static void fold_eus(struct zeta_vgpu_segment *segment, uint64_t sequence, uint32_t slot,
-                     uint32_t tile)
-{
-    struct zeta_vgpu_base *base = &segment->base;
-
-    for (uint32_t unit = 0; unit < ZETA_VGPU_EU_UNITS; unit++) {
-        const uint64_t number = atomic_load(&segment->eu_wanted[tile][unit].number);
-
-        for (uint32_t i = 0; i < ZETA_VGPU_EU_REQUESTS; i++) {
-            struct zeta_vgpu_eu_count *next = &base->copies[(sequence + 1) & 1].eus[tile][unit][i];
-            const uint64_t sum = eu_count(&base->copies[sequence & 1].eus[tile][unit][i], number) +
-                                 eu_count(&segment->slots[slot].eus[tile][unit][i], number);
-
-            atomic_store(&next->value, sum);
-            atomic_store(&next->number, number);
-        }
-    }
-}
-
 void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_t slot)
 {
     struct zeta_vgpu_segment *segment = instance->segment;
@@ -372,7 +352,19 @@ void zeta_vgpu_instance_fold_locked(struct zeta_vgpu_instance *instance, uint32_
             for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
                 atomic_store(&base->copies[(sequence + 1) & 1].rows[tile][r][i], sums[r][i]);
         }
-        fold_eus(segment, sequence, slot, tile);
+        /* Counters of EUs, those of present requests. */
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_REQUESTS; i++) {
+            const uint32_t unit = i / ZETA_VGPU_EU_REQUESTS, index = i % ZETA_VGPU_EU_REQUESTS;
+            const uint64_t number = atomic_load(&segment->eu_wanted[tile][unit].number);
+            struct zeta_vgpu_eu_count *next =
+                &base->copies[(sequence + 1) & 1].eus[tile][unit][index];
+            const uint64_t sum =
+                eu_count(&base->copies[sequence & 1].eus[tile][unit][index], number) +
+                eu_count(&segment->slots[slot].eus[tile][unit][index], number);
+
+            atomic_store(&next->value, sum);
+            atomic_store(&next->number, number);
+        }
     }
     if (generation != 0) {
         for (uint32_t i = 0; i < ZETA_VGPU_SLOTS; i++)
@@ -404,26 +396,14 @@ void zeta_vgpu_instance_reap(struct zeta_vgpu_instance *instance)
     zeta_vgpu_instance_unlock(instance);
 }
 
-static void clear_slot(struct zeta_vgpu_slot *slot, const struct zeta_vgpu_instance *instance)
-{
-    static const uint64_t zeros[ZETA_VGPU_KERNEL_WORDS];
-    const uint32_t rows = instance->rows_per_tile;
-
-    for (uint32_t tile = 0; tile < instance->tiles; tile++) {
-        cell_write(CELL(slot->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, zeros);
-        cell_write(CELL(slot->kernels[tile]), (rows - 1) * ZETA_VGPU_COUNTER_COUNT, zeros);
-        cell_write(CELL(slot->copies[tile]), ZETA_VGPU_COUNTER_COUNT, zeros);
-        for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_REQUESTS; i++)
-            atomic_store(
-                &slot->eus[tile][i / ZETA_VGPU_EU_REQUESTS][i % ZETA_VGPU_EU_REQUESTS].number, 0);
-    }
-}
-
 /* Backs the slot with memory, so that touching it cannot fail, and attaches this process to it. */
 static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instance, uint32_t slot,
                                               struct zeta_vgpu_message *out_message)
 {
+    static const uint64_t zeros[ZETA_VGPU_KERNEL_WORDS];
+    const uint32_t kernel_words = (instance->rows_per_tile - 1) * ZETA_VGPU_COUNTER_COUNT;
     struct zeta_vgpu_segment *segment = instance->segment;
+    struct zeta_vgpu_slot *own = &segment->slots[slot];
     struct zeta_vgpu_attached *attached = &segment->attached[slot];
     const size_t at = offsetof(struct zeta_vgpu_segment, slots) + slot * sizeof(segment->slots[0]);
     int error = zeta_vgpu_instance_back(instance->memory, at, sizeof(segment->slots[0]));
@@ -433,7 +413,14 @@ static enum zeta_vgpu_result take_slot_locked(struct zeta_vgpu_instance *instanc
             out_message, ZETA_VGPU_OUT_OF_MEMORY,
             "the memory of virtual GPU instance %.300s cannot grow by %zu bytes: %s",
             instance->path, sizeof(segment->slots[0]), strerror(error));
-    clear_slot(&segment->slots[slot], instance);
+    for (uint32_t tile = 0; tile < instance->tiles; tile++) {
+        cell_write(CELL(own->activity[tile]), ZETA_VGPU_ACTIVITY_WORDS, zeros);
+        cell_write(CELL(own->kernels[tile]), kernel_words, zeros);
+        cell_write(CELL(own->copies[tile]), ZETA_VGPU_COUNTER_COUNT, zeros);
+        for (uint32_t i = 0; i < ZETA_VGPU_EU_UNITS * ZETA_VGPU_EU_REQUESTS; i++)
+            atomic_store(
+                &own->eus[tile][i / ZETA_VGPU_EU_REQUESTS][i % ZETA_VGPU_EU_REQUESTS].number, 0);
+    }
     atomic_store(&attached->start_time, instance->start_time);
     atomic_store(&attached->pid, (uint32_t)getpid());
     atomic_store(&attached->generation,

@@ -91,50 +91,6 @@ static int make_memory(int *out_memory, const struct zeta_vgpu_instance_desc *de
     return 0;
 }
 
-/*
- * Opens the file, gets the shared lock on it, and the memory. *out_again is set when somebody
- * removed or changed the file in between.
- */
-static enum zeta_vgpu_result open_file(struct zeta_vgpu_instance *instance,
-                                       const struct zeta_vgpu_instance_desc *desc, bool *out_again,
-                                       struct zeta_vgpu_message *out_message)
-{
-    const char *path = instance->path;
-    struct stat status;
-
-    *out_again = false;
-    instance->descriptor = zeta_descriptor_raise(
-        open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-    if (instance->descriptor < 0)
-        return fail_errno(out_message, path,
-                          "cannot be opened (XDG_RUNTIME_DIR can name another directory)", errno);
-    if (!zeta_vgpu_instance_file_is_ours(instance->descriptor))
-        return fail(out_message, path,
-                    "is refused: it must be a plain file of this user with mode 0600; remove it");
-
-    if (flock(instance->descriptor, LOCK_EX | LOCK_NB) == 0) {
-        int error = 0;
-
-        *out_again = fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0;
-        if (!*out_again)
-            error = make_memory(&instance->memory, desc);
-        if (!*out_again && error == 0)
-            error = zeta_vgpu_instance_file_begin(instance->descriptor, instance->memory);
-        if (error != 0)
-            return fail_errno(out_message, path, "cannot be made", error);
-    }
-    while (!*out_again && flock(instance->descriptor, LOCK_SH) != 0) {
-        if (errno != EINTR)
-            return fail_errno(out_message, path, "cannot be locked", errno);
-    }
-    /* A change of lock is not atomic: somebody may have removed or begun the file in between. */
-    if (fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0 ||
-        !zeta_vgpu_instance_file_find(instance->descriptor, sizeof(struct zeta_vgpu_segment),
-                                      &instance->memory))
-        *out_again = true;
-    return ZETA_VGPU_OK;
-}
-
 static enum zeta_vgpu_result refuse_damaged(const struct zeta_vgpu_instance *instance,
                                             struct zeta_vgpu_message *out_message)
 {
@@ -153,26 +109,59 @@ bool zeta_vgpu_instance_damaged(const struct zeta_vgpu_instance *instance,
     return damaged;
 }
 
+/*
+ * One attempt: opens the file, gets the shared lock on it, and maps the memory. *out_again is set
+ * when somebody removed or changed the file in between.
+ */
 static enum zeta_vgpu_result attach_once(struct zeta_vgpu_instance *instance,
                                          const struct zeta_vgpu_instance_desc *desc,
                                          bool *out_again, struct zeta_vgpu_message *out_message)
 {
-    enum zeta_vgpu_result result = open_file(instance, desc, out_again, out_message);
+    const char *path = instance->path;
+    struct zeta_vgpu_segment *segment;
+    struct stat status;
+    int error = 0;
 
-    if (result != ZETA_VGPU_OK || *out_again)
-        return result;
-    instance->segment = map_segment(instance->memory);
-    if (!instance->segment)
-        return fail_errno(out_message, instance->path, "cannot be mapped", errno);
-    if (atomic_load(&instance->segment->magic) != ZETA_VGPU_LAYOUT_MAGIC)
+    *out_again = true;
+    instance->descriptor = zeta_descriptor_raise(
+        open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (instance->descriptor < 0)
+        return fail_errno(out_message, path,
+                          "cannot be opened (XDG_RUNTIME_DIR can name another directory)", errno);
+    if (!zeta_vgpu_instance_file_is_ours(instance->descriptor))
+        return fail(out_message, path,
+                    "is refused: it must be a plain file of this user with mode 0600; remove it");
+
+    if (flock(instance->descriptor, LOCK_EX | LOCK_NB) == 0) {
+        if (fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0)
+            return ZETA_VGPU_OK;
+        error = make_memory(&instance->memory, desc);
+        if (error == 0)
+            error = zeta_vgpu_instance_file_begin(instance->descriptor, instance->memory);
+        if (error != 0)
+            return fail_errno(out_message, path, "cannot be made", error);
+    }
+    while (flock(instance->descriptor, LOCK_SH) != 0) {
+        if (errno != EINTR)
+            return fail_errno(out_message, path, "cannot be locked", errno);
+    }
+    /* A change of lock is not atomic: somebody may have removed or begun the file in between. */
+    if (fstat(instance->descriptor, &status) != 0 || status.st_nlink == 0 ||
+        !zeta_vgpu_instance_file_find(instance->descriptor, sizeof(*segment), &instance->memory))
+        return ZETA_VGPU_OK;
+
+    *out_again = false;
+    segment = instance->segment = map_segment(instance->memory);
+    if (!segment)
+        return fail_errno(out_message, path, "cannot be mapped", errno);
+    if (atomic_load(&segment->magic) != ZETA_VGPU_LAYOUT_MAGIC)
         return refuse_damaged(instance, out_message);
-    if (instance->segment->tiles != desc->tiles ||
-        instance->segment->rows_per_tile != desc->rows_per_tile ||
-        instance->segment->offset_ticks > ZETA_VGPU_TIMESTAMP_MASK)
-        return fail(out_message, instance->path,
+    if (segment->tiles != desc->tiles || segment->rows_per_tile != desc->rows_per_tile ||
+        segment->offset_ticks > ZETA_VGPU_TIMESTAMP_MASK)
+        return fail(out_message, path,
                     "is used by processes whose virtual device has another topology; set "
                     "ZETA_VGPU_INSTANCE to another name");
-    instance->offset_ticks = instance->segment->offset_ticks;
+    instance->offset_ticks = segment->offset_ticks;
     return ZETA_VGPU_OK;
 }
 

@@ -257,14 +257,17 @@ struct zeta_vgpu_trace {
     _Atomic uint64_t capacity; /**< of that ring; 0: no tracer */
 };
 
-/** The tracer of a source. Valid until the detach. */
-struct zeta_vgpu_trace *zeta_vgpu_instance_trace(const struct zeta_vgpu_instance *instance,
-                                                 uint32_t tile, enum zeta_vgpu_source source);
+/** In shared memory: the tracers of a tile. */
+struct zeta_vgpu_tile_traces {
+    /** Sources with a tracer that is on: bits 1 << source. Anybody may change it at any time; load
+     * it with memory_order_relaxed. */
+    _Alignas(64) _Atomic uint32_t watched;
+    struct zeta_vgpu_trace sources[ZETA_VGPU_SOURCES];
+};
 
-/** The word with the sources of a tile that have a tracer that is on: bits 1 << source. Anybody may
- * change it at any time; load it with memory_order_relaxed. Valid until the detach. */
-_Atomic uint32_t *zeta_vgpu_instance_watched(const struct zeta_vgpu_instance *instance,
-                                             uint32_t tile);
+/** The tracers of a tile. Valid until the detach. */
+struct zeta_vgpu_tile_traces *zeta_vgpu_instance_traces(const struct zeta_vgpu_instance *instance,
+                                                        uint32_t tile);
 
 /** Takes back that a source is watched and has a tracer. */
 void zeta_vgpu_instance_end_trace(struct zeta_vgpu_instance *instance, uint32_t tile,

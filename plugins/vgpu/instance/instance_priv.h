@@ -98,11 +98,6 @@ struct zeta_vgpu_tile_logs {
     _Atomic uint64_t markers[ZETA_VGPU_MARKER_UNITS][ZETA_VGPU_MARKER_WORDS];
 };
 
-struct zeta_vgpu_tile_traces {
-    _Alignas(64) _Atomic uint32_t watched;
-    struct zeta_vgpu_trace sources[ZETA_VGPU_SOURCES];
-};
-
 struct zeta_vgpu_ip_entry {
     _Atomic uint64_t number; /**< position + 1 when the rest is valid */
     _Atomic uint64_t address;

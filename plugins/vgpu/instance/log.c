@@ -124,38 +124,30 @@ static bool is_wanted(const struct zeta_vgpu_instance *instance,
            (!marker->own_only && atomic_load(&holder->own_markers) == 0);
 }
 
-/*
- * True when the next marker overwrites none that its holder has not read, or the holder has read
- * nothing since one waited for it in vain: it is stopped, and one marker that waited is enough.
- */
-static bool has_room(const struct zeta_vgpu_instance *instance,
-                     const struct zeta_vgpu_marker *marker)
-{
-    const struct log_area area =
-        log_area(instance, marker->tile, ZETA_VGPU_LOG_MARKERS + marker->unit);
-    const struct zeta_vgpu_holder *holder = &instance->segment->holders[marker->tile][marker->unit];
-    const uint64_t head = atomic_load(area.head);
-    const uint64_t read = atomic_load(&holder->markers_read);
-
-    return read > head || head - read < area.capacity || atomic_load(&holder->given_up) == read + 1;
-}
-
 /* One attempt; false while the log is full and there is patience. */
 static bool try_marker(const struct zeta_vgpu *vgpu, const struct zeta_vgpu_marker *marker,
                        bool patience)
 {
     struct zeta_vgpu_instance *instance = atomic_load(&vgpu->instance);
     struct zeta_vgpu_holder *holder = &instance->segment->holders[marker->tile][marker->unit];
+    const uint32_t log = ZETA_VGPU_LOG_MARKERS + marker->unit;
+    const struct log_area area = log_area(instance, marker->tile, log);
     bool done = true;
 
     if (!zeta_vgpu_instance_lock(instance))
         return true;
     if (is_wanted(instance, marker)) {
-        done = !patience || has_room(instance, marker);
+        const uint64_t head = atomic_load(area.head);
+        const uint64_t read = atomic_load(&holder->markers_read);
+
         if (!patience)
-            atomic_store(&holder->given_up, atomic_load(&holder->markers_read) + 1);
+            atomic_store(&holder->given_up, read + 1);
+        /* The next marker overwrites none that the holder has not read; or the holder has read
+         * nothing since one waited for it in vain: it is stopped, and one that waited is enough. */
+        done = !patience || read > head || head - read < area.capacity ||
+               atomic_load(&holder->given_up) == read + 1;
         if (done)
-            append_locked(vgpu, marker->tile, ZETA_VGPU_LOG_MARKERS + marker->unit, marker->value);
+            append_locked(vgpu, marker->tile, log, marker->value);
     }
     zeta_vgpu_instance_unlock(instance);
     return done;
@@ -334,18 +326,6 @@ uint64_t zeta_vgpu_instance_ip_period(const struct zeta_vgpu_instance *instance,
     return bits == 0 || bits > 40 ? 0 : UINT64_C(1) << (bits - 1);
 }
 
-/* A reader that died wants nothing more. */
-static void check_reader_locked(struct zeta_vgpu_instance *instance, uint32_t tile)
-{
-    const uint64_t now = zeta_monotonic_ns();
-
-    if (now - instance->ip_checked_ns < ALIVE_NS)
-        return;
-    instance->ip_checked_ns = now;
-    if (zeta_vgpu_instance_unit_holder(instance, tile, ZETA_VGPU_UNIT_IP) == 0)
-        end_locked(instance->segment, tile);
-}
-
 static void append_sample_locked(struct zeta_vgpu_ip_log *log, uint64_t address, uint64_t what)
 {
     const uint64_t position = atomic_load(&log->head);
@@ -365,11 +345,17 @@ void zeta_vgpu_instance_ip_append(struct zeta_vgpu_instance *instance, uint32_t 
 {
     struct zeta_vgpu_segment *segment = instance->segment;
     const uint64_t pid = (uint64_t)(uint32_t)getpid() << PID_SHIFT;
-    uint64_t session;
+    uint64_t session, now;
 
     if (!zeta_vgpu_instance_lock(instance))
         return;
-    check_reader_locked(instance, tile);
+    now = zeta_monotonic_ns();
+    if (now - instance->ip_checked_ns >= ALIVE_NS) {
+        instance->ip_checked_ns = now;
+        /* A reader that died wants nothing more. */
+        if (zeta_vgpu_instance_unit_holder(instance, tile, ZETA_VGPU_UNIT_IP) == 0)
+            end_locked(segment, tile);
+    }
     if (zeta_vgpu_instance_ip_period(instance, tile, &session) != 0) {
         if (lost > ZETA_VGPU_IP_COUNT_MAX)
             lost = ZETA_VGPU_IP_COUNT_MAX;

@@ -91,12 +91,12 @@ void zeta_vgpu_instance_reap_units(struct zeta_vgpu_instance *instance)
         const uint32_t tile = i / ZETA_VGPU_UNITS, unit = i % ZETA_VGPU_UNITS;
         const bool is_source = unit >= ZETA_VGPU_UNIT_TRACE_WORK;
         const enum zeta_vgpu_source source = is_source ? unit - ZETA_VGPU_UNIT_TRACE_WORK : 0;
+        const struct zeta_vgpu_trace *trace = &instance->segment->traces[tile].sources[source];
         _Atomic uint64_t *period_ns = &instance->segment->holders[tile][unit].period_ns;
+        const bool is_used =
+            atomic_load(period_ns) != 0 || (is_source && atomic_load(&trace->number) != 0);
 
-        if ((atomic_load(period_ns) == 0 &&
-             !(is_source &&
-               atomic_load(&zeta_vgpu_instance_trace(instance, tile, source)->number) != 0)) ||
-            zeta_vgpu_instance_unit_holder(instance, tile, unit) != 0)
+        if (!is_used || zeta_vgpu_instance_unit_holder(instance, tile, unit) != 0)
             continue;
         atomic_store(period_ns, 0);
         if (is_source)
@@ -140,24 +140,19 @@ uint64_t zeta_vgpu_instance_take_time(struct zeta_vgpu_instance *instance, uint3
     return end;
 }
 
-struct zeta_vgpu_trace *zeta_vgpu_instance_trace(const struct zeta_vgpu_instance *instance,
-                                                 uint32_t tile, enum zeta_vgpu_source source)
+struct zeta_vgpu_tile_traces *zeta_vgpu_instance_traces(const struct zeta_vgpu_instance *instance,
+                                                        uint32_t tile)
 {
-    return &instance->segment->traces[tile].sources[source];
-}
-
-_Atomic uint32_t *zeta_vgpu_instance_watched(const struct zeta_vgpu_instance *instance,
-                                             uint32_t tile)
-{
-    return &instance->segment->traces[tile].watched;
+    return &instance->segment->traces[tile];
 }
 
 void zeta_vgpu_instance_end_trace(struct zeta_vgpu_instance *instance, uint32_t tile,
                                   enum zeta_vgpu_source source)
 {
-    struct zeta_vgpu_trace *trace = zeta_vgpu_instance_trace(instance, tile, source);
+    struct zeta_vgpu_tile_traces *traces = &instance->segment->traces[tile];
+    struct zeta_vgpu_trace *trace = &traces->sources[source];
 
-    atomic_fetch_and(zeta_vgpu_instance_watched(instance, tile), ~(UINT32_C(1) << source));
+    atomic_fetch_and(&traces->watched, ~(UINT32_C(1) << source));
     atomic_store(&trace->number, 0);
     atomic_store(&trace->waiting, 0);
     atomic_store(&trace->capacity, 0);

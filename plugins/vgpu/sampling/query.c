@@ -72,34 +72,6 @@ static bool find_place(const struct zeta_plugin_query_field *field, struct place
     return true;
 }
 
-static uint64_t value_at(const struct place *place, const uint64_t values[ZETA_VGPU_REPORT_WORDS])
-{
-    const uint64_t value = values[place->word];
-
-    return place->is_difference ? value
-                                : value >> place->shift & ((UINT64_C(1) << place->width) - 1);
-}
-
-static uint32_t find_places(const struct zeta_plugin *self, const struct zeta_plugin_device *device,
-                            const struct zeta_plugin_query_desc *desc,
-                            struct zeta_plugin_query_pool *pool)
-{
-    const char *at = desc->fields.data;
-
-    for (uint32_t i = 0; i < pool->field_count; i++, at += desc->fields.stride) {
-        const struct zeta_plugin_query_field *field = (const void *)at;
-
-        if (!find_place(field, &pool->places[i]))
-            return zeta_host_fail(
-                &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                "set %s on %s: reports of its unit have no number for field %.*s (index %u) at bit "
-                "%u; see the layout of the virtual GPU for what there is",
-                pool->set, device->id, zeta_string_shown(field->name), field->name.data,
-                field->index, field->low_bit);
-    }
-    return ZETA_PLUGIN_SUCCESS;
-}
-
 /* ---- Records -------------------------------------------------------------------------------- */
 
 static uint8_t *record_of(const struct zeta_plugin_query_pool *pool, uint32_t index, uint32_t tile)
@@ -148,9 +120,13 @@ static void write_records_locked(struct zeta_plugin_query_pool *pool, uint32_t i
         }
         zeta_vgpu_report_values(&sample, &pool->program, values);
         for (uint32_t i = 0; i < pool->field_count; i++) {
-            const uint64_t value = value_at(&pool->places[i], values);
+            const struct place *place = &pool->places[i];
+            const uint64_t value = values[place->word];
 
-            fields[i] = at_end && pool->places[i].is_difference ? value - fields[i] : value;
+            if (!place->is_difference)
+                fields[i] = value >> place->shift & ((UINT64_C(1) << place->width) - 1);
+            else
+                fields[i] = at_end ? value - fields[i] : value;
         }
         if (at_end)
             *(struct zeta_query_record *)(void *)record = (struct zeta_query_record){
@@ -302,6 +278,7 @@ uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugi
                                      struct zeta_plugin_query_pool **out_pool)
 {
     const uint64_t bytes = sizeof(struct zeta_query_record) + 8 * desc->fields.count;
+    const char *at = desc->fields.data;
     struct zeta_plugin_query_pool *pool;
     struct zeta_vgpu_message message;
     uint32_t unit = 0;
@@ -339,8 +316,18 @@ uint32_t zeta_vgpu_query_pool_create(struct zeta_plugin *self, struct zeta_plugi
             &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
             "set %s on %s: events are counted for the whole device, not for the work of a queue",
             pool->set, device->id);
-    else
-        result = find_places(self, device, desc, pool);
+    for (uint32_t i = 0; result == ZETA_PLUGIN_SUCCESS && i < pool->field_count;
+         i++, at += desc->fields.stride) {
+        const struct zeta_plugin_query_field *field = (const void *)at;
+
+        if (!find_place(field, &pool->places[i]))
+            result = zeta_host_fail(
+                &self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                "set %s on %s: reports of its unit have no number for field %.*s (index %u) at bit "
+                "%u; see the layout of the virtual GPU for what there is",
+                pool->set, device->id, zeta_string_shown(field->name), field->name.data,
+                field->index, field->low_bit);
+    }
     if (result != ZETA_PLUGIN_SUCCESS) {
         destroy_pool(pool);
         return result;

@@ -48,57 +48,26 @@ static void publish_cursor(struct zeta_plugin_stream *stream, uint32_t tile)
                                     stream->snapshots[tile].cursors[ZETA_VGPU_SNAPSHOT_MARKER]);
 }
 
-static void snapshots_begin(struct zeta_plugin_stream *stream)
-{
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        for (uint32_t kind = 0; kind < ZETA_VGPU_SNAPSHOT_KINDS; kind++) {
-            if (!takes(stream, kind))
-                continue;
-            stream->snapshots[t].cursors[kind] = zeta_vgpu_instance_log_head(
-                stream->instance, stream->first_tile + t, log_of(stream, kind));
-            if (kind == ZETA_VGPU_SNAPSHOT_MARKER)
-                publish_cursor(stream, t);
-        }
-    }
-}
-
-static bool snapshots_wait(const struct zeta_plugin_stream *stream)
-{
-    bool wait = takes(stream, ZETA_VGPU_SNAPSHOT_SWITCH);
-
-    for (uint32_t t = 0; takes(stream, ZETA_VGPU_SNAPSHOT_MARKER) && t < stream->tile_count; t++)
-        wait |=
-            zeta_vgpu_instance_markers_wait(stream->instance, stream->first_tile + t, stream->unit);
-    return wait;
-}
-
-/* Copies the next snapshot of a log, if there is one. */
-static void fetch(struct zeta_plugin_stream *stream, uint32_t tile, uint32_t kind)
-{
-    struct zeta_vgpu_snapshots *snapshots = &stream->snapshots[tile];
-    uint64_t lost = 0;
-
-    if (snapshots->has[kind] || !takes(stream, kind))
-        return;
-    snapshots->has[kind] = zeta_vgpu_instance_next_snapshot(
-        stream->instance, stream->first_tile + tile, log_of(stream, kind),
-        &snapshots->cursors[kind], &snapshots->next[kind], &lost);
-    /* Lost switches are only context; a lost marker is data. */
-    if (kind != ZETA_VGPU_SNAPSHOT_MARKER || lost == 0)
-        return;
-    zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
-    if (!snapshots->has[kind])
-        publish_cursor(stream, tile);
-}
-
+/* The oldest snapshot of a tile that has no report yet; NULL: there is none. */
 static const struct zeta_vgpu_snapshot *snapshots_of_tile(struct zeta_plugin_stream *stream,
                                                           uint32_t tile, uint32_t *out_kind)
 {
-    const struct zeta_vgpu_snapshots *snapshots = &stream->snapshots[tile];
+    struct zeta_vgpu_snapshots *snapshots = &stream->snapshots[tile];
     const struct zeta_vgpu_snapshot *first = NULL;
 
     for (uint32_t kind = 0; kind < ZETA_VGPU_SNAPSHOT_KINDS; kind++) {
-        fetch(stream, tile, kind);
+        uint64_t lost = 0;
+
+        if (!snapshots->has[kind] && takes(stream, kind))
+            snapshots->has[kind] = zeta_vgpu_instance_next_snapshot(
+                stream->instance, stream->first_tile + tile, log_of(stream, kind),
+                &snapshots->cursors[kind], &snapshots->next[kind], &lost);
+        /* Lost switches are only context; a lost marker is data. */
+        if (kind == ZETA_VGPU_SNAPSHOT_MARKER && lost > 0) {
+            zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
+            if (!snapshots->has[kind])
+                publish_cursor(stream, tile);
+        }
         if (snapshots->has[kind] && (!first || snapshots->next[kind].order < first->order)) {
             first = &snapshots->next[kind];
             *out_kind = kind;
@@ -219,26 +188,6 @@ static void merge_snapshot(struct zeta_plugin_stream *stream, uint32_t tile,
         merge_eus(stream, tile, snapshot->eus[stream->unit], part);
 }
 
-/*
- * The clock of the device goes on with that of its busiest tile: tiles work side by side, so clocks
- * of several would be more than the time has.
- */
-static uint64_t advance_clock(struct zeta_plugin_stream *stream)
-{
-    uint64_t most = 0;
-
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        uint64_t clocks = 0;
-
-        for (uint32_t row = 0; row < stream->rows; row++)
-            clocks += stream->totals[t * stream->rows + row][ZETA_VGPU_GPU_CORE_CLOCKS];
-        if (clocks - stream->tile_clocks[t] > most)
-            most = clocks - stream->tile_clocks[t];
-        stream->tile_clocks[t] = clocks;
-    }
-    return stream->core_clocks += most;
-}
-
 /* Puts report stream->number into the ring, but for those that the setting fault.lost_reports
  * takes. */
 static void push(struct zeta_plugin_stream *stream, const uint8_t *report)
@@ -259,7 +208,6 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
         .report_id = reason | stream->unit,
         .ticks = ticks,
         .context = context,
-        .core_clocks = advance_clock(stream),
         .number = ++stream->number,
         .totals = (const uint64_t(*)[ZETA_VGPU_COUNTER_COUNT])stream->totals,
         .tiles = stream->tile_count,
@@ -267,12 +215,27 @@ static void write_report(struct zeta_plugin_stream *stream, uint64_t ticks, uint
     };
     uint64_t events[ZETA_VGPU_SOURCES][ZETA_VGPU_EVENTS_COUNT] = {{0}};
     uint8_t report[ZETA_VGPU_REPORT_BYTES];
+    uint64_t most = 0;
+
+    /* The clock of the device goes on with that of its busiest tile: tiles work side by side, so
+     * clocks of several would be more than the time has. */
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        uint64_t clocks = 0;
+
+        for (uint32_t row = 0; row < stream->rows; row++)
+            clocks += stream->totals[t * stream->rows + row][ZETA_VGPU_GPU_CORE_CLOCKS];
+        if (clocks - stream->tile_clocks[t] > most)
+            most = clocks - stream->tile_clocks[t];
+        stream->tile_clocks[t] = clocks;
+    }
+    sample.core_clocks = stream->core_clocks += most;
 
     /* Events of each source, summed over the tiles of the stream. */
     for (uint32_t i = 0; stream->program.events && i < stream->tile_count * ZETA_VGPU_SOURCES;
          i++) {
-        const struct zeta_vgpu_trace *trace = zeta_vgpu_instance_trace(
-            stream->instance, stream->first_tile + i / ZETA_VGPU_SOURCES, i % ZETA_VGPU_SOURCES);
+        const struct zeta_vgpu_trace *trace =
+            &zeta_vgpu_instance_traces(stream->instance, stream->first_tile + i / ZETA_VGPU_SOURCES)
+                 ->sources[i % ZETA_VGPU_SOURCES];
         uint64_t *sums = events[i % ZETA_VGPU_SOURCES];
 
         sums[ZETA_VGPU_EVENTS_WRITTEN] += atomic_load(&trace->written);
@@ -357,17 +320,6 @@ static void write_snapshot(struct zeta_plugin_stream *stream, uint32_t tile, uin
         publish_cursor(stream, tile);
 }
 
-static void write_timer(struct zeta_plugin_stream *stream)
-{
-    /* A snapshot may have moved past the deadline. */
-    const uint64_t ticks =
-        stream->next_ticks > stream->last_ticks ? stream->next_ticks : stream->last_ticks + 1;
-
-    settle_totals(stream, ticks);
-    write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
-    stream->next_ticks += stream->period_ticks;
-}
-
 /* The deadlines up to then. */
 static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks)
 {
@@ -389,8 +341,14 @@ static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks
         stream->number += due - capacity;
         stream->next_ticks += (due - capacity) * stream->period_ticks;
     }
-    while (stream->next_ticks <= last)
-        write_timer(stream);
+    for (; stream->next_ticks <= last; stream->next_ticks += stream->period_ticks) {
+        /* A snapshot may have moved past the deadline. */
+        const uint64_t ticks =
+            stream->next_ticks > stream->last_ticks ? stream->next_ticks : stream->last_ticks + 1;
+
+        settle_totals(stream, ticks);
+        write_report(stream, ticks, ZETA_VGPU_REASON_TIMER, stream->context);
+    }
 }
 
 /* Writes everything up to now, in the order of time. */
@@ -414,7 +372,16 @@ static void write_first(struct zeta_plugin_stream *stream)
 {
     const uint64_t ticks = stream_ticks(stream);
 
-    snapshots_begin(stream);
+    /* Snapshots of before the stream have no report. */
+    for (uint32_t t = 0; t < stream->tile_count; t++) {
+        for (uint32_t kind = 0; kind < ZETA_VGPU_SNAPSHOT_KINDS; kind++) {
+            if (takes(stream, kind))
+                stream->snapshots[t].cursors[kind] = zeta_vgpu_instance_log_head(
+                    stream->instance, stream->first_tile + t, log_of(stream, kind));
+        }
+        if (takes(stream, ZETA_VGPU_SNAPSHOT_MARKER))
+            publish_cursor(stream, t);
+    }
     read_totals(stream);
     for (uint32_t t = 0; t < stream->tile_count; t++) {
         if (stream->has_fresh[t])
@@ -506,23 +473,10 @@ static void write_records(struct zeta_plugin_stream *stream, uint64_t ticks)
     write_rows(stream, ticks);
 }
 
-/* Requests samples of every tile, or of none. */
-static bool begin_samples(struct zeta_plugin_stream *stream)
+/* Ends what was requested of the first tiles. */
+static void end_samples(struct zeta_plugin_stream *stream, uint32_t tiles)
 {
-    for (uint32_t t = 0; t < stream->tile_count; t++) {
-        if (zeta_vgpu_instance_ip_begin(stream->instance, stream->first_tile + t,
-                                        stream->period_ticks, &stream->ip_cursors[t]))
-            continue;
-        while (t-- > 0)
-            zeta_vgpu_instance_ip_end(stream->instance, stream->first_tile + t);
-        return false;
-    }
-    return true;
-}
-
-static void end_samples(struct zeta_plugin_stream *stream)
-{
-    for (uint32_t t = 0; t < stream->tile_count; t++)
+    for (uint32_t t = 0; t < tiles; t++)
         zeta_vgpu_instance_ip_end(stream->instance, stream->first_tile + t);
 }
 
@@ -624,8 +578,13 @@ bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream)
 {
     struct zeta_vgpu_tile *tile = &stream->vgpu->tiles[stream->first_tile];
 
-    if (stream->ip_rows && !begin_samples(stream))
-        return false;
+    for (uint32_t t = 0; stream->ip_rows && t < stream->tile_count; t++) {
+        if (!zeta_vgpu_instance_ip_begin(stream->instance, stream->first_tile + t,
+                                         stream->period_ticks, &stream->ip_cursors[t])) {
+            end_samples(stream, t);
+            return false;
+        }
+    }
     if (stream->is_virtual)
         pthread_mutex_lock(&tile->streams_lock);
     if (stream->ip_rows)
@@ -641,7 +600,7 @@ bool zeta_vgpu_sampler_start(struct zeta_plugin_stream *stream)
     stream->running = zeta_thread_start(&stream->thread, sampler_main, stream,
                                         stream->ip_rows ? "vgpu-ip" : "vgpu-oa") == 0;
     if (!stream->running && stream->ip_rows)
-        end_samples(stream);
+        end_samples(stream, stream->tile_count);
     return stream->running;
 }
 
@@ -664,7 +623,7 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
         pthread_join(stream->thread, NULL);
     }
     if (stream->ip_rows)
-        end_samples(stream);
+        end_samples(stream, stream->tile_count);
     /* What was complete before the stop. */
     if (stream->ip_rows || !stream->is_virtual)
         write_now(stream);
@@ -672,7 +631,14 @@ void zeta_vgpu_sampler_stop(struct zeta_plugin_stream *stream)
 
 void zeta_vgpu_sampler_catch_up(struct zeta_plugin_stream *stream)
 {
-    if (stream->is_virtual || !stream->running || (!stream->ip_rows && !snapshots_wait(stream)))
+    bool waits = stream->ip_rows || takes(stream, ZETA_VGPU_SNAPSHOT_SWITCH);
+
+    if (stream->is_virtual || !stream->running)
+        return;
+    for (uint32_t t = 0; takes(stream, ZETA_VGPU_SNAPSHOT_MARKER) && t < stream->tile_count; t++)
+        waits |=
+            zeta_vgpu_instance_markers_wait(stream->instance, stream->first_tile + t, stream->unit);
+    if (!waits)
         return;
     atomic_fetch_add(&stream->readers, 1);
     pthread_mutex_lock(&stream->state_lock);

@@ -245,15 +245,16 @@ static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
     struct zeta_vgpu *vgpu = tile->vgpu;
     struct zeta_vgpu_engine_config config = {
         .topology = vgpu->description.topology,
-        .callbacks = {.user = tile,
-                      .publish = on_publish,
-                      .pace = on_pace,
-                      .sampling = on_sampling,
-                      .sampled = on_sampled,
-                      .watched =
-                          zeta_vgpu_instance_watched(atomic_load(&vgpu->instance), tile->index),
-                      .event = on_event,
-                      .print = on_print},
+        .callbacks =
+            {.user = tile,
+             .publish = on_publish,
+             .pace = on_pace,
+             .sampling = on_sampling,
+             .sampled = on_sampled,
+             .watched =
+                 &zeta_vgpu_instance_traces(atomic_load(&vgpu->instance), tile->index)->watched,
+             .event = on_event,
+             .print = on_print},
         .time = is_virtual(tile) ? ZETA_VGPU_TIME_MODELLED : ZETA_VGPU_TIME_HOST,
         .workers = vgpu->workers,
     };

@@ -154,24 +154,6 @@ static void put(struct zeta_plugin_tracer *tracer, struct place *place,
     place->written++;
 }
 
-/* Puts a record about the tracer into the ring, in the name of a tile's first place. */
-static void put_mark(struct zeta_plugin_tracer *tracer, uint32_t tile,
-                     enum zeta_vgpu_event_type type, uint64_t ticks)
-{
-    const struct zeta_vgpu_event event = {.type = (uint16_t)type,
-                                          .tile = (uint8_t)tile,
-                                          .subslice = 255,
-                                          .ticks = ticks,
-                                          .process = (uint32_t)getpid()};
-
-    for (uint32_t i = 0; i < tracer->place_count; i++) {
-        if (tracer->places[i].tile == tile) {
-            put(tracer, &tracer->places[i], &event);
-            return;
-        }
-    }
-}
-
 /* Finds rings whose writers appeared since last time. */
 static void find_lanes(struct zeta_plugin_tracer *tracer, uint32_t index)
 {
@@ -407,8 +389,17 @@ static void pass_mark_locked(struct zeta_plugin_tracer *tracer)
     if (ends)
         take_losses(tracer);
     tracer->keeping = !ends;
-    for (uint32_t t = tracer->first_tile; t < tracer->first_tile + tracer->tile_count; t++)
-        put_mark(tracer, t, mark->type, mark->ticks[t]);
+    /* The first places are those of the first source, on every tile. */
+    for (uint32_t i = 0; i < tracer->tile_count; i++) {
+        struct place *place = &tracer->places[i];
+
+        put(tracer, place,
+            &(struct zeta_vgpu_event){.type = (uint16_t)mark->type,
+                                      .tile = (uint8_t)place->tile,
+                                      .subslice = 255,
+                                      .ticks = mark->ticks[place->tile],
+                                      .process = (uint32_t)getpid()});
+    }
     tracer->mark_count--;
     memmove(tracer->marks, tracer->marks + 1, tracer->mark_count * sizeof(tracer->marks[0]));
 }
@@ -416,7 +407,6 @@ static void pass_mark_locked(struct zeta_plugin_tracer *tracer)
 /* Hands on what is there and cannot be preceded by anything any more. */
 static void pass_locked(struct zeta_plugin_tracer *tracer)
 {
-    const bool is_wall = tracer->vgpu->description.clock == ZETA_VGPU_CLOCK_WALL;
     uint64_t limits[ZETA_VGPU_MAX_TILES] = {0};
     uint64_t until;
 
@@ -429,7 +419,7 @@ static void pass_locked(struct zeta_plugin_tracer *tracer)
         for (uint32_t t = 0; t < ZETA_VGPU_MAX_TILES; t++)
             limits[t] = limits[t] < until ? limits[t] : until;
         /* Virtual time pauses: more events may come that have the present time. */
-        take_events(tracer, limits, is_wall);
+        take_events(tracer, limits, !is_virtual(tracer));
         atomic_store(&tracer->state, tracer->on ? ZETA_PLUGIN_TRACER_ON : ZETA_PLUGIN_TRACER_OFF);
     }
     flush(tracer);
@@ -452,9 +442,9 @@ static void watch_locked(struct zeta_plugin_tracer *tracer, bool on)
     tracer->on = on;
     for (uint32_t i = 0; i < tracer->place_count; i++) {
         const struct place *place = &tracer->places[i];
-
         const uint32_t bit = UINT32_C(1) << place->source;
-        _Atomic uint32_t *watched = zeta_vgpu_instance_watched(tracer->instance, place->tile);
+        _Atomic uint32_t *watched =
+            &zeta_vgpu_instance_traces(tracer->instance, place->tile)->watched;
 
         if (on)
             atomic_fetch_or(watched, bit);
@@ -499,8 +489,7 @@ static uint32_t tracer_disable(struct zeta_plugin *self, struct zeta_plugin_trac
                                uint32_t synchronous)
 {
     /* Virtual time pauses while nothing runs, so only now is it known what came before. */
-    const bool at_once =
-        synchronous != 0 || tracer->vgpu->description.clock == ZETA_VGPU_CLOCK_VIRTUAL;
+    const bool at_once = synchronous != 0 || is_virtual(tracer);
 
     (void)self;
     pthread_mutex_lock(&tracer->lock);
@@ -640,7 +629,6 @@ static uint32_t choose_places(const struct zeta_plugin *self, struct zeta_plugin
 
 static uint32_t take_units(struct zeta_plugin_tracer *tracer)
 {
-
     while (tracer->units_taken < tracer->place_count) {
         const struct place *place = &tracer->places[tracer->units_taken];
         const uint32_t holder = zeta_vgpu_instance_take_unit(
@@ -650,7 +638,7 @@ static uint32_t take_units(struct zeta_plugin_tracer *tracer)
             return zeta_vgpu_refuse_unit(tracer->vgpu, "tracer on", source_names[place->source],
                                          tracer->vgpu->description.id, holder);
         tracer->places[tracer->units_taken++].shared =
-            zeta_vgpu_instance_trace(tracer->instance, place->tile, place->source);
+            &zeta_vgpu_instance_traces(tracer->instance, place->tile)->sources[place->source];
     }
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -32,19 +32,18 @@ static void unlink_locked(struct zeta_vgpu_trace_link *link)
     link->number = 0;
 }
 
-void zeta_vgpu_trace_writer_finish(struct zeta_vgpu_trace_writer *writer)
-{
-    for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++) {
-        unlink_locked(&writer->links[i]);
-        pthread_mutex_destroy(&writer->links[i].lock);
-    }
-}
-
 void zeta_vgpu_trace_writer_abandon(struct zeta_vgpu_trace_writer *writer)
 {
     /* A thread of the parent may have the lock for ever. */
     for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++)
         unlink_locked(&writer->links[i]);
+}
+
+void zeta_vgpu_trace_writer_finish(struct zeta_vgpu_trace_writer *writer)
+{
+    zeta_vgpu_trace_writer_abandon(writer);
+    for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++)
+        pthread_mutex_destroy(&writer->links[i].lock);
 }
 
 /*
@@ -83,7 +82,8 @@ static void link_locked(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_so
 {
     struct zeta_vgpu_trace_link *link = &writer->links[source];
     struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
-    struct zeta_vgpu_trace *trace = zeta_vgpu_instance_trace(instance, writer->tile, source);
+    struct zeta_vgpu_trace *trace =
+        &zeta_vgpu_instance_traces(instance, writer->tile)->sources[source];
     const uint32_t slot = zeta_vgpu_instance_slot(instance);
     const uint64_t number = atomic_load(&trace->number);
 
@@ -160,17 +160,18 @@ static bool is_traced(const struct zeta_vgpu_trace_writer *writer, enum zeta_vgp
 {
     const struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
 
-    return instance && (atomic_load_explicit(zeta_vgpu_instance_watched(instance, writer->tile),
-                                             memory_order_relaxed) >>
-                            source &
-                        1) != 0;
+    return instance &&
+           (atomic_load_explicit(&zeta_vgpu_instance_traces(instance, writer->tile)->watched,
+                                 memory_order_relaxed) &
+            1u << source) != 0;
 }
 
 static void write_event(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_source source,
                         struct zeta_vgpu_event *event)
 {
+    const struct zeta_vgpu_instance *instance = atomic_load(&writer->vgpu->instance);
     struct zeta_vgpu_trace *trace =
-        zeta_vgpu_instance_trace(atomic_load(&writer->vgpu->instance), writer->tile, source);
+        &zeta_vgpu_instance_traces(instance, writer->tile)->sources[source];
     struct zeta_vgpu_trace_link *link = &writer->links[source];
     uint64_t number;
 
@@ -187,20 +188,19 @@ static void write_event(struct zeta_vgpu_trace_writer *writer, enum zeta_vgpu_so
 
 void zeta_vgpu_trace_rest(struct zeta_vgpu_trace_writer *writer)
 {
-    const struct zeta_vgpu_instance *instance;
+    const struct zeta_vgpu_tile_traces *traces;
     bool linked = false;
 
     /* Cleared before the checks: who maps a ring after one of them sets it again. */
     if (!atomic_load_explicit(&writer->linked, memory_order_relaxed) ||
         !atomic_exchange(&writer->linked, false))
         return;
-    instance = atomic_load(&writer->vgpu->instance);
+    traces = zeta_vgpu_instance_traces(atomic_load(&writer->vgpu->instance), writer->tile);
     for (uint32_t i = 0; i < ZETA_VGPU_SOURCES; i++) {
         struct zeta_vgpu_trace_link *link = &writer->links[i];
 
         pthread_mutex_lock(&link->lock);
-        if (link->number !=
-            atomic_load(&zeta_vgpu_instance_trace(instance, writer->tile, i)->number))
+        if (link->number != atomic_load(&traces->sources[i].number))
             unlink_locked(link);
         linked |= link->ring != NULL;
         pthread_mutex_unlock(&link->lock);

@@ -19,7 +19,7 @@
 /* No set file is as large; the host has a limit of its own. */
 #define MAX_SET_BYTES (32 << 20)
 
-/* How long it is known who has a unit. */
+/* How long an answer about the process that has a unit is used. */
 #define SEEN_FOR_NS 100000000u
 
 /* ---- sets --------------------------------------------------------------------------------- */

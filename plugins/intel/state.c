@@ -82,7 +82,7 @@ void zeta_intel_finish(struct zeta_plugin *self)
 
 /*
  * Locks and threads of the parent mean nothing here, so its state is left where it is. Only the
- * descriptors are closed: the kernel gives a unit to somebody else when the last copy is.
+ * descriptors are closed: the kernel frees a unit when the last copy is.
  */
 uint32_t zeta_intel_child_after_fork(struct zeta_plugin *self)
 {

@@ -42,14 +42,15 @@ static void make_uuid(struct zeta_plugin_device *device)
     device->uuid[15] = device->is_tile ? (uint8_t)(device->tile + 1) : 0;
 }
 
-static uint32_t make_symbols(struct zeta_plugin_device *device)
+/* parent: index of the root of a tile; UINT32_MAX: it is a root. */
+static uint32_t make_device(struct zeta_plugin_device *device, struct zeta_intel_gpu *gpu,
+                            uint32_t parent, uint32_t tile_index)
 {
-    const struct zeta_intel_gpu *gpu = device->gpu;
-    const struct zeta_intel_tile *tile = zeta_intel_device_tile(device);
+    const struct zeta_intel_tile *tile = &gpu->tiles[tile_index];
+    const bool is_tile = parent != UINT32_MAX;
     struct zeta_intel_facts facts = {
         .platform = gpu->platform,
         .topology = &tile->topology,
-        .timestamp_hz = zeta_intel_timer_hz(device),
         .min_hz = tile->min_hz,
         .max_hz = tile->max_hz,
         .fastest_hz = tile->fastest_hz,
@@ -57,45 +58,32 @@ static uint32_t make_symbols(struct zeta_plugin_device *device)
         .revision = gpu->revision,
     };
 
+    *device = (struct zeta_plugin_device){
+        .gpu = gpu,
+        .tile = tile_index,
+        .is_tile = is_tile,
+        .parent = parent,
+        .queue_group = {.struct_size = sizeof(device->queue_group),
+                        .flags = ZETA_PLUGIN_QUEUE_METRICS,
+                        .queue_count = 1},
+        .memory = {.struct_size = sizeof(device->memory), .name = {"VRAM", 4}},
+    };
+    (void)snprintf(device->id, sizeof(device->id), is_tile ? "%s.%u" : "%s", gpu->id, tile_index);
+    (void)snprintf(device->name, sizeof(device->name), is_tile ? "%s, tile %u" : "%s", gpu->name,
+                   tile_index);
+    make_uuid(device);
+    for (uint32_t i = 0; i < gpu->tile_count; i++)
+        device->memory.total_bytes += !is_tile || i == tile_index ? gpu->tiles[i].memory_bytes : 0;
+    facts.timestamp_hz = zeta_intel_timer_hz(device);
     for (uint32_t i = 0; i < gpu->unit_count; i++) {
-        if (gpu->units[i].tile != device->tile)
-            continue;
-        facts.media_units += gpu->units[i].kind == ZETA_INTEL_OAM;
-        facts.stall_units += gpu->units[i].kind == ZETA_INTEL_EU_STALL;
+        facts.media_units +=
+            gpu->units[i].tile == tile_index && gpu->units[i].kind == ZETA_INTEL_OAM;
+        facts.stall_units +=
+            gpu->units[i].tile == tile_index && gpu->units[i].kind == ZETA_INTEL_EU_STALL;
     }
     return zeta_intel_symbols_list(&facts, &device->symbols, &device->symbol_count)
                ? ZETA_PLUGIN_SUCCESS
                : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-}
-
-static uint32_t make_device(struct zeta_plugin_device *device, struct zeta_intel_gpu *gpu,
-                            uint32_t parent, uint32_t tile)
-{
-    device->gpu = gpu;
-    device->is_tile = parent != UINT32_MAX;
-    device->parent = parent;
-    device->tile = tile;
-    if (device->is_tile) {
-        (void)snprintf(device->id, sizeof(device->id), "%s.%u", gpu->id, tile);
-        (void)snprintf(device->name, sizeof(device->name), "%s, tile %u", gpu->name, tile);
-    } else {
-        (void)snprintf(device->id, sizeof(device->id), "%s", gpu->id);
-        (void)snprintf(device->name, sizeof(device->name), "%s", gpu->name);
-    }
-    make_uuid(device);
-    device->queue_group = (struct zeta_plugin_queue_group){
-        .struct_size = sizeof(device->queue_group),
-        .flags = ZETA_PLUGIN_QUEUE_METRICS,
-        .queue_count = 1,
-    };
-    device->memory = (struct zeta_plugin_memory){
-        .struct_size = sizeof(device->memory),
-        .name = {"VRAM", 4},
-    };
-    for (uint32_t i = 0; i < gpu->tile_count; i++)
-        device->memory.total_bytes +=
-            !device->is_tile || i == tile ? gpu->tiles[i].memory_bytes : 0;
-    return make_symbols(device);
 }
 
 uint32_t zeta_intel_devices_make(struct zeta_intel *intel)

@@ -1,5 +1,5 @@
 /*
- * What i915 tells about a GPU: topology, engines, memory, frequencies, and what it can count.
+ * What i915 reports of a GPU: topology, engines, memory, frequencies, and what it can count.
  */
 #include <errno.h>
 #include <stdio.h>

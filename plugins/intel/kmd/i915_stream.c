@@ -21,9 +21,9 @@
 /* Bytes that one read() is asked for. */
 #define STAGE_BYTES (256u << 10)
 
-/* How often the kernel looks for new reports, in ns: as it does unasked, which is enough for who
- * waits for many or for none, and as often as makes sense for somebody who waits for few of them.
- * The kernel's own least is 100 us. */
+/* How often the kernel polls for new reports, in ns: its default, which is enough for a reader that
+ * waits for many or for none, and as often as makes sense for one that waits for few. The kernel's
+ * own least is 100 us. */
 #define POLL_LONGEST_NS 5000000u
 #define POLL_SHORTEST_NS 500000u
 
@@ -183,7 +183,7 @@ static uint32_t judge_error(struct stream *stream, int error)
         return ZETA_PLUGIN_SUCCESS;
     }
     if (error == ENOSPC && !stream->was_too_small) {
-        stream->was_too_small = true; /* every report fits; the next read will tell */
+        stream->was_too_small = true; /* every report fits; the next read shows */
         return ZETA_PLUGIN_SUCCESS;
     }
     (void)snprintf(what, sizeof(what), "to read the stream of the unit %s",

@@ -33,16 +33,16 @@ struct zeta_intel_unit {
     uint64_t timestamp_hz; /**< of the time stamps in its reports; EU stalls: the highest core clock
                                 of its tile, 0: unknown */
     uint64_t rates[8];     /**< EU stalls: cycles between two samples, rising; 0 ends the list */
-    uint32_t record_bytes; /**< EU stalls: of a record, as the kernel says */
+    uint32_t record_bytes; /**< EU stalls: of a record */
     bool can_size_buffer;  /**< the kernel takes a size for the buffer */
     bool can_wait_for_reports; /**< the kernel takes a number of reports to wait for */
 };
 
-/** What the kernel tells about one tile; a GPU without tiles has one. */
+/** What the kernel reports of one tile; a GPU without tiles has one. */
 struct zeta_intel_tile {
     struct zeta_intel_topology topology;
     uint64_t min_hz, max_hz;    /**< core clock, 0: unknown */
-    uint64_t fastest_hz;        /**< that the hardware allows, or who set max_hz; 0: unknown */
+    uint64_t fastest_hz;        /**< that the hardware allows, or max_hz; 0: unknown */
     uint64_t fastest_media_hz;  /**< likewise, of the clock of media engines */
     uint64_t cs_timestamp_hz;   /**< of the command streamer's clock */
     uint32_t cs_timestamp_bits; /**< before it wraps */

@@ -1,5 +1,5 @@
 /*
- * What the kernel tells about a GPU: tiles, topology, memory, clocks, counting units. Nothing here
+ * What the kernel reports of a GPU: tiles, topology, memory, clocks, counting units. Nothing here
  * fails: a GPU of which something is not known has no metrics, with the reason, and takes no other
  * GPU with it.
  */
@@ -9,7 +9,7 @@
 #include "plugins/intel/kmd/kernel.h"
 #include "plugins/intel/kmd/xe.h"
 
-/* Of the clock of engines on nearly all GPUs, for those that tell none. */
+/* Of the clock of engines on nearly all GPUs, for those that report none. */
 #define REFERENCE_HZ 19200000u
 /* No core clock is as fast. */
 #define MHZ_MAX 18000u
@@ -347,17 +347,17 @@ static void ask_units(struct survey *survey)
     /* One unit for the main GT of each tile. Kernels and GPUs without the sampler answer an error.
      */
     if (zeta_xe_query(gpu, ZETA_XE_QUERY_EU_STALL, &answer) >= 0) {
-        if (!zeta_xe_parse_eu_stall(answer, &stalls, &unused, &problem))
+        if (zeta_xe_parse_eu_stall(answer, &stalls, &unused, &problem)) {
+            for (uint32_t i = 0; i < gpu->tile_count && gpu->unit_count < ZETA_INTEL_UNITS; i++) {
+                stalls.tile = i;
+                stalls.gt = stalls.kernel_id = gpu->tiles[i].gt;
+                stalls.timestamp_hz = gpu->tiles[i].max_hz;
+                if (name_unit(gpu, &stalls))
+                    gpu->units[gpu->unit_count++] = stalls;
+            }
+        } else {
             zeta_host_log(gpu->host, ZETA_PLUGIN_LOG_WARN, "%s: EU stalls cannot be sampled: %s",
                           gpu->id, problem.text);
-        for (uint32_t i = 0;
-             stalls.record_bytes > 0 && i < gpu->tile_count && gpu->unit_count < ZETA_INTEL_UNITS;
-             i++) {
-            stalls.tile = i;
-            stalls.gt = stalls.kernel_id = gpu->tiles[i].gt;
-            stalls.timestamp_hz = gpu->tiles[i].max_hz;
-            if (name_unit(gpu, &stalls))
-                gpu->units[gpu->unit_count++] = stalls;
         }
         zeta_xe_answer_free(&answer);
     }

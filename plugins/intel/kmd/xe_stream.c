@@ -173,7 +173,7 @@ uint32_t zeta_xe_oa_break(uint64_t status)
     if ((status & ZETA_XE_OA_STATUS_REPORT_LOST) != 0)
         return ZETA_PLUGIN_BREAK_LOST;
     /*
-     * Counters come around all the time, and differences are taken for that. Triggers that found no
+     * Counters wrap all the time, which differences allow for. Triggers that found no
      * room are markers that are missing; no report of the timer is.
      */
     if ((status & (ZETA_XE_OA_STATUS_COUNTER_OVERFLOW | ZETA_XE_OA_STATUS_MMIO_TRG_Q_FULL)) != 0)
@@ -201,7 +201,7 @@ static void take_loss(struct stream *stream)
                       "missing",
                       gpu->id, stream->base.unit->name);
     }
-    /* Of two that nobody took notice of yet, the one that lost more counts. */
+    /* Of two that were not handled yet, the one that lost more counts. */
     if (reason != ZETA_PLUGIN_BREAK_NONE && stream->base.loss != ZETA_PLUGIN_BREAK_OVERFLOW)
         stream->base.loss = reason;
 }

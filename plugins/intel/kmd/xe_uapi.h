@@ -208,7 +208,7 @@ enum {
     ZETA_XE_OA_CAPS_BASE = 1 << 0,
     ZETA_XE_OA_CAPS_OA_BUFFER_SIZE = 1 << 2,
     ZETA_XE_OA_CAPS_WAIT_NUM_REPORTS = 1 << 3,
-    ZETA_XE_OA_CAPS_OAM = 1 << 4, /**< media units work; older kernels list them in vain */
+    ZETA_XE_OA_CAPS_OAM = 1 << 4, /**< media units can be used; older kernels only list them */
     ZETA_XE_OA_CAPS_OA_UNIT_GT_ID = 1 << 5
 };
 
@@ -275,7 +275,7 @@ enum {
 /** Properties of EU stall streams. */
 enum {
     ZETA_XE_STALL_GT_ID = 1,
-    ZETA_XE_STALL_SAMPLE_RATE = 2, /**< cycles; one of the rates that EU_STALL tells */
+    ZETA_XE_STALL_SAMPLE_RATE = 2, /**< cycles; one of the rates of EU_STALL */
     ZETA_XE_STALL_WAIT_NUM_REPORTS = 3
 };
 

@@ -10,9 +10,9 @@
 #include "plugins/intel/gpu/intel.h"
 #include "plugins/intel/query/sampler.h"
 
-#define WAIT_STEP_NS UINT64_C(20000000) /* between looks whether the queue is to end */
+#define WAIT_STEP_NS UINT64_C(20000000) /* between checks whether the queue is to end */
 
-/* For the report of an end where time stands still; it may come later all the same. */
+/* For the report of an end where the clock stopped; it may come later all the same. */
 #define WAIT_STILL_NS UINT64_C(500000000)
 
 /* What a query is on one tile. */
@@ -36,7 +36,7 @@ struct zeta_plugin_query_pool {
     uint32_t field_count;
     uint32_t record_bytes;
     uint32_t count;
-    uint64_t timer_hz;     /**< of the device's timer, in which records tell times */
+    uint64_t timer_hz;     /**< of the device's timer, which the times of records use */
     pthread_mutex_t lock;  /**< of the queries; taken before those of samplers */
     struct query *queries; /**< calloc'ed: pages of queries that are never begun stay untouched */
 };

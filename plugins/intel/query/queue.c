@@ -49,7 +49,7 @@ static uint32_t execute(void *context, const struct zeta_plugin_command *command
         return zeta_intel_query_begin(point->pool, point->index);
     case ZETA_PLUGIN_COMMAND_QUERY_END:
         /* It is over when its report is there, so that results can be read when its event is
-         * signalled; where time stands still they come later. */
+         * signalled; where the clock stopped they come later. */
         result = zeta_intel_query_end(point->pool, point->index);
         if (result == ZETA_PLUGIN_SUCCESS)
             zeta_intel_query_wait(point->pool, point->index, &queue->is_interrupted);

@@ -17,7 +17,7 @@
  */
 #define JUMP_S 60u
 
-/* The kernel looks for reports 200 times a second. Who got none for this long will get none. */
+/* The kernel polls for reports 200 times a second. None for this long: none will come. */
 #define SLEEP_NS UINT64_C(50000000)
 #define SLEEP_PERIODS 8u
 
@@ -316,7 +316,7 @@ uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device)
     return (uint64_t)(4294967296.0 / (double)rates.eus / 2 * 1e9);
 }
 
-/* What the user wants; a text that is no period is used as if nobody had set it. */
+/* What the user wants; a text that is no period counts as not set. */
 static uint64_t read_setting(const struct zeta_intel *intel, bool warns)
 {
     char text[32], *end = NULL;
@@ -414,7 +414,7 @@ static uint32_t open_stream(struct zeta_intel_sampler *sampler,
     if (sleep_ns < SLEEP_NS)
         sleep_ns = SLEEP_NS;
     sampler->sleep_ticks = (sleep_ns * (unit->timestamp_hz / 1000) + 999999) / 1000000;
-    /* The longest period is half of the time in which a counter comes around. */
+    /* The longest period is half of the time in which a counter wraps. */
     sampler->totals.gap_ticks = 2 * longest_ns * (unit->timestamp_hz / 1000) / 1000000;
 
 finish:

@@ -116,7 +116,7 @@ bool zeta_intel_sampler_stands_still(struct zeta_intel_sampler *sampler,
 /** The longest period in which no counter of the device can wrap unnoticed. */
 uint64_t zeta_intel_sampler_longest_ns(const struct zeta_plugin_device *device);
 
-/** False if the kernel does not allow reports so often that no counter comes around unseen. */
+/** False if the kernel does not allow reports so often that no counter wraps unnoticed. */
 bool zeta_intel_sampler_is_possible(const struct zeta_plugin_device *device,
                                     const struct zeta_intel_unit *unit);
 

@@ -80,8 +80,8 @@ static uint64_t locate(const struct zeta_intel_totals *totals, uint64_t stamp, u
 }
 
 /*
- * The time of a report in full: from that of the one before it, unless a turn of the report's clock
- * may have passed since. False if it goes backwards.
+ * The time of a report in full: from that of the one before it, unless the report's clock may have
+ * wrapped since. False if it goes backwards.
  */
 static bool follow(const struct zeta_intel_totals *totals, uint64_t stamp, uint64_t clock_ticks,
                    uint64_t *out_ticks)
@@ -97,13 +97,13 @@ static bool follow(const struct zeta_intel_totals *totals, uint64_t stamp, uint6
     return passed <= mask / 2;
 }
 
-/* Whether reports may be missing before one, so long that a counter may have come around. */
+/* Whether reports may be missing before one, so long that a counter may have wrapped. */
 static bool is_gap(const struct zeta_intel_totals *totals, uint64_t ticks)
 {
     return totals->ticks < totals->lost_until && ticks - totals->ticks > totals->gap_ticks;
 }
 
-/* Adds what the header of a report tells. False if counting begins anew with it. */
+/* Adds what the header of a report has. False if counting begins anew with it. */
 static bool add_header(struct zeta_intel_totals *totals, const uint8_t *report,
                        uint64_t clock_ticks)
 {

@@ -27,7 +27,7 @@ struct zeta_intel_totals {
     uint64_t stamp;      /**< of it, as it has them */
     uint64_t ticks;      /**< the same, not wrapped */
     uint64_t breaks;     /**< where the sequence was interrupted */
-    uint64_t gap_ticks;  /**< between reports of which some were lost: no counter comes around */
+    uint64_t gap_ticks;  /**< between reports of which some were lost: no counter wraps */
     uint64_t lost_until; /**< some of the reports before this time were lost; 0: none */
     uint64_t switches;   /**< changes of the core clock */
 };

@@ -24,7 +24,7 @@ static void add_file(struct zeta_replay_intel *intel, const char *folder, const 
 /*
  * Reads the set files of a generation if the GPU is of it: those that its manifest names, which
  * others share, and its own. Files that cannot be read are left out; what then is missing is found
- * by who reads the text of a set.
+ * when the text of a set is read.
  */
 static bool read_generation(struct zeta_replay_intel *intel, const char *share,
                             const char *manifest_path, uint32_t pci_id)

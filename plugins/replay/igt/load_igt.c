@@ -1,7 +1,7 @@
 /*
  * A file of the recorder of intel-gpu-tools as a recording: one device, one stream, and two sets:
  * the recorded one, where the data of the plugin for Intel GPUs describe it, and the counters as
- * they stand in the reports.
+ * they are in the reports.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -100,7 +100,7 @@ void zeta_replay_buffer_start(struct zeta_replay_buffer *buffer)
     const uint64_t stop = atomic_load(&buffer->stop_ns);
     const uint64_t now = zeta_monotonic_ns();
 
-    /* Time stood still between stop and start: what was not due then is due later by as much. */
+    /* The clock was stopped until this start: what was not due then is due later by as much. */
     atomic_store(&buffer->start_ns, start == 0 ? now : start + (stop != 0 ? now - stop : 0));
     atomic_store(&buffer->stop_ns, 0);
     fill(buffer);

@@ -357,55 +357,49 @@ void zeta_replay_recording_free(struct zeta_replay_recording *recording)
     free(recording);
 }
 
-/* Both kinds of files are recognised by their first bytes. */
-static bool find_format(struct zeta_replay_recording *recording,
-                        struct zeta_replay_problem *problem)
+static bool load(struct zeta_replay_recording *recording, const char *path,
+                 struct zeta_replay_problem *problem)
 {
-    const int fd = open(recording->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     unsigned char head[8] = {0};
     struct stat info;
+    bool is_file;
     ssize_t got;
+    int fd = -1;
 
+    recording->path = realpath(path, NULL);
+    if (recording->path)
+        fd = open(recording->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return zeta_replay_fail(problem, "it cannot be opened: %s", strerror(errno));
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        (void)close(fd);
-        return zeta_replay_fail(problem, "it is not a regular file");
-    }
+    is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     got = pread(fd, head, sizeof(head), 0);
     (void)close(fd);
+    if (!is_file)
+        return zeta_replay_fail(problem, "it is not a regular file");
     if (got < 0)
         return zeta_replay_fail(problem, "it cannot be read: %s", strerror(errno));
     recording->file_device = info.st_dev;
     recording->file_number = info.st_ino;
-    /* The record type 65536 with its size, 16 bytes. */
+    /* Both kinds of files are recognised by their first bytes: the record type 65536 with its
+     * size, 16 bytes. */
     recording->format = got == 8 && memcmp(head, "\0\0\1\0\0\0\20\0", 8) == 0
                             ? ZETA_REPLAY_IGT
                             : ZETA_REPLAY_CONTAINER;
-    return true;
+    return recording->format == ZETA_REPLAY_IGT ? zeta_replay_load_igt(recording, problem)
+                                                : load_container(recording, problem);
 }
 
 struct zeta_replay_recording *zeta_replay_recording_load(const char *path, const char *share,
                                                          struct zeta_replay_problem *out_problem)
 {
     struct zeta_replay_recording *recording = calloc(1, sizeof(*recording));
-    struct zeta_replay_problem problem = {""};
-    bool good = false;
+    struct zeta_replay_problem problem = {"there is no memory for it"};
 
     if (recording) {
-        recording->path = realpath(path, NULL);
         recording->share = share ? realpath(share, NULL) : NULL;
-        if (!recording->path)
-            (void)zeta_replay_fail(&problem, "it cannot be opened: %s", strerror(errno));
-        else
-            good = find_format(recording, &problem) &&
-                   (recording->format == ZETA_REPLAY_IGT ? zeta_replay_load_igt(recording, &problem)
-                                                         : load_container(recording, &problem));
-    } else {
-        (void)zeta_replay_fail(&problem, "there is no memory for it");
+        if (load(recording, path, &problem))
+            return recording;
     }
-    if (good)
-        return recording;
     (void)zeta_replay_fail(out_problem, "the recording %.200s cannot be replayed: %.240s", path,
                            problem.text);
     zeta_replay_recording_free(recording);

@@ -229,17 +229,17 @@ static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *
 }
 
 uint32_t zeta_intel_unit_clock(struct zeta_plugin_device *device,
-                               const struct zeta_intel_unit *unit, uint64_t *out_ticks,
-                               uint64_t *out_host_ns)
+                               const struct zeta_intel_unit *unit,
+                               struct zeta_intel_reading *out_reading)
 {
     struct zeta_plugin_clock clock = {.struct_size = sizeof(clock)};
     const uint32_t result = read_clock(device->gpu->intel->self, device, &clock);
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    *out_ticks =
+    out_reading->ticks =
         zeta_intel_scale(clock.device_ticks, unit->timestamp_hz, zeta_intel_timer_hz(device));
-    *out_host_ns = clock.host_ns;
+    out_reading->host_ns = clock.host_ns;
     return ZETA_PLUGIN_SUCCESS;
 }
 

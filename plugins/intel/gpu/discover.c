@@ -338,11 +338,10 @@ static uint32_t conclude(const struct zeta_intel *intel, const struct refusal *r
         note = intel->gpus[i].no_metrics;
     for (uint32_t i = 0; i < intel->gpu_count && note[0] == '\0'; i++)
         note = intel->gpus[i].note;
-    return note[0] == '\0'
-               ? (uint32_t)ZETA_PLUGIN_SUCCESS
-               : zeta_host_fail(intel->host,
-                                can_count ? (uint32_t)ZETA_PLUGIN_SUCCESS : refusal->result, "%s",
-                                note);
+    if (note[0] == '\0')
+        return ZETA_PLUGIN_SUCCESS;
+    return zeta_host_fail(intel->host, can_count ? (uint32_t)ZETA_PLUGIN_SUCCESS : refusal->result,
+                          "%s", note);
 }
 
 uint32_t zeta_intel_discover(struct zeta_intel *intel)

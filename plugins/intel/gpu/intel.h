@@ -87,13 +87,16 @@ static inline uint64_t zeta_intel_scale(uint64_t value, uint64_t to, uint64_t fr
  */
 uint64_t zeta_intel_timer_hz(const struct zeta_plugin_device *device);
 
-/**
- * Reads the clock of a unit, not wrapped, and that of the host at the same time. As clock() of
- * struct zeta_intel_kmd.
- */
+/** Two clocks at one time. */
+struct zeta_intel_reading {
+    uint64_t ticks; /**< of the unit, not wrapped */
+    uint64_t host_ns;
+};
+
+/** As clock() of struct zeta_intel_kmd. */
 uint32_t zeta_intel_unit_clock(struct zeta_plugin_device *device,
-                               const struct zeta_intel_unit *unit, uint64_t *out_ticks,
-                               uint64_t *out_host_ns);
+                               const struct zeta_intel_unit *unit,
+                               struct zeta_intel_reading *out_reading);
 
 /* ---- units and programs (unit.c, program.c) ----------------------------------------------- */
 

@@ -23,13 +23,6 @@
 
 /* ---- marks -------------------------------------------------------------------------------- */
 
-static uint32_t read_clock(const struct zeta_intel_sampler *sampler,
-                           struct zeta_intel_reading *out_reading)
-{
-    return zeta_intel_unit_clock(sampler->device, sampler->unit, &out_reading->ticks,
-                                 &out_reading->host_ns);
-}
-
 /* The time of the report that will settle a mark first; with no mark later than any. */
 static uint64_t earliest_locked(const struct zeta_intel_sampler *sampler)
 {
@@ -58,14 +51,15 @@ static void settle_locked(struct zeta_intel_sampler *sampler, enum cause cause,
 
     while (*link) {
         struct zeta_intel_mark *mark = *link;
-        /* A begin before the first report waits for that. */
-        const bool is_due =
-            cause == BY_REPORT
-                ? mark->ticks <= totals->ticks
-                : (totals->is_started || mark->is_end) &&
-                      (cause == BY_RESET || (clock_ticks >= mark->ticks &&
-                                             clock_ticks - mark->ticks >= sampler->sleep_ticks));
+        bool is_due = true;
 
+        if (cause == BY_REPORT)
+            is_due = mark->ticks <= totals->ticks;
+        else if (!totals->is_started && !mark->is_end)
+            is_due = false; /* a begin before the first report waits for that */
+        else if (cause == BY_SLEEP)
+            is_due =
+                clock_ticks >= mark->ticks && clock_ticks - mark->ticks >= sampler->sleep_ticks;
         if (!is_due) {
             if (cause == BY_RESET)
                 mark->ticks = mark->left_ticks = clock_ticks;
@@ -133,7 +127,7 @@ static uint32_t count_read(struct zeta_intel_sampler *sampler, const struct zeta
     struct zeta_intel_reading now = {0, 0};
 
     (void)pthread_mutex_lock(&sampler->lock);
-    const uint32_t result = read_clock(sampler, &now);
+    const uint32_t result = zeta_intel_unit_clock(sampler->device, sampler->unit, &now);
     if (result == ZETA_PLUGIN_SUCCESS) {
         if (has_jumped(sampler, &now)) {
             settle_locked(sampler, BY_RESET, now.ticks);
@@ -220,7 +214,7 @@ uint32_t zeta_intel_sampler_mark(struct zeta_intel_sampler *sampler, struct zeta
     uint32_t result;
 
     (void)pthread_mutex_lock(&sampler->lock);
-    result = read_clock(sampler, &now);
+    result = zeta_intel_unit_clock(sampler->device, sampler->unit, &now);
     mark->ticks = mark->left_ticks = now.ticks;
     if (result == ZETA_PLUGIN_SUCCESS && sampler->has_failed) {
         mark->state = ZETA_INTEL_MARK_LOST;
@@ -272,9 +266,9 @@ bool zeta_intel_sampler_stands_still(struct zeta_intel_sampler *sampler,
     struct zeta_intel_reading now = {0, 0};
 
     (void)pthread_mutex_lock(&sampler->lock);
-    const bool is_still = read_clock(sampler, &now) == ZETA_PLUGIN_SUCCESS &&
-                          now.ticks >= mark->ticks &&
-                          now.ticks - mark->ticks < sampler->sleep_ticks;
+    const bool is_still =
+        zeta_intel_unit_clock(sampler->device, sampler->unit, &now) == ZETA_PLUGIN_SUCCESS &&
+        now.ticks >= mark->ticks && now.ticks - mark->ticks < sampler->sleep_ticks;
     (void)pthread_mutex_unlock(&sampler->lock);
     return is_still;
 }

@@ -47,12 +47,6 @@ enum {
     ZETA_INTEL_SAMPLER_BYTES = 131072 /**< of one read; the buffer has slack behind */
 };
 
-/** Two clocks at one time. */
-struct zeta_intel_reading {
-    uint64_t ticks; /**< of the unit, not wrapped */
-    uint64_t host_ns;
-};
-
 struct zeta_intel_sampler {
     struct zeta_intel_sampler *next; /**< behind intel->sampler_lock, as users */
     uint32_t users;

@@ -170,10 +170,10 @@ static uint32_t read_kernel(struct zeta_plugin_stream *stream, uint8_t *buffer,
     if (bytes == 0)
         zeta_intel_order_empty_at(&stream->order, begin_ns);
     if (kernel->loss != ZETA_PLUGIN_BREAK_NONE) {
-        uint64_t ticks = stream->order.time, unused;
+        struct zeta_intel_reading now = {.ticks = stream->order.time};
 
-        (void)zeta_intel_unit_clock(stream->device, kernel->unit, &ticks, &unused);
-        zeta_intel_order_lose(&stream->order, kernel->loss, ticks);
+        (void)zeta_intel_unit_clock(stream->device, kernel->unit, &now);
+        zeta_intel_order_lose(&stream->order, kernel->loss, now.ticks);
         kernel->loss = ZETA_PLUGIN_BREAK_NONE;
     }
     divide_at_break(stream, buffer, bytes, out_read);

@@ -444,18 +444,6 @@ void zeta_recipe_set_finish(struct zeta_recipe_set *made)
     zeta_link_fail(linker, (programmable)->file, (programmable)->line, 1,                          \
                    "programmable %s: " format, (programmable)->name, __VA_ARGS__)
 
-static const struct zeta_parameter *find_parameter(const struct zeta_catalog *catalog,
-                                                   const char *name)
-{
-    for (uint32_t i = 0; i < catalog->parameters.count; i++) {
-        const struct zeta_parameter *parameter = catalog->parameters.items[i];
-
-        if (strcmp(parameter->name, name) == 0)
-            return parameter;
-    }
-    return NULL;
-}
-
 static bool link_condition(struct zeta_linker *linker, const struct zeta_programmable *programmable,
                            struct zeta_expr *expr)
 {
@@ -476,7 +464,8 @@ static bool link_parameters(struct zeta_linker *linker, struct zeta_programmable
 
     for (uint32_t i = 0; i < programmable->parameter_count; i++) {
         const struct zeta_parameter *parameter =
-            find_parameter(linker->catalog, programmable->parameter_names[i]);
+            zeta_names_find(&linker->catalog->parameters_by_name, programmable->parameter_names[i],
+                            strlen(programmable->parameter_names[i]));
         bool many = false;
 
         if (!parameter)

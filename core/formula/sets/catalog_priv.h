@@ -34,6 +34,8 @@ struct zeta_name_table {
     struct zeta_name_slot {
         const char *name; /**< NULL: the slot is free */
         void *item;
+        const char *file; /**< where it was declared, if the linker says it */
+        uint32_t line;
     } * slots;
     uint32_t count;
     uint32_t capacity; /**< a power of two, or 0 */
@@ -141,9 +143,12 @@ struct zeta_catalog {
     struct zeta_vector layouts;  /**< of struct zeta_layout */
     struct zeta_vector shared;   /**< of struct zeta_shared_metric */
     struct zeta_vector programs; /**< of struct zeta_uuid_program */
-    struct zeta_name_table shared_by_key, programs_by_uuid, symbols_by_name; /**< once linked */
-    struct zeta_vector loaded; /**< of struct zeta_loaded_set */
-    struct zeta_vector sets;   /**< of struct zeta_set; filled by the linker */
+    /** Once linked. Shared metrics have keys, programs have uuids. */
+    struct zeta_name_table symbols_by_name, units_by_name, layouts_by_name, parameters_by_name,
+        shared_by_name, programs_by_name;
+    struct zeta_name_table sets_by_name; /**< of struct zeta_loaded_set */
+    struct zeta_vector loaded;           /**< of struct zeta_loaded_set */
+    struct zeta_vector sets;             /**< of struct zeta_set; filled by the linker */
 
     struct zeta_vector parameters;           /**< of struct zeta_parameter */
     struct zeta_vector programmables;        /**< of struct zeta_programmable */
@@ -155,9 +160,9 @@ bool zeta_vector_push(struct zeta_arena *arena, struct zeta_vector *vector, void
 
 /** The item of a name; NULL if there is none. */
 void *zeta_names_find(const struct zeta_name_table *names, const char *name, size_t length);
-/** Adds an item, unless another one has the name; false when memory is exhausted. */
-bool zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names, const char *name,
-                    void *item);
+/** Adds an item, unless another one has the name. The slot of the name; NULL without memory. */
+struct zeta_name_slot *zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names,
+                                      const char *name, void *item);
 
 /** State of reading one file. */
 struct zeta_set_reader {

@@ -43,91 +43,61 @@ bool zeta_link_no_memory(struct zeta_linker *linker)
     return false;
 }
 
-/** Head that symbols, units, layouts and sets can be compared by. */
-struct named {
-    const char *name;
-    const char *file;
-    uint32_t line;
-};
-
-static int compare_named(const void *left, const void *right)
+/** Adds what a name stands for; reports a name that was declared before. */
+static bool declare(struct zeta_linker *linker, struct zeta_arena *arena,
+                    struct zeta_name_table *names, const char *what, const char *name,
+                    const char *file, uint32_t line, void *item)
 {
-    const struct named *a = left;
-    const struct named *b = right;
-    int order = strcmp(a->name, b->name);
+    struct zeta_name_slot *slot = zeta_names_add(arena, names, name, item);
 
-    return order != 0 ? order : strcmp(a->file, b->file);
+    if (!slot)
+        return zeta_link_no_memory(linker);
+    if (slot->item != item)
+        return zeta_link_fail(linker, file, line, 1, "%s %s is already declared in %s:%u", what,
+                              name, slot->file, slot->line);
+    slot->file = file;
+    slot->line = line;
+    return true;
 }
 
-/** Reports names that appear twice. Consumes the list (sorts it). */
-static bool check_unique(struct zeta_linker *linker, struct named *list, uint32_t count,
-                         const char *what)
-{
-    bool good = true;
-
-    if (count == 0)
-        return true;
-    qsort(list, count, sizeof(*list), compare_named);
-    for (uint32_t i = 1; i < count; i++) {
-        const struct named *a = &list[i - 1];
-        const struct named *b = &list[i];
-        bool swap = strcmp(a->file, b->file) == 0 && a->line > b->line;
-
-        if (strcmp(a->name, b->name) != 0)
-            continue;
-        if (swap) {
-            a = b;
-            b = &list[i - 1];
-        }
-        good = zeta_link_fail(linker, b->file, b->line, 1, "%s %s is already declared in %s:%u",
-                              what, b->name, a->file, a->line);
-    }
-    return good;
-}
-
-/** Names of the same kind in a catalog: what they are in messages, where they are in the items. */
-static const struct named_parts {
+/** The kinds of parts of a catalog: what they are in messages, and where all is. */
+static const struct kind {
     const char *what;
-    size_t vector;
-    size_t name, file, line;
-} named_parts[] = {
-#define NAMED(what, vector, type, name, file)                                                      \
+    size_t vector, names;
+    size_t name, file, line; /**< in a part */
+} kinds[] = {
+#define KIND(what, vector, type, name, file)                                                       \
     {                                                                                              \
-        what, offsetof(struct zeta_catalog, vector), offsetof(struct type, name),                  \
+        what, offsetof(struct zeta_catalog, vector),                                               \
+            offsetof(struct zeta_catalog, vector##_by_name), offsetof(struct type, name),          \
             offsetof(struct type, file), offsetof(struct type, line)                               \
     }
-    NAMED("symbol", symbols, zeta_symbol, name, file),
-    NAMED("unit", units, zeta_unit, name, file),
-    NAMED("layout", layouts, zeta_layout, name, file),
-    NAMED("parameter", parameters, zeta_parameter, name, file),
-    NAMED("shared metric", shared, zeta_shared_metric, key, metric.file),
-    NAMED("program of uuid", programs, zeta_uuid_program, uuid, file),
-#undef NAMED
+    KIND("layout", layouts, zeta_layout, name, file), /* the first; all others are linked before */
+    KIND("symbol", symbols, zeta_symbol, name, file),
+    KIND("unit", units, zeta_unit, name, file),
+    KIND("parameter", parameters, zeta_parameter, name, file),
+    KIND("shared metric", shared, zeta_shared_metric, key, metric.file),
+    KIND("program of uuid", programs, zeta_uuid_program, uuid, file),
+#undef KIND
 };
 
-static bool check_unique_parts(struct zeta_linker *linker)
+/** Makes the parts of a kind known by name. */
+static void declare_parts(struct zeta_linker *linker, struct zeta_catalog *catalog,
+                          const struct kind *kind)
 {
-    bool good = true;
+    const struct zeta_vector *vector = (const void *)((const char *)catalog + kind->vector);
 
-    for (size_t i = 0; i < sizeof(named_parts) / sizeof(named_parts[0]); i++) {
-        const struct named_parts *parts = &named_parts[i];
-        const struct zeta_vector *vector =
-            (const void *)((const char *)linker->catalog + parts->vector);
-        ZETA_CLEANUP(zeta_freep)
-        struct named *list = calloc((size_t)vector->count + 1, sizeof(*list));
+    for (uint32_t i = 0; i < vector->count; i++) {
+        char *part = vector->items[i];
+        const char *name, *file;
+        uint32_t line;
 
-        if (!list)
-            return zeta_link_no_memory(linker);
-        for (uint32_t k = 0; k < vector->count; k++) {
-            const char *item = vector->items[k];
-
-            memcpy(&list[k].name, item + parts->name, sizeof(list[k].name));
-            memcpy(&list[k].file, item + parts->file, sizeof(list[k].file));
-            memcpy(&list[k].line, item + parts->line, sizeof(list[k].line));
-        }
-        good = check_unique(linker, list, vector->count, parts->what) && good;
+        memcpy(&name, part + kind->name, sizeof(name));
+        memcpy(&file, part + kind->file, sizeof(file));
+        memcpy(&line, part + kind->line, sizeof(line));
+        (void)declare(linker, &catalog->arena, (void *)((char *)catalog + kind->names), kind->what,
+                      name, file, line, part);
     }
-    return good;
 }
 
 /** Links the rates of fields; those of a run share one expression. */
@@ -181,25 +151,13 @@ static bool link_layout(struct zeta_linker *linker, struct zeta_layout *layout)
 
 const struct zeta_unit *zeta_catalog_find_unit(const struct zeta_catalog *catalog, const char *name)
 {
-    for (uint32_t i = 0; i < catalog->units.count; i++) {
-        const struct zeta_unit *unit = catalog->units.items[i];
-
-        if (strcmp(unit->name, name) == 0)
-            return unit;
-    }
-    return NULL;
+    return zeta_names_find(&catalog->units_by_name, name, strlen(name));
 }
 
 const struct zeta_layout *zeta_catalog_find_layout(const struct zeta_catalog *catalog,
                                                    const char *name)
 {
-    for (uint32_t i = 0; i < catalog->layouts.count; i++) {
-        const struct zeta_layout *layout = catalog->layouts.items[i];
-
-        if (strcmp(layout->name, name) == 0)
-            return layout;
-    }
-    return NULL;
+    return zeta_names_find(&catalog->layouts_by_name, name, strlen(name));
 }
 
 static bool resolve_references(struct zeta_linker *linker, struct zeta_loaded_set *loaded)
@@ -252,7 +210,7 @@ static bool find_program(struct zeta_linker *linker, struct zeta_loaded_set *loa
 
     if (!loaded->wants_program)
         return true;
-    program = zeta_names_find(&linker->catalog->programs_by_uuid, set->uuid, strlen(set->uuid));
+    program = zeta_names_find(&linker->catalog->programs_by_name, set->uuid, strlen(set->uuid));
     if (!program)
         return zeta_link_fail(
             linker, set->file, set->line, 1,
@@ -269,24 +227,25 @@ static bool find_program(struct zeta_linker *linker, struct zeta_loaded_set *loa
 static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loaded_set *loaded)
 {
     const struct zeta_set *set = &loaded->set;
-    ZETA_CLEANUP(zeta_freep) struct named *list = calloc(set->metric_count, sizeof(*list));
+    struct zeta_name_table names = {0};
+    struct zeta_arena arena = {0};
     bool good = true;
 
-    if (!list)
-        return zeta_link_no_memory(linker);
     for (uint32_t i = 0; i < set->metric_count; i++) {
-        const struct zeta_metric *metric = &set->metrics[i];
+        struct zeta_metric *metric = &set->metrics[i];
+        const struct zeta_metric_use *use = loaded->use_of[i];
 
-        list[i] = (struct named){metric->name, metric->file, metric->line};
         /* Where a shared metric is used, not where it is declared, its name can be one too many. */
-        if (loaded->use_of[i])
-            list[i] = (struct named){metric->name, set->file, loaded->use_of[i]->line};
+        good = declare(linker, &arena, &names, "metric", metric->name,
+                       use ? set->file : metric->file, use ? use->line : metric->line, metric) &&
+               good;
         if (zeta_layout_find_field(set->layout, metric->name) != ZETA_FIELD_NONE)
             good = zeta_link_fail(linker, metric->file, metric->line, 1,
                                   "metric %s has the name of a header field of layout %s",
                                   metric->name, set->layout->name);
     }
-    return check_unique(linker, list, set->metric_count, "metric") && good;
+    zeta_arena_finish(&arena);
+    return good;
 }
 
 static bool link_condition(struct zeta_linker *linker, const char *file,
@@ -528,27 +487,22 @@ static bool programs_equal(struct zeta_linker *linker, const struct zeta_loaded_
     return equal;
 }
 
-/** The sets that are in order, of a catalog that is being linked. */
-struct set_names {
-    struct zeta_name_table by_name, by_uuid; /**< of struct zeta_loaded_set */
-};
-
 /**
  * A name is of one set. A uuid is of one program: whoever knows programs by their uuid would run
  * the one for the other.
  */
-static bool check_name_and_uuid(struct zeta_linker *linker, const struct set_names *names,
+static bool check_name_and_uuid(struct zeta_linker *linker, const struct zeta_name_table *by_uuid,
                                 const struct zeta_loaded_set *loaded)
 {
     const struct zeta_set *set = &loaded->set;
     const struct zeta_loaded_set *other =
-        zeta_names_find(&names->by_name, set->name, strlen(set->name));
+        zeta_names_find(&linker->catalog->sets_by_name, set->name, strlen(set->name));
 
     if (other)
         return zeta_link_fail(linker, set->file, set->line, 1,
                               "set %s is already declared in %s:%u", set->name, other->set.file,
                               other->set.line);
-    other = set->uuid ? zeta_names_find(&names->by_uuid, set->uuid, strlen(set->uuid)) : NULL;
+    other = set->uuid ? zeta_names_find(by_uuid, set->uuid, strlen(set->uuid)) : NULL;
     if (other && !programs_equal(linker, loaded, other))
         return zeta_link_fail(
             linker, set->file, set->line, 1,
@@ -599,12 +553,12 @@ ze_result_t zeta_set_link_deferred(const struct zeta_catalog *catalog, const str
 }
 
 /** Links a set, or what a list of sets needs of it. */
-static bool link_set(struct zeta_linker *linker, const struct set_names *names,
+static bool link_set(struct zeta_linker *linker, const struct zeta_name_table *by_uuid,
                      struct zeta_loaded_set *loaded)
 {
     struct zeta_set *set = &loaded->set;
 
-    if (!find_program(linker, loaded) || !check_name_and_uuid(linker, names, loaded) ||
+    if (!find_program(linker, loaded) || !check_name_and_uuid(linker, by_uuid, loaded) ||
         !resolve_references(linker, loaded))
         return false;
     if (loaded->deferred) {
@@ -665,34 +619,21 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
                                  .sink = sink,
                                  .result = ZE_RESULT_SUCCESS};
     const struct zeta_vector layouts = catalog->layouts;
-    struct set_names names = {0};
-    bool good = true;
+    struct zeta_name_table by_uuid = {0}; /**< of struct zeta_loaded_set, as by name */
 
-    for (uint32_t i = 0; good && i < catalog->shared.count; i++) {
-        struct zeta_shared_metric *shared = catalog->shared.items[i];
-
-        good = zeta_names_add(&catalog->arena, &catalog->shared_by_key, shared->key, shared);
-    }
-    for (uint32_t i = 0; good && i < catalog->programs.count; i++) {
-        struct zeta_uuid_program *program = catalog->programs.items[i];
-
-        good = zeta_names_add(&catalog->arena, &catalog->programs_by_uuid, program->uuid, program);
-    }
-    for (uint32_t i = 0; good && i < catalog->symbols.count; i++) {
-        struct zeta_symbol *symbol = catalog->symbols.items[i];
-
-        symbol->index = i;
-        good = zeta_names_add(&catalog->arena, &catalog->symbols_by_name, symbol->name, symbol);
-    }
-    if (!good)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < catalog->symbols.count; i++)
+        ((struct zeta_symbol *)catalog->symbols.items[i])->index = i;
+    for (size_t i = 1; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        declare_parts(&linker, catalog, &kinds[i]);
     /* Faulty layouts are left out, so that sets which name them are refused. */
     catalog->layouts.count = 0;
     for (uint32_t i = 0; i < layouts.count; i++) {
         if (link_layout(&linker, layouts.items[i]))
             catalog->layouts.items[catalog->layouts.count++] = layouts.items[i];
     }
-    (void)check_unique_parts(&linker);
+    declare_parts(&linker, catalog, &kinds[0]);
+    if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return linker.result;
     for (uint32_t i = 0; i < catalog->loaded.count; i++) {
         struct zeta_loaded_set *loaded = catalog->loaded.items[i];
         struct zeta_set *set = &loaded->set;
@@ -700,11 +641,11 @@ ze_result_t zeta_catalog_link(struct zeta_catalog *catalog, struct zeta_diagnost
         /* What is wrong with a set need not be said again for each of its units. */
         if (loaded->also_of && loaded->also_of->faulty)
             continue;
-        loaded->faulty = !link_set(&linker, &names, loaded);
+        loaded->faulty = !link_set(&linker, &by_uuid, loaded);
         if (!loaded->faulty &&
             !(zeta_vector_push(linker.arena, &catalog->sets, set) &&
-              zeta_names_add(linker.arena, &names.by_name, set->name, loaded) &&
-              (!set->uuid || zeta_names_add(linker.arena, &names.by_uuid, set->uuid, loaded))))
+              zeta_names_add(linker.arena, &catalog->sets_by_name, set->name, loaded) &&
+              (!set->uuid || zeta_names_add(linker.arena, &by_uuid, set->uuid, loaded))))
             linker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (linker.result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
             break;
@@ -726,13 +667,10 @@ const struct zeta_set *zeta_catalog_set(const struct zeta_catalog *catalog, uint
 
 const struct zeta_set *zeta_catalog_find_set(const struct zeta_catalog *catalog, const char *name)
 {
-    for (uint32_t i = 0; i < catalog->sets.count; i++) {
-        const struct zeta_set *set = catalog->sets.items[i];
+    const struct zeta_loaded_set *found =
+        zeta_names_find(&catalog->sets_by_name, name, strlen(name));
 
-        if (strcmp(set->name, name) == 0)
-            return set;
-    }
-    return NULL;
+    return found ? &found->set : NULL;
 }
 
 uint32_t zeta_catalog_symbol_count(const struct zeta_catalog *catalog)

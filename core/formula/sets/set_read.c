@@ -41,8 +41,8 @@ void *zeta_names_find(const struct zeta_name_table *names, const char *name, siz
     return names->capacity > 0 ? find_slot(names, name, length)->item : NULL;
 }
 
-bool zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names, const char *name,
-                    void *item)
+struct zeta_name_slot *zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names,
+                                      const char *name, void *item)
 {
     struct zeta_name_slot *slot;
 
@@ -52,7 +52,7 @@ bool zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names, con
 
         larger.slots = zeta_arena_array(arena, larger.capacity, sizeof(*larger.slots));
         if (!larger.slots)
-            return false;
+            return NULL;
         for (uint32_t i = 0; i < names->capacity; i++) {
             if (names->slots[i].name)
                 *find_slot(&larger, names->slots[i].name, strlen(names->slots[i].name)) =
@@ -62,10 +62,10 @@ bool zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names, con
     }
     slot = find_slot(names, name, strlen(name));
     if (!slot->name) {
-        *slot = (struct zeta_name_slot){name, item};
+        *slot = (struct zeta_name_slot){.name = name, .item = item};
         names->count++;
     }
-    return true;
+    return slot;
 }
 
 void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,

@@ -725,7 +725,7 @@ static bool add_use(struct gathered *gathered, const struct zeta_metric_use *use
 {
     struct zeta_linker *linker = gathered->linker;
     const struct zeta_shared_metric *shared =
-        zeta_names_find(&linker->catalog->shared_by_key, use->key, strlen(use->key));
+        zeta_names_find(&linker->catalog->shared_by_name, use->key, strlen(use->key));
     bool good = true;
 
     if (!shared)

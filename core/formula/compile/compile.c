@@ -218,8 +218,6 @@ static ze_result_t make_programs(const struct zeta_compiled *compiled,
     if (result == ZE_RESULT_SUCCESS)
         result =
             zeta_schedule(&lowering, NULL, NULL, 0, zeta_lower_skip(&lowering), &programs->rows);
-    if (result == ZE_RESULT_SUCCESS)
-        result = lowering.result;
     zeta_lowering_finish(&lowering);
     if (result == ZE_RESULT_SUCCESS)
         *out_programs = programs;

@@ -60,21 +60,6 @@ static uint32_t operand(const struct zeta_node *node, unsigned index)
     return is_load(node) ? node->arg[2] : node->arg[index];
 }
 
-/** Counts the uses of every node that the results need; others keep 0. */
-static void count_uses(struct scheduler *state)
-{
-    const struct zeta_lowering *lowering = state->lowering;
-
-    for (uint32_t i = lowering->node_count; i-- > 0;) {
-        const struct zeta_node *node = &lowering->nodes[i];
-
-        if (state->uses[i] == 0)
-            continue;
-        for (unsigned j = 0; j < operand_count(node->code); j++)
-            state->uses[operand(node, j)]++;
-    }
-}
-
 static void need_words(struct scheduler *state, uint32_t bit, uint32_t width)
 {
     for (uint32_t word = bit / 32; width > 0 && word <= (bit + width - 1) / 32; word++)
@@ -150,6 +135,7 @@ static void emit(struct scheduler *state, uint32_t index)
     const struct zeta_node *node = &state->lowering->nodes[index];
     struct zeta_program *program = state->program;
     struct zeta_op *op;
+    uint16_t *operands[3];
 
     state->column[index] = take_column(state);
     if (node->code == ZETA_OP_CONSTANT) {
@@ -158,6 +144,9 @@ static void emit(struct scheduler *state, uint32_t index)
         return;
     }
     op = &program->ops[program->op_count++];
+    operands[0] = &op->a;
+    operands[1] = &op->b;
+    operands[2] = &op->c;
     op->code = (uint16_t)node->code;
     op->dst = state->column[index];
     if (is_load(node)) {
@@ -169,12 +158,8 @@ static void emit(struct scheduler *state, uint32_t index)
         op->low = make_piece(state, field->low_bit, field->low_width);
         op->high = make_piece(state, field->high_bit, field->high_width);
     }
-    if (operand_count(node->code) > 0)
-        op->a = state->column[operand(node, 0)];
-    if (operand_count(node->code) > 1)
-        op->b = state->column[operand(node, 1)];
-    if (operand_count(node->code) > 2)
-        op->c = state->column[operand(node, 2)];
+    for (unsigned i = 0; i < operand_count(node->code); i++)
+        *operands[i] = state->column[operand(node, i)];
     for (unsigned i = 0; i < operand_count(node->code); i++)
         release(state, operand(node, i));
 }
@@ -185,7 +170,13 @@ static bool schedule(struct scheduler *state)
     struct zeta_program *program = state->program;
     uint32_t live = 0;
 
-    count_uses(state);
+    /* Every node that the results need is used; others keep 0. */
+    for (uint32_t i = count; i-- > 0;) {
+        const struct zeta_node *node = &state->lowering->nodes[i];
+
+        for (unsigned j = 0; state->uses[i] > 0 && j < operand_count(node->code); j++)
+            state->uses[operand(node, j)]++;
+    }
     if (!choose_chunks(state))
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -196,21 +187,14 @@ static bool schedule(struct scheduler *state)
         return false;
 
     /* Constants first, so that no column of theirs was another node's before. */
-    for (uint32_t i = 0; i < count; i++) {
-        if (state->uses[i] > 0 && state->lowering->nodes[i].code == ZETA_OP_CONSTANT)
-            emit(state, i);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (state->uses[i] > 0 && state->lowering->nodes[i].code != ZETA_OP_CONSTANT)
-            emit(state, i);
+    for (int constants = 1; constants >= 0; constants--) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (state->uses[i] > 0 &&
+                (state->lowering->nodes[i].code == ZETA_OP_CONSTANT) == constants)
+                emit(state, i);
+        }
     }
     return true;
-}
-
-/** Notes results, whose columns are never given to another node. */
-static void pin(struct scheduler *state, uint32_t node)
-{
-    state->uses[node]++;
 }
 
 /** Notes where the results are, in groups that are written together. */
@@ -256,13 +240,12 @@ ze_result_t zeta_schedule(struct zeta_lowering *lowering, const uint32_t *output
     state.free_columns = calloc(count, sizeof(*state.free_columns));
     good = state.uses && state.column && state.free_columns;
     skips = !zeta_lower_constant(lowering, skip, &skip_value) || skip_value != 0;
-    if (good) {
-        for (uint32_t i = 0; i < output_count; i++)
-            pin(&state, outputs[i]);
-        if (skips)
-            pin(&state, skip);
-        good = schedule(&state);
-    }
+    /* The use that a result counts for itself is never over, so its column stays its own. */
+    for (uint32_t i = 0; good && i < output_count; i++)
+        state.uses[outputs[i]]++;
+    if (good && skips)
+        state.uses[skip]++;
+    good = good && schedule(&state);
     good = good && set_outputs(&state, outputs, value_types, output_count);
     if (good && skips)
         out_program->skip_column = state.column[skip];

@@ -63,12 +63,16 @@ static unsigned precedence_of(const struct zeta_expr *expr)
     return zeta_expr_operations[expr->op].precedence;
 }
 
-static void add_f64(struct zeta_text *text, double value)
+static void add_constant(struct zeta_text *text, const struct zeta_number *number)
 {
     char digits[40];
 
+    if (number->type == ZETA_EXPR_U64) {
+        zeta_text_add(text, "%" PRIu64, number->u.u64);
+        return;
+    }
     /* With 17 digits every number is read back as it was; a point makes it an f64. */
-    (void)zeta_c_snprintf(digits, sizeof(digits), "%.17g", value);
+    (void)zeta_c_snprintf(digits, sizeof(digits), "%.17g", number->u.f64);
     zeta_text_add(text, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
 }
 
@@ -137,12 +141,12 @@ static void add_operation(struct zeta_text *text, const struct zeta_set *set,
 static void add_expression(struct zeta_text *text, const struct zeta_set *set,
                            const struct zeta_expr *expr)
 {
+    struct zeta_number number;
+
     switch (expr->op) {
     case ZETA_EXPR_CONSTANT:
-        if (expr->type == ZETA_EXPR_F64)
-            add_f64(text, expr->u.f64);
-        else
-            zeta_text_add(text, "%" PRIu64, expr->u.u64);
+        number = zeta_expr_constant(expr);
+        add_constant(text, &number);
         break;
     case ZETA_EXPR_SYMBOL:
         zeta_text_add(text, "$%s", expr->u.ref.name);
@@ -361,11 +365,7 @@ static void add_layout(struct zeta_text *text, const struct zeta_set *set)
                           layout->fields[layout->identity[i]].name);
         zeta_text_add(text, "]\n");
     }
-    if (layout->baseline) {
-        zeta_text_add(text, "    baseline: \"");
-        add_expression(text, set, layout->baseline);
-        zeta_text_add(text, "\"\n");
-    }
+    add_expr(text, 4, "baseline", set, layout->baseline);
     if (layout->event_count > 0)
         zeta_text_add(text, "    events:\n");
     for (uint32_t i = 0; i < layout->event_count; i++)
@@ -409,18 +409,13 @@ static ze_result_t add_symbol(struct zeta_text *text, const struct zeta_compiled
         zeta_text_add(text, "from: provider, type: %s}\n", zeta_expr_type_name(symbol->value.type));
         return ZE_RESULT_SUCCESS;
     }
+    if (value->type == ZETA_EXPR_F64 && !isfinite(value->u.f64))
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "$%s of the device is %g, which a set file cannot hold; data of set %s "
+                          "cannot be exported or recorded",
+                          symbol->name, value->u.f64, compiled->set->name);
     zeta_text_add(text, "value: ");
-    if (value->type == ZETA_EXPR_U64) {
-        zeta_text_add(text, "%" PRIu64, value->u.u64);
-    } else {
-        if (!isfinite(value->u.f64))
-            return zeta_error(
-                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                "$%s of the device is %g, which a set file cannot hold; data of set %s "
-                "cannot be exported or recorded",
-                symbol->name, value->u.f64, compiled->set->name);
-        add_f64(text, value->u.f64);
-    }
+    add_constant(text, value);
     zeta_text_add(text, "}\n");
     return ZE_RESULT_SUCCESS;
 }
@@ -487,36 +482,29 @@ static void add_unit(struct zeta_text *text, const struct zeta_unit *unit)
     zeta_text_add(text, "]\n");
 }
 
-static void add_program_part(struct zeta_text *text, const struct zeta_set *set,
-                             const struct zeta_program_part *part)
-{
-    const bool selects = part->entries[0].select != NULL;
-
-    zeta_text_add(text, "      - %s: [", selects ? "select" : "registers");
-    for (uint32_t i = 0; i < part->entry_count; i++) {
-        const struct zeta_program_entry *entry = &part->entries[i];
-
-        zeta_text_add(text, "%s", i > 0 ? ", " : "");
-        if (selects)
-            add_quoted(text, entry->select);
-        else
-            zeta_text_add(text, "[%u, %u]", entry->address, entry->value);
-    }
-    zeta_text_add(text, "]\n");
-    add_expr(text, 8, "when", set, part->condition);
-}
-
 static void add_program(struct zeta_text *text, const struct zeta_set *set)
 {
-    bool begun = false;
+    const char *head = "    program:\n";
 
     for (uint32_t i = 0; i < set->program_count; i++) {
-        if (set->program[i].entry_count == 0)
+        const struct zeta_program_part *part = &set->program[i];
+
+        if (part->entry_count == 0)
             continue;
-        if (!begun)
-            zeta_text_add(text, "    program:\n");
-        begun = true;
-        add_program_part(text, set, &set->program[i]);
+        zeta_text_add(text, "%s      - %s: [", head,
+                      part->entries[0].select ? "select" : "registers");
+        head = "";
+        for (uint32_t k = 0; k < part->entry_count; k++) {
+            const struct zeta_program_entry *entry = &part->entries[k];
+
+            zeta_text_add(text, "%s", k > 0 ? ", " : "");
+            if (entry->select)
+                add_quoted(text, entry->select);
+            else
+                zeta_text_add(text, "[%u, %u]", entry->address, entry->value);
+        }
+        zeta_text_add(text, "]\n");
+        add_expr(text, 8, "when", set, part->condition);
     }
 }
 

@@ -87,37 +87,33 @@ static struct event_number number_of(const struct zeta_layout *layout, uint32_t 
     return number;
 }
 
-static bool same_field(const struct zeta_layout *a, uint32_t i, const struct zeta_layout *b,
-                       uint32_t j)
+/** True if records of both say in the same way what they are. */
+static bool same_form(const struct zeta_layout *a, const struct zeta_layout *b)
 {
-    const struct zeta_field *left;
-    const struct zeta_field *right;
+    const uint32_t of_a[] = {a->type_field, a->ticks_field, a->tile_field};
+    const uint32_t of_b[] = {b->type_field, b->ticks_field, b->tile_field};
 
-    if (i == ZETA_FIELD_NONE || j == ZETA_FIELD_NONE)
-        return i == j;
-    left = &a->fields[i];
-    right = &b->fields[j];
-    return left->low_bit == right->low_bit && left->low_width == right->low_width &&
-           left->high_bit == right->high_bit && left->high_width == right->high_width;
-}
-
-static bool same_events(const struct zeta_layout *a, const struct zeta_layout *b)
-{
-    if (a->event_count != b->event_count)
+    if (a->kind != b->kind || a->record_bytes != b->record_bytes ||
+        a->event_count != b->event_count)
         return false;
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct zeta_field *left, *right;
+
+        if ((of_a[i] == ZETA_FIELD_NONE) != (of_b[i] == ZETA_FIELD_NONE))
+            return false;
+        if (of_a[i] == ZETA_FIELD_NONE)
+            continue;
+        left = &a->fields[of_a[i]];
+        right = &b->fields[of_b[i]];
+        if (left->low_bit != right->low_bit || left->low_width != right->low_width ||
+            left->high_bit != right->high_bit || left->high_width != right->high_width)
+            return false;
+    }
     for (uint32_t i = 0; i < a->event_count; i++) {
         if (a->events[i].number != b->events[i].number)
             return false;
     }
     return true;
-}
-
-static bool same_form(const struct zeta_layout *a, const struct zeta_layout *b)
-{
-    return a == b || (a->kind == b->kind && a->record_bytes == b->record_bytes &&
-                      same_field(a, a->type_field, b, b->type_field) &&
-                      same_field(a, a->ticks_field, b, b->ticks_field) &&
-                      same_field(a, a->tile_field, b, b->tile_field) && same_events(a, b));
 }
 
 /** All sets of all groups describe the same bytes. */

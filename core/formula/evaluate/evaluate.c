@@ -133,17 +133,6 @@ static void write_values(struct evaluation *state, const bool *is_row)
         write_cut_row(state, cut);
 }
 
-/** Sets what the next calculation prefetches into the cache. */
-static void plan_fetching(struct evaluation *state)
-{
-    const size_t values_bytes =
-        (size_t)state->block.count * state->program->output_count * sizeof(*state->values);
-    const size_t room_bytes = (size_t)state->capacity * sizeof(*state->values);
-
-    state->block.target = (const unsigned char *)state->values;
-    state->block.target_bytes = values_bytes < room_bytes ? values_bytes : room_bytes;
-}
-
 /** Calculates the records that were collected, and forgets them except as a baseline. */
 static void flush(struct evaluation *state)
 {
@@ -153,7 +142,11 @@ static void flush(struct evaluation *state)
 
     if (block->count == 0)
         return;
-    plan_fetching(state);
+    /* What the calculation prefetches into the cache. */
+    block->target = (const unsigned char *)state->values;
+    block->target_bytes = (size_t)block->count * program->output_count * sizeof(*state->values);
+    if (block->target_bytes > (size_t)state->capacity * sizeof(*state->values))
+        block->target_bytes = (size_t)state->capacity * sizeof(*state->values);
     state->variant->run(program, block);
     for (uint32_t i = 0; i < block->count; i++) {
         is_row[i] = state->has_row[i] && (program->skip_column == ZETA_COLUMN_NONE ||
@@ -212,24 +205,17 @@ static bool is_padding(const unsigned char *slot, size_t record_bytes)
     return first == 0 && zeta_slot_is_padding(slot, record_bytes);
 }
 
-/** True for a query record of the tile; anything else of that size is no row. */
-static bool is_query_of(const unsigned char *slot, uint32_t tile, size_t record_bytes)
-{
-    struct zeta_query_record head;
-
-    memcpy(&head, slot, sizeof(head));
-    return head.size_bytes == record_bytes && head.tile == tile;
-}
-
-/** Query records have their size and tile in their head. */
+/** Query records have their size and tile in their head; anything else of that size is no row. */
 static void walk_queries(struct evaluation *state, uint32_t tile, const unsigned char *raw,
                          size_t raw_bytes)
 {
     const size_t record_bytes = state->compiled->record_bytes;
+    struct zeta_query_record head;
 
     state->has_baseline = true;
     for (size_t left = raw_bytes; left >= record_bytes && !state->full; left -= record_bytes) {
-        if (is_query_of(raw, tile, record_bytes))
+        memcpy(&head, raw, sizeof(head));
+        if (head.size_bytes == record_bytes && head.tile == tile)
             add_record(state, raw);
         raw += record_bytes;
     }
@@ -310,6 +296,7 @@ ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
                           zet_typed_value_t *values, uint32_t capacity,
                           struct zeta_evaluation *out_evaluation)
 {
+    const bool maxima = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES;
     const struct zeta_compiled_programs *programs = zeta_compiled_programs(compiled);
     const ze_result_t whole = zeta_compiled_check(compiled);
     struct evaluation state = {
@@ -321,9 +308,7 @@ ze_result_t zeta_evaluate(const struct zeta_compiled *compiled,
     ze_result_t result = whole != ZE_RESULT_SUCCESS ? whole : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
     if (programs) {
-        state.program = type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
-                            ? &programs->maxima
-                            : &programs->values;
+        state.program = maxima ? &programs->maxima : &programs->values;
         result = evaluate(&state, tile, raw, raw_bytes);
     }
     *out_evaluation = state.result;
@@ -336,15 +321,14 @@ ze_result_t zeta_evaluate_rows(const struct zeta_compiled *compiled, uint32_t ti
 {
     const struct zeta_compiled_programs *programs = zeta_compiled_programs(compiled);
     const uint32_t metrics = zeta_compiled_metric_count(compiled);
-    struct evaluation state = {.compiled = compiled,
-                               .program = programs ? &programs->rows : NULL,
-                               .first_tile = first_tile};
-    ze_result_t result = zeta_compiled_check(compiled);
+    const ze_result_t whole = zeta_compiled_check(compiled);
+    struct evaluation state = {.compiled = compiled, .first_tile = first_tile};
+    ze_result_t result = whole != ZE_RESULT_SUCCESS ? whole : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    if (result == ZE_RESULT_SUCCESS)
-        result =
-            programs ? evaluate(&state, tile, raw, raw_bytes) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-
+    if (programs) {
+        state.program = &programs->rows;
+        result = evaluate(&state, tile, raw, raw_bytes);
+    }
     *out_evaluation = state.result;
     out_evaluation->row_count = state.rows_found;
     if (metrics > 0 && state.rows_found <= UINT32_MAX / metrics)

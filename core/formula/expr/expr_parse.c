@@ -10,6 +10,7 @@
  *            | ( "delta" | "now" | "before" ) "(" ( name | name "[" integer "]" ) ")"
  *   number   = decimal or 0x hexadecimal integer (u64), or decimal with point or exponent (f64)
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,51 +83,33 @@ static bool is_name_part(char c)
     return is_name_start(c) || is_digit(c);
 }
 
-static int hex_digit(char c)
+static bool is_hex_digit(char c)
 {
-    if (is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-static void scan_integer(struct parser *parser, const char *digits, unsigned base)
-{
-    struct token *token = &parser->token;
-    uint64_t value = 0;
-
-    token->kind = TOKEN_INTEGER;
-    for (const char *c = digits; c < parser->at; c++) {
-        uint64_t digit = (uint64_t)hex_digit(*c);
-
-        if (value > (UINT64_MAX - digit) / base) {
-            fail_at(parser, token->start, "the number %.*s does not fit 64 bits",
-                    (int)token->length, token->start);
-            return;
-        }
-        value = value * base + digit;
-    }
-    token->u64 = value;
-}
-
-static void scan_float(struct parser *parser)
+/** Reads the number of the current token. */
+static void read_number(struct parser *parser, bool is_float, bool is_hex)
 {
     struct token *token = &parser->token;
     char buffer[64];
 
-    token->kind = TOKEN_FLOAT;
+    token->kind = is_float ? TOKEN_FLOAT : TOKEN_INTEGER;
     if (token->length >= sizeof(buffer)) {
         fail_at(parser, token->start, "a number of more than %zu characters", sizeof(buffer) - 1);
         return;
     }
     memcpy(buffer, token->start, token->length);
     buffer[token->length] = '\0';
-    token->f64 = zeta_c_strtod(buffer, NULL);
-    if (!isfinite(token->f64))
+    errno = 0;
+    if (is_float)
+        token->f64 = zeta_c_strtod(buffer, NULL);
+    else
+        token->u64 = strtoull(buffer, NULL, is_hex ? 16 : 10);
+    if (is_float && !isfinite(token->f64))
         fail_at(parser, token->start, "the number %s is too large", buffer);
+    if (!is_float && errno == ERANGE)
+        fail_at(parser, token->start, "the number %s does not fit 64 bits", buffer);
 }
 
 static void scan_number(struct parser *parser)
@@ -137,7 +120,7 @@ static void scan_number(struct parser *parser)
     bool is_hex = c + 1 < parser->end && c[0] == '0' && (c[1] == 'x' || c[1] == 'X');
 
     if (is_hex) {
-        for (c += 2; c < parser->end && hex_digit(*c) >= 0; c++)
+        for (c += 2; c < parser->end && is_hex_digit(*c); c++)
             ;
     } else {
         for (; c < parser->end && is_digit(*c); c++)
@@ -162,10 +145,8 @@ static void scan_number(struct parser *parser)
     token->length = (size_t)(c - token->start);
     if ((is_hex && token->length == 2) || (c < parser->end && (is_name_part(*c) || *c == '.')))
         fail_at(parser, token->start, "not a number");
-    else if (is_float)
-        scan_float(parser);
     else
-        scan_integer(parser, token->start + (is_hex ? 2 : 0), is_hex ? 16 : 10);
+        read_number(parser, is_float, is_hex);
 }
 
 static void scan_operator(struct parser *parser)
@@ -450,17 +431,12 @@ static struct zeta_expr *parse_unary(struct parser *parser)
 {
     const char *where = parser->token.start;
     struct zeta_expr *node;
-    enum zeta_expr_op op;
+    enum zeta_expr_op op = ZETA_EXPR_NEGATE;
 
-    if (token_is(parser, "-"))
-        op = ZETA_EXPR_NEGATE;
-    else if (token_is(parser, "!"))
-        op = ZETA_EXPR_NOT;
-    else if (token_is(parser, "~"))
-        op = ZETA_EXPR_COMPLEMENT;
-    else
+    while (op <= ZETA_EXPR_COMPLEMENT && !token_is(parser, zeta_expr_op_name(op)))
+        op++;
+    if (op > ZETA_EXPR_COMPLEMENT)
         return parse_operand(parser);
-
     if (!enter(parser))
         return NULL;
     next_token(parser);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "rv64_fp.h"
-#include "rv64_ops.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 /*
@@ -163,27 +162,6 @@ static uint64_t store_conditional(struct zeta_rv64_hart *hart, void *host, uint6
     }
     hart->reserved_bytes = 0;
     return !stored;
-}
-
-/* The six CSR instructions; false when the register does not exist. */
-static bool access_csr(struct zeta_rv64_hart *hart, const struct zeta_rv64_insn *insn)
-{
-    uint32_t number = (uint32_t)insn->imm;
-    bool immediate = insn->op >= RV64_OP_CSRRWI;
-    uint64_t operand = immediate ? insn->rs1 : hart->x[insn->rs1];
-    bool replaces = insn->op == RV64_OP_CSRRW || insn->op == RV64_OP_CSRRWI;
-    uint64_t old;
-
-    if (!zeta_rv64_csr_read(hart, number, &old))
-        return false;
-    hart->x[insn->rd] = old;
-    if (replaces)
-        zeta_rv64_csr_write(hart, number, operand);
-    else if (insn->rs1 != 0 && (insn->op == RV64_OP_CSRRS || insn->op == RV64_OP_CSRRSI))
-        zeta_rv64_csr_write(hart, number, old | operand);
-    else if (insn->rs1 != 0)
-        zeta_rv64_csr_write(hart, number, old & ~operand);
-    return true;
 }
 
 /* The conditional branches are pairs: the second branches where the first does not. */
@@ -561,7 +539,7 @@ L_CSRRC:
 L_CSRRWI:
 L_CSRRSI:
 L_CSRRCI:
-    if (UNLIKELY(!access_csr(hart, ip)))
+    if (UNLIKELY(!zeta_rv64_fp_csr(hart, ip)))
         STOP(ZETA_RV64_STOP_ILLEGAL, 0);
     labels = hart->frm > RV64_RUP ? slow_labels : fast_labels;
     NEXT_BLOCK();

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hart.h"
 #include "rv64_memory.h"
+#include "rv64_ops.h"
 
 /** Most instructions of a block; longer ones are split so that 16 bits suffice. */
 #define ZETA_RV64_BLOCK_LIMIT 256u

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rv64_ops.h"
-
 /* The row of the table for an instruction. */
 struct op_info {
     const char *mnemonic;
@@ -37,13 +35,6 @@ static uint32_t bits(uint32_t word, unsigned low, unsigned count)
     return word >> low & ((UINT32_C(1) << count) - 1);
 }
 
-static int32_t sign_extend(uint32_t value, unsigned width)
-{
-    uint32_t sign = UINT32_C(1) << (width - 1);
-
-    return (int32_t)((value ^ sign) - sign);
-}
-
 static enum rv64_op find_op(uint32_t word)
 {
     for (unsigned op = 0; op < REAL_OP_COUNT; op++) {
@@ -59,62 +50,55 @@ static enum rv64_op find_op(uint32_t word)
     return RV64_OP_ILLEGAL;
 }
 
+/* Where the word has the operand of a letter: its parts, and the bit at which each goes on. */
+static const struct operand {
+    enum { NO_OPERAND, RD, RS1, RS2, IMMEDIATE } target;
+    uint8_t sign_width; /* of signed immediates */
+    struct {
+        uint8_t low, count, shift;
+    } parts[4];
+} operand_table[128] = {
+    ['d'] = {RD, 0, {{7, 5, 0}}},
+    ['D'] = {RD, 0, {{7, 5, 0}}},
+    ['s'] = {RS1, 0, {{15, 5, 0}}},
+    ['S'] = {RS1, 0, {{15, 5, 0}}},
+    ['Z'] = {RS1, 0, {{15, 5, 0}}},
+    ['t'] = {RS2, 0, {{20, 5, 0}}},
+    ['T'] = {RS2, 0, {{20, 5, 0}}},
+    ['R'] = {IMMEDIATE, 0, {{27, 5, 0}}},
+    ['m'] = {IMMEDIATE, 0, {{12, 3, 8}}},
+    ['j'] = {IMMEDIATE, 12, {{20, 12, 0}}},
+    ['o'] = {IMMEDIATE, 12, {{20, 12, 0}}},
+    ['q'] = {IMMEDIATE, 12, {{25, 7, 5}, {7, 5, 0}}},
+    ['>'] = {IMMEDIATE, 0, {{20, 6, 0}}},
+    ['<'] = {IMMEDIATE, 0, {{20, 5, 0}}},
+    ['u'] = {IMMEDIATE, 0, {{12, 20, 12}}},
+    ['p'] = {IMMEDIATE, 13, {{31, 1, 12}, {7, 1, 11}, {25, 6, 5}, {8, 4, 1}}},
+    ['a'] = {IMMEDIATE, 21, {{31, 1, 20}, {12, 8, 12}, {20, 1, 11}, {21, 10, 1}}},
+    ['E'] = {IMMEDIATE, 0, {{20, 12, 0}}},
+};
+
 /* Fills the fields that the operands of the instruction name. */
 static void decode_operands(const char *operands, uint32_t word, struct zeta_rv64_insn *insn)
 {
     for (; *operands; operands++) {
-        switch (*operands) {
-        case 'd':
-            insn->rd = (uint8_t)(bits(word, 7, 5) ? bits(word, 7, 5) : DUMMY_REGISTER);
-            break;
-        case 'D':
-            insn->rd = (uint8_t)bits(word, 7, 5);
-            break;
-        case 's':
-        case 'S':
-        case 'Z':
-            insn->rs1 = (uint8_t)bits(word, 15, 5);
-            break;
-        case 't':
-        case 'T':
-            insn->rs2 = (uint8_t)bits(word, 20, 5);
-            break;
-        case 'R':
-            insn->imm |= (int32_t)bits(word, 27, 5);
-            break;
-        case 'm':
-            insn->imm |= (int32_t)(bits(word, 12, 3) << 8);
-            break;
-        case 'j':
-        case 'o':
-            insn->imm = sign_extend(bits(word, 20, 12), 12);
-            break;
-        case 'q':
-            insn->imm = sign_extend(bits(word, 25, 7) << 5 | bits(word, 7, 5), 12);
-            break;
-        case '>':
-        case '<':
-            insn->imm = (int32_t)bits(word, 20, *operands == '>' ? 6 : 5);
-            break;
-        case 'u':
-            insn->imm = (int32_t)(word & 0xfffff000);
-            break;
-        case 'p':
-            insn->imm = sign_extend(bits(word, 31, 1) << 12 | bits(word, 7, 1) << 11 |
-                                        bits(word, 25, 6) << 5 | bits(word, 8, 4) << 1,
-                                    13);
-            break;
-        case 'a':
-            insn->imm = sign_extend(bits(word, 31, 1) << 20 | bits(word, 12, 8) << 12 |
-                                        bits(word, 20, 1) << 11 | bits(word, 21, 10) << 1,
-                                    21);
-            break;
-        case 'E':
-            insn->imm = (int32_t)bits(word, 20, 12);
-            break;
-        default: /* punctuation */
-            break;
-        }
+        const struct operand *operand = &operand_table[(unsigned char)*operands];
+        uint32_t value = 0;
+
+        for (unsigned i = 0; i < 4; i++)
+            value |= bits(word, operand->parts[i].low, operand->parts[i].count)
+                     << operand->parts[i].shift;
+        if (operand->target == RD)
+            insn->rd = (uint8_t)(*operands == 'd' && value == 0 ? DUMMY_REGISTER : value);
+        else if (operand->target == RS1)
+            insn->rs1 = (uint8_t)value;
+        else if (operand->target == RS2)
+            insn->rs2 = (uint8_t)value;
+        else if (operand->sign_width > 0)
+            insn->imm =
+                (int32_t)(value << (32 - operand->sign_width)) >> (32 - operand->sign_width);
+        else if (operand->target == IMMEDIATE)
+            insn->imm |= (int32_t)value;
     }
 }
 

@@ -9,16 +9,10 @@
 /* What the host calls a rounding mode; ties away from zero are made from ties to even. */
 static int host_rounding(unsigned rounding)
 {
-    switch (rounding) {
-    case RV64_RTZ:
-        return FE_TOWARDZERO;
-    case RV64_RDN:
-        return FE_DOWNWARD;
-    case RV64_RUP:
-        return FE_UPWARD;
-    default:
-        return FE_TONEAREST;
-    }
+    return rounding == RV64_RTZ   ? FE_TOWARDZERO
+           : rounding == RV64_RDN ? FE_DOWNWARD
+           : rounding == RV64_RUP ? FE_UPWARD
+                                  : FE_TONEAREST;
 }
 
 float zeta_rv64_unboxed_single(void)
@@ -132,32 +126,30 @@ static void set_rounding(const struct zeta_rv64_hart *hart)
 
 #endif
 
-bool zeta_rv64_csr_read(struct zeta_rv64_hart *hart, uint32_t number, uint64_t *out_value)
+bool zeta_rv64_fp_csr(struct zeta_rv64_hart *hart, const struct zeta_rv64_insn *insn)
 {
-    zeta_rv64_fp_sync(hart);
-    switch (number) {
-    case 1:
-        *out_value = hart->fflags;
-        return true;
-    case 2:
-        *out_value = hart->frm;
-        return true;
-    case 3:
-        *out_value = (uint64_t)hart->frm << 5 | hart->fflags;
-        return true;
-    default:
-        return false;
-    }
-}
+    const uint32_t number = (uint32_t)insn->imm; /* fflags, frm, and fcsr with both */
+    const uint64_t operand = insn->op >= RV64_OP_CSRRWI ? insn->rs1 : hart->x[insn->rs1];
+    const bool replaces = insn->op == RV64_OP_CSRRW || insn->op == RV64_OP_CSRRWI;
+    const bool sets = insn->op == RV64_OP_CSRRS || insn->op == RV64_OP_CSRRSI;
+    uint64_t old, value;
 
-void zeta_rv64_csr_write(struct zeta_rv64_hart *hart, uint32_t number, uint64_t value)
-{
+    if (number < 1 || number > 3)
+        return false;
     zeta_rv64_fp_sync(hart);
+    old = number == 1   ? hart->fflags
+          : number == 2 ? hart->frm
+                        : (uint64_t)hart->frm << 5 | hart->fflags;
+    hart->x[insn->rd] = old;
+    if (!replaces && insn->rs1 == 0)
+        return true;
+    value = replaces ? operand : sets ? old | operand : old & ~operand;
     if (number != 2)
         hart->fflags = value & 31;
     if (number != 1)
         hart->frm = (number == 3 ? value >> 5 : value) & 7;
     set_rounding(hart);
+    return true;
 }
 
 /* Cuts off the fraction by bits: what compilers make of trunc() may raise the inexact flag. */
@@ -180,23 +172,13 @@ static double cut_fraction(double value)
 /* Moves a value without fraction by the rounding of what was cut off. */
 static double round_adjust(double whole, double fraction, unsigned rounding)
 {
-    double away = fraction < 0 ? -1.0 : 1.0;
-    double size = fabs(fraction);
+    const double away = fraction < 0 ? -1.0 : 1.0, size = fabs(fraction);
+    const bool moves = rounding == RV64_RNE ? size > 0.5 || (size == 0.5 && fmod(whole, 2.0) != 0.0)
+                       : rounding == RV64_RDN ? fraction < 0
+                       : rounding == RV64_RUP ? fraction > 0
+                                              : rounding == RV64_RMM && size >= 0.5;
 
-    switch (rounding) {
-    case RV64_RNE:
-        if (size > 0.5 || (size == 0.5 && fmod(whole, 2.0) != 0.0))
-            return whole + away;
-        return whole;
-    case RV64_RDN:
-        return fraction < 0 ? whole - 1.0 : whole;
-    case RV64_RUP:
-        return fraction > 0 ? whole + 1.0 : whole;
-    case RV64_RMM:
-        return size >= 0.5 ? whole + away : whole;
-    default:
-        return whole;
-    }
+    return moves ? whole + away : whole;
 }
 
 uint64_t zeta_rv64_fp_to_integer(struct zeta_rv64_hart *hart, double value,

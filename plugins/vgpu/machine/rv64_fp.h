@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hart.h"
 #include "rv64_ops.h"
 
 enum {
@@ -53,11 +52,8 @@ void zeta_rv64_fp_leave(struct zeta_rv64_hart *hart, struct zeta_rv64_fp_saved s
 /** Moves what the host has raised to fflags. */
 void zeta_rv64_fp_sync(struct zeta_rv64_hart *hart);
 
-/** Reads fflags, frm or fcsr (1, 2, 3); false for any other CSR. */
-bool zeta_rv64_csr_read(struct zeta_rv64_hart *hart, uint32_t number, uint64_t *out_value);
-
-/** Writes one of them, which must be readable, and sets the host's rounding mode. */
-void zeta_rv64_csr_write(struct zeta_rv64_hart *hart, uint32_t number, uint64_t value);
+/** Executes an instruction on a CSR: fflags, frm or fcsr; false for any other. */
+bool zeta_rv64_fp_csr(struct zeta_rv64_hart *hart, const struct zeta_rv64_insn *insn);
 
 /** Executes an instruction of RV64_ROUNDED_OPS; false, with nothing changed, for a bad mode. */
 bool zeta_rv64_fp_rounded(struct zeta_rv64_hart *hart, enum rv64_op op,

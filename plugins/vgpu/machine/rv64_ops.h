@@ -2,8 +2,8 @@
 #define ZETA_PLUGINS_VGPU_MACHINE_RV64_OPS_H
 
 /*
- * All instructions of RV64IMAFD, one line each (atomics: for both widths). Decoder, counters,
- * interpreter and disassembler are made from this table.
+ * A hart, and all instructions of RV64IMAFD, one line each (atomics: for both widths). Decoder,
+ * counters, interpreter and disassembler are made from this table.
  *
  * X(name, mnemonic, operands, match, mask, class, flops, latency)
  *
@@ -21,6 +21,8 @@
  * Source: The RISC-V Instruction Set Manual, volume I, 20191213, chapters 2, 4, 5, 7-9, 11, 12
  * and 24 (instruction listings).
  */
+
+#include <stdint.h>
 
 /** The atomics of a width, whose bits in the word are @width. */
 #define RV64_ATOMIC_OPS(X, W, suffix, width)                                                       \
@@ -249,6 +251,36 @@ enum rv64_class {
     RV64_CLASS_JUMP,
     RV64_CLASS_SYSTEM,
     RV64_CLASS_COUNT
+};
+
+/** A decoded instruction, with the sums over itself and the rest of its basic block. */
+struct zeta_rv64_insn {
+    uint8_t op; /**< enum rv64_op */
+    uint8_t rd; /**< 0..32; 32 takes writes to x0 */
+    uint8_t rs1;
+    uint8_t rs2;
+    /**
+     * Immediate. Branch, jal: distance in instructions. Rounded floating point: rs3 in bits
+     * 0..7, rounding mode in bits 8..15. CSR: number. BRANCH_OUT, JAL_OUT: distance in bytes.
+     */
+    int32_t imm;
+    uint64_t low;     /**< 16 bits each from bit 0 up: retired, int, fp32, fp64 */
+    uint64_t high;    /**< flops, branches, memory instructions, latency */
+    uint32_t index;   /**< of this instruction */
+    uint8_t unsplit;  /**< op that SPLIT replaced */
+    uint8_t original; /**< op of the instruction word itself */
+};
+
+/** A hart's registers. f registers hold NaN-boxed singles. */
+struct zeta_rv64_hart {
+    uint64_t x[33]; /**< x[0] stays 0; x[32] takes the writes to x0 */
+    uint64_t f[32];
+    uint64_t pc;
+    uint8_t fflags; /**< NV 16, DZ 8, OF 4, UF 2, NX 1 */
+    uint8_t frm;
+    uint8_t reserved_bytes; /**< of the load reservation, 0: none */
+    uint64_t reserved_address;
+    uint64_t reserved_value;
 };
 
 #endif

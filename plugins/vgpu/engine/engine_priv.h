@@ -5,11 +5,10 @@
  * Inside of the engine, shared by the files of this folder.
  *
  *   engine.c  create and destroy, worker threads, launches
- *   group.c   one subslice: dispatch of groups, slices, barriers, which image's code a hart is in
+ *   group.c   one subslice: dispatch of groups, quanta, barriers, faults, in which code a hart is
  *   call.c    ecalls: extended math and printf
  *   model.c   epochs: shared cache, cycle model, publishing, events for the owner
  *   sample.c  samples of instruction pointers
- *   fault.c   messages of faults
  *   image.c   loading, and names that images offer each other
  *
  * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
@@ -314,6 +313,10 @@ void zeta_vgpu_barrier(struct subslice *subslice, struct hart *hart);
 void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
                        struct costs *out_costs);
 
+/** Records the fault of a hart unless there is one already, and stops the launch. */
+void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
+                           enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address);
+
 /* sample.c */
 
 /** Asks whether samples are wanted, and begins anew when somebody else wants them. */
@@ -323,8 +326,8 @@ void zeta_vgpu_sampler_update(struct subslice *subslice);
 bool zeta_vgpu_sampler_quantum(struct subslice *subslice);
 
 /**
- * Runs one instruction of a hart, books it and takes the samples that are due in it. A hart that
- * may go on stops with ZETA_RV64_STOP_SLICE; @out_block_end: at the end of a block.
+ * Runs one instruction of a hart, books it and takes the samples that are due in it.
+ * @out_block_end: it was the last of its block.
  */
 enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct hart *hart,
                                            bool *out_block_end);
@@ -404,16 +407,6 @@ static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint
 
 /** Executes an ecall. False when the hart does not go on: at a barrier, or after a fault. */
 bool zeta_vgpu_call(struct subslice *subslice, struct hart *hart);
-
-/* fault.c */
-
-/** Records the fault of a hart unless there is one already, and stops the launch. */
-void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
-                           enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address);
-
-/** The same for the way in which a run of the hart stopped. */
-void zeta_vgpu_fault_stop(struct subslice *subslice, const struct hart *hart,
-                          enum zeta_rv64_stop stop);
 
 /** True when a launch has to end early. */
 static inline bool zeta_vgpu_stopping(struct zeta_vgpu_engine *engine)

@@ -3,6 +3,8 @@
  * ready hart runs for a slice, in slot order, round after round. Nothing here reads another
  * subslice, so what happens depends on the work alone.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -370,12 +372,109 @@ void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1
     subslice->epoch_instructions += counts->retired;
 }
 
-/* What is next for a hart that came back before its slice was used up. True: run on. */
+static const char *const texts[ZETA_VGPU_FAULT_REASON_COUNT] = {
+    [ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION] = "illegal instruction",
+    [ZETA_VGPU_FAULT_BREAKPOINT] = "breakpoint without a debugger",
+    [ZETA_VGPU_FAULT_READ] = "read of memory that the kernel may not read",
+    [ZETA_VGPU_FAULT_WRITE] = "write to memory that the kernel may not write",
+    [ZETA_VGPU_FAULT_FETCH] = "jump to an address without code",
+    [ZETA_VGPU_FAULT_MISALIGNED_JUMP] = "jump to an address that is not a multiple of 4",
+    [ZETA_VGPU_FAULT_MISALIGNED_ATOMIC] = "misaligned atomic access",
+    [ZETA_VGPU_FAULT_STACK_OVERFLOW] = "stack overflow",
+    [ZETA_VGPU_FAULT_UNKNOWN_CALL] = "unknown device call",
+    [ZETA_VGPU_FAULT_ABORT] = "abort by the kernel",
+};
+
+/* The sentence about a fault: why, where in the code, and where on the device. */
+static void write_message(const struct subslice *subslice, struct zeta_vgpu_fault *fault)
+{
+    const struct zeta_rv64_code *code = subslice->context.code;
+    char details[160] = "", instruction[112] = "", text[80];
+    uint32_t word;
+
+    if (fault->reason == ZETA_VGPU_FAULT_ABORT) {
+        /* The kernel's own text, when it gave a readable one. */
+        for (uint64_t length = 1; fault->address && length <= 128; length++) {
+            const char *own = zeta_rv64_memory_peek(&subslice->memory, fault->address, length);
+
+            if (!own)
+                break;
+            if (own[length - 1] == '\0') {
+                (void)snprintf(details, sizeof(details), ": %s", own);
+                break;
+            }
+        }
+    } else if (fault->reason != ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION &&
+               fault->reason != ZETA_VGPU_FAULT_BREAKPOINT) {
+        (void)snprintf(details, sizeof(details), " at %s0x%" PRIx64,
+                       fault->reason == ZETA_VGPU_FAULT_UNKNOWN_CALL ? "number " : "address ",
+                       fault->address);
+    }
+    if (zeta_rv64_code_holds(code, fault->pc)) {
+        memcpy(&word, (const void *)(uintptr_t)fault->pc, sizeof(word));
+        zeta_rv64_disassemble(word, fault->pc, text, sizeof(text));
+        (void)snprintf(instruction, sizeof(instruction), " (%08" PRIx32 ": %s)", word, text);
+    }
+    (void)snprintf(fault->message.text, sizeof(fault->message.text),
+                   "kernel %s: %s%s, pc 0x%" PRIx64 "%s, thread %u.%u.%u.%u.%u "
+                   "(tile.slice.subslice.eu.thread), group (%u, %u, %u), local id (%u, %u, %u)",
+                   subslice->engine->launch->kernel->name, texts[fault->reason], details, fault->pc,
+                   instruction, subslice->engine->config.topology.tile, fault->slice,
+                   fault->subslice, fault->eu, fault->thread, fault->group_id[0],
+                   fault->group_id[1], fault->group_id[2], fault->local_id[0], fault->local_id[1],
+                   fault->local_id[2]);
+}
+
+void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
+                           enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address)
+{
+    struct zeta_vgpu_engine *engine = subslice->engine;
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+    struct zeta_vgpu_fault *fault = engine->fault;
+    uint32_t item = 0;
+
+    pthread_mutex_lock(&engine->lock);
+    if (fault->reason == ZETA_VGPU_FAULT_NONE) {
+        fault->reason = reason;
+        fault->pc = pc;
+        fault->address = address;
+        fault->slice = subslice->index / topology->subslices_per_slice;
+        fault->subslice = subslice->index % topology->subslices_per_slice;
+        fault->eu = hart->slot % topology->eus_per_subslice;
+        fault->thread = hart->slot / topology->eus_per_subslice;
+        /* From the engine's own books: the thread's block may have been overwritten. */
+        for (const struct hart *member = hart->group->harts; member != hart; member = member->next)
+            item++;
+        for (uint32_t d = 0; d < 3; d++) {
+            fault->local_id[d] = item % engine->launch->group_size[d];
+            item /= engine->launch->group_size[d];
+            fault->group_id[d] = hart->group->id[d];
+        }
+        write_message(subslice, fault);
+        atomic_store(&engine->stop, true);
+    }
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* What is next for a hart whose run stopped. True: it may run on. */
 static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
 {
+    static const enum zeta_vgpu_fault_reason reasons[] = {
+        [ZETA_RV64_STOP_EBREAK] = ZETA_VGPU_FAULT_BREAKPOINT,
+        [ZETA_RV64_STOP_ILLEGAL] = ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION,
+        [ZETA_RV64_STOP_READ] = ZETA_VGPU_FAULT_READ,
+        [ZETA_RV64_STOP_WRITE] = ZETA_VGPU_FAULT_WRITE,
+        [ZETA_RV64_STOP_FETCH] = ZETA_VGPU_FAULT_FETCH,
+        [ZETA_RV64_STOP_MISALIGNED_JUMP] = ZETA_VGPU_FAULT_MISALIGNED_JUMP,
+        [ZETA_RV64_STOP_MISALIGNED_ATOMIC] = ZETA_VGPU_FAULT_MISALIGNED_ATOMIC,
+    };
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+    const uint64_t address = subslice->context.stop_address;
+    enum zeta_vgpu_fault_reason reason;
+
     switch (stop) {
     case ZETA_RV64_STOP_SLICE:
-        return false;
+        return true;
     case ZETA_RV64_STOP_RETURN:
         end_hart(subslice, hart);
         return false;
@@ -385,9 +484,15 @@ static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_
     case ZETA_RV64_STOP_ECALL:
         return zeta_vgpu_call(subslice, hart);
     default:
-        zeta_vgpu_fault_stop(subslice, hart, stop);
-        return false;
+        break;
     }
+    reason = reasons[stop];
+    /* An access below the hart's stack but inside the memory of all stacks left its own one. */
+    if ((stop == ZETA_RV64_STOP_READ || stop == ZETA_RV64_STOP_WRITE) &&
+        address - (uintptr_t)engine->stacks < engine->stacks_bytes && address < hart->stack_begin)
+        reason = ZETA_VGPU_FAULT_STACK_OVERFLOW;
+    zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
+    return false;
 }
 
 /* Points the memory windows at what belongs to the hart. */
@@ -411,64 +516,46 @@ static void enter_hart(struct subslice *subslice, struct hart *hart)
     zeta_rv64_window_set(&subslice->memory.stack, hart->stack_begin, topology->stack_bytes, NULL);
 }
 
-/* One quantum of a hart, at full speed. */
-static void run_quantum(struct subslice *subslice, struct hart *hart)
-{
-    uint32_t used = 0;
-    bool again = true;
-
-    while (again && used < subslice->slice) {
-        uint64_t misses = subslice->l1.misses;
-        enum zeta_rv64_stop stop =
-            zeta_rv64_run(hart->cpu, &subslice->context, subslice->slice - used);
-        struct costs costs;
-
-        zeta_vgpu_account(subslice, hart, misses, &costs);
-        used += subslice->context.counts.retired;
-        again = handle_stop(subslice, hart, stop);
-    }
-}
-
-/* The same quantum, one instruction after another: it ends where the other would end. */
-static void step_quantum(struct subslice *subslice, struct hart *hart)
-{
-    uint32_t used = 0;
-    bool again = true, block_end = false;
-
-    while (again && (used < subslice->slice || !block_end)) {
-        enum zeta_rv64_stop stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
-
-        used += subslice->context.counts.retired;
-        if (stop != ZETA_RV64_STOP_SLICE)
-            again = handle_stop(subslice, hart, stop);
-    }
-}
-
-/* A quantum. What it adds to the counters of the subslice is also its EU's, if that is wanted. */
+/*
+ * A quantum of a hart, at full speed or, for samples, one instruction after another; both end at
+ * the same place. What it adds to the counters of the subslice is also its EU's, if that is wanted.
+ */
 static void run_hart(struct subslice *subslice, struct hart *hart)
 {
     const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
     const uint64_t tlb_misses = subslice->l1.tlb_misses;
     uint64_t before[ZETA_VGPU_COUNTER_COUNT];
+    bool stepped, again = true, block_end = true;
+    uint32_t used = 0;
 
     hart->ran = true;
     enter_hart(subslice, hart);
     if (counts_eus)
         memcpy(before, subslice->counters, sizeof(before));
-    if (subslice->sampler.interval != 0 && zeta_vgpu_sampler_quantum(subslice))
-        step_quantum(subslice, hart);
-    else
-        run_quantum(subslice, hart);
-    if (!counts_eus)
-        return;
-    for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
+    stepped = subslice->sampler.interval != 0 && zeta_vgpu_sampler_quantum(subslice);
+    while (again && (used < subslice->slice || !block_end)) {
+        const uint64_t misses = subslice->l1.misses;
+        enum zeta_rv64_stop stop;
+        struct costs costs;
+
+        if (stepped) {
+            stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
+        } else {
+            stop = zeta_rv64_run(hart->cpu, &subslice->context, subslice->slice - used);
+            zeta_vgpu_account(subslice, hart, misses, &costs);
+        }
+        used += subslice->context.counts.retired;
+        again = handle_stop(subslice, hart, stop);
+    }
+    for (uint32_t i = 0; counts_eus && i < ZETA_VGPU_COUNTER_COUNT; i++) {
         /* Harts of other EUs may have waited for this one; release_barrier() knows whose it is. */
         if (i != ZETA_VGPU_BARRIER_STALL_CYCLES && i != ZETA_VGPU_TLB_MISSES &&
             subslice->counters[i] != before[i])
             zeta_vgpu_eu_add(subslice, subslice->l1.eu, i, subslice->counters[i] - before[i]);
     }
-    zeta_vgpu_eu_add(subslice, subslice->l1.eu, ZETA_VGPU_TLB_MISSES,
-                     subslice->l1.tlb_misses - tlb_misses);
+    if (counts_eus)
+        zeta_vgpu_eu_add(subslice, subslice->l1.eu, ZETA_VGPU_TLB_MISSES,
+                         subslice->l1.tlb_misses - tlb_misses);
 }
 
 /* Only where each EU has had as many quanta as the others, so that none seems to idle. */

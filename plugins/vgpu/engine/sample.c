@@ -167,7 +167,7 @@ enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct har
     /* Stores of integers and of floating point numbers, by the opcode of the word. */
     is_store = (word & 0x7f) == 0x23 || (word & 0x7f) == 0x27;
     take_samples(subslice, pc, is_store, subslice->l1.misses != misses, &costs);
-    return stop == ZETA_RV64_STOP_LEFT ? ZETA_RV64_STOP_SLICE : stop;
+    return stop;
 }
 
 void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, uint64_t cycles)

@@ -85,9 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     report.options.path = path;
     report.options.to_ns = size % 2 ? UINT64_MAX : 1000000;
     report.options.has_range = size % 2 == 0;
-    if (zeta_report_index(&report) == 0 && zeta_report_kernels_init(&report) &&
-        zeta_report_read(&report) == 0)
-        write_forms(&report);
+    if (zeta_report_index(&report) == 0) {
+        zeta_report_kernels_init(&report);
+        if (zeta_report_read(&report) == 0)
+            write_forms(&report);
+    }
     zeta_report_finish(&report);
     (void)close(fd);
     return 0;

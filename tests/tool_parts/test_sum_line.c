@@ -32,7 +32,7 @@ static int set_up(void **state)
     EXPECT_OK(zetMetricGroupGetProperties(fixture->entry.group, &fixture->entry.properties));
     assert_int_equal(fixture->entry.properties.metricCount, METRICS);
     assert_int_equal(zeta_group_entry_load_metrics(&fixture->entry), 0);
-    assert_true(zeta_sampled_group_init(&fixture->group, &fixture->entry, 1));
+    zeta_sampled_group_init(&fixture->group, &fixture->entry, 1);
     desc.group = fixture->entry.group;
     EXPECT_OK(zetaMetricSumCreate(&desc, &fixture->group.sum));
     fixture->line.most = 8;

@@ -72,10 +72,10 @@ static int take_chunk(void *user, struct zeta_recording_reader *reader,
     struct calc *calc = user;
     struct zeta_report_stream *stream;
 
-    if (chunk->type != ZETA_CHUNK_DATA)
-        return zeta_report_describe(&calc->report, chunk);
+    zeta_report_describe(&calc->report, chunk);
     stream = zeta_report_find_stream(&calc->report, chunk->number);
-    if (!stream || stream->kind == ZETA_REPORT_EVENTS || !is_wanted(calc, stream))
+    if (chunk->type != ZETA_CHUNK_DATA || !stream || stream->kind == ZETA_REPORT_EVENTS ||
+        !is_wanted(calc, stream))
         return ZETA_EXIT_OK;
     if (!stream->is_open)
         stream->skip_left = (uint32_t)calc->skip;
@@ -112,8 +112,6 @@ static int write_json(const struct calc *calc)
     struct json_object *document = zeta_json_new_document("zeta.calc/1");
     struct json_object *groups;
 
-    if (!document)
-        return zeta_output_put_json(calc->json.path, NULL);
     zeta_json_put_text(document, "version", zetaGetVersion());
     zeta_json_put_text(document, "values", calc->is_maximum ? "maximum" : "measured");
     zeta_json_put_bool(document, "cut", calc->report.is_cut);

@@ -17,8 +17,8 @@ struct json_object *zeta_json_new_document(const char *schema)
 {
     struct json_object *document = json_object_new_object();
 
-    if (document)
-        zeta_json_put_text(document, "schema", schema);
+    zeta_need_memory(document != NULL);
+    zeta_json_put_text(document, "schema", schema);
     return document;
 }
 
@@ -252,8 +252,6 @@ int zeta_output_put_json(const char *path, struct json_object *document)
     FILE *file = stdout;
     int status = ZETA_EXIT_OK;
 
-    if (!document)
-        return zeta_print_failure("no memory for the JSON document");
     if (path && strcmp(path, "-") != 0)
         status = zeta_output_open(path, &file);
     if (status == ZETA_EXIT_OK) {

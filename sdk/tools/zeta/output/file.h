@@ -12,7 +12,7 @@
 
 #include "sdk/tools/zeta/output/text.h"
 
-/** A document with its "schema"; null without memory. */
+/** A document with its "schema". */
 struct json_object *zeta_json_new_document(const char *schema);
 
 /* Each adds a member to an object. */
@@ -71,8 +71,8 @@ void zeta_output_begin(FILE *file);
 int zeta_output_close(FILE *file, const char *path);
 
 /**
- * Writes a document to a path, or to the standard output for null or "-", and releases it. A null
- * document means that there was no memory for one. On failure prints why.
+ * Writes a document to a path, or to the standard output for null or "-", and releases it. On
+ * failure prints why.
  */
 int zeta_output_put_json(const char *path, struct json_object *document);
 

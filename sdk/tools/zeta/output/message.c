@@ -72,10 +72,15 @@ void zeta_print_note(const char *format, ...)
     (void)fputc('\n', stderr);
 }
 
+void zeta_need_memory(bool was_there)
+{
+    if (!was_there)
+        exit(zeta_print_failure("no memory"));
+}
+
 static void *need(void *memory)
 {
-    if (!memory)
-        exit(zeta_print_failure("no memory"));
+    zeta_need_memory(memory != NULL);
     return memory;
 }
 

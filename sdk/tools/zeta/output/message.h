@@ -4,6 +4,7 @@
 #ifndef ZETA_TOOLS_OUTPUT_MESSAGE_H
 #define ZETA_TOOLS_OUTPUT_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <level_zero/ze_api.h>
@@ -39,6 +40,9 @@ void zeta_print_note(const char *format, ...) __attribute__((format(printf, 1, 2
 
 /* Memory that is there: without any the command prints that and ends with ZETA_EXIT_FAILED. For
  * what is made before a program runs, or without one. */
+
+/** Ends the command unless there was memory for something. */
+void zeta_need_memory(bool was_there);
 
 /** count x size bytes of zero, for free(). */
 void *zeta_allocate(size_t count, size_t size);

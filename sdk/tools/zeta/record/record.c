@@ -152,10 +152,7 @@ static int put_aside(struct file *file)
 {
     int descriptor;
 
-    if (asprintf(&file->aside, "%s.XXXXXX", file->path) < 0) {
-        file->aside = NULL;
-        return zeta_print_failure("no memory for the name of a file");
-    }
+    file->aside = zeta_format("%s.XXXXXX", file->path);
     descriptor = mkostemp(file->aside, O_CLOEXEC);
     if (descriptor >= 0)
         (void)close(descriptor);
@@ -204,11 +201,11 @@ static int create_file(struct file *file, const struct options *options)
 
 /* Largest payload that is sensible in one chunk: a bounded file has room for many, so that the
  * oldest go little by little. */
-static size_t piece_bytes(const struct file *file)
+static size_t piece_bytes(uint64_t limit_bytes)
 {
-    if (file->limit_bytes == 0 || file->limit_bytes / PIECES > ZETA_CHUNK_PIECE_BYTES)
+    if (limit_bytes == 0 || limit_bytes / PIECES > ZETA_CHUNK_PIECE_BYTES)
         return ZETA_CHUNK_PIECE_BYTES;
-    return (size_t)(file->limit_bytes / PIECES);
+    return (size_t)(limit_bytes / PIECES);
 }
 
 /* A second failure would only repeat the first. */
@@ -243,7 +240,7 @@ static int append(struct file *file, uint32_t type, uint32_t number, const void 
 /* Adds whole lines of a trace in chunks of a sensible size. */
 static int append_lines(struct file *file, const char *lines, size_t bytes)
 {
-    const size_t most = piece_bytes(file);
+    const size_t most = piece_bytes(file->limit_bytes);
 
     while (bytes > 0) {
         size_t piece = bytes;
@@ -423,7 +420,7 @@ static int start_events(struct run *run)
         .notifyEveryNBytes = NOTIFY_BYTES,
     };
 
-    events->buffer_bytes = piece_bytes(&run->file);
+    events->buffer_bytes = piece_bytes(run->file.limit_bytes);
     events->buffer = events->count > 0 ? malloc(events->buffer_bytes) : NULL;
     if (events->count > 0 && !events->buffer)
         return zeta_print_failure("no memory to record events");
@@ -662,12 +659,24 @@ static int prepare(struct run *run)
                           sampling->group_count, run->groups) != ZETA_EXIT_OK ||
         zeta_group_choose_any(
             &session->groups, session->device, options->events, options->event_count,
-            ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED, events->groups) != ZETA_EXIT_OK ||
-        create_file(&run->file, options) != ZETA_EXIT_OK)
+            ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED, events->groups) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     events->count = options->event_count;
     for (uint32_t i = 0; i < events->count; i++)
         events->handles[i] = events->groups[i]->group;
+    if (zeta_session_open(session, (struct zeta_sampler_desc){
+                                       .groups = run->groups,
+                                       .group_count = sampling->group_count,
+                                       .period_ns = sampling->period_ns,
+                                       .has_period = sampling->has_period,
+                                       .more_groups = events->handles,
+                                       .more_count = events->count,
+                                       .read_bytes = piece_bytes(options->limit_bytes),
+                                   }) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    /* As late as possible: a file that is replaced is put aside. */
+    if (create_file(&run->file, options) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
     result =
         zetaRecordingAddDevice(run->file.recording, session->device->device, &run->device_number);
     if (result != ZE_RESULT_SUCCESS)
@@ -680,16 +689,6 @@ static int prepare(struct run *run)
         zeta_trace_folder_build(&run->folder, session->variables, NULL, NULL);
         session->variables = run->folder.variables;
     }
-    if (zeta_session_open(session, (struct zeta_sampler_desc){
-                                       .groups = run->groups,
-                                       .group_count = sampling->group_count,
-                                       .period_ns = sampling->period_ns,
-                                       .has_period = sampling->has_period,
-                                       .more_groups = events->handles,
-                                       .more_count = events->count,
-                                       .read_bytes = piece_bytes(&run->file),
-                                   }) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
     sampler->tap = take_raw;
     sampler->tap_user = run;
     for (uint32_t i = 0; i < sampler->stream_count; i++) {

@@ -6,53 +6,38 @@
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/recording.h"
 
-bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
+void zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
                           int64_t begin_ns, int64_t end_ns)
 {
     struct zeta_report_run run = {.begin_ns = begin_ns, .end_ns = end_ns};
 
     if (runs->count == ZETA_REPORT_MAX_RUNS) {
         runs->left_out++;
-        return true;
+        return;
     }
     if (run.end_ns < run.begin_ns)
         run.end_ns = run.begin_ns;
     if (runs->count == runs->room) {
-        const uint32_t room = runs->room ? 2 * runs->room : 1024;
-        struct zeta_report_run *grown = realloc(runs->runs, room * sizeof(*grown));
-
-        if (!grown)
-            return false;
-        runs->runs = grown;
-        runs->room = room;
+        runs->room = runs->room ? 2 * runs->room : 1024;
+        runs->runs = zeta_reallocate(runs->runs, runs->room, sizeof(*runs->runs));
     }
-    if (zeta_name_table_get(&runs->names, name, &run.name) == ZETA_NAME_NO_MEMORY ||
-        zeta_name_table_get(&runs->lanes, lane, &run.lane) == ZETA_NAME_NO_MEMORY)
-        return false;
+    zeta_need_memory(zeta_name_table_get(&runs->names, name, &run.name) != ZETA_NAME_NO_MEMORY &&
+                     zeta_name_table_get(&runs->lanes, lane, &run.lane) != ZETA_NAME_NO_MEMORY);
     runs->runs[runs->count++] = run;
-    return true;
 }
 
-bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title)
+void zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title)
 {
     uint32_t number = 0;
 
-    if (zeta_name_table_get(&runs->lanes, lane, &number) == ZETA_NAME_NO_MEMORY)
-        return false;
-    if (number >= runs->lane_title_count) {
-        char **grown = realloc(runs->lane_titles, (number + 1) * sizeof(char *));
-
-        if (!grown)
-            return false;
-        for (uint32_t i = runs->lane_title_count; i <= number; i++)
-            grown[i] = NULL;
-        runs->lane_titles = grown;
-        runs->lane_title_count = number + 1;
+    zeta_need_memory(zeta_name_table_get(&runs->lanes, lane, &number) != ZETA_NAME_NO_MEMORY);
+    while (number >= runs->lane_title_count) {
+        runs->lane_titles =
+            zeta_reallocate(runs->lane_titles, runs->lane_title_count + 1, sizeof(char *));
+        runs->lane_titles[runs->lane_title_count++] = NULL;
     }
-    if (runs->lane_titles[number])
-        return true;
-    runs->lane_titles[number] = strdup(title);
-    return runs->lane_titles[number] != NULL;
+    if (!runs->lane_titles[number])
+        runs->lane_titles[number] = zeta_format("%s", title);
 }
 
 static int by_begin(const void *left, const void *right)
@@ -71,17 +56,15 @@ static int by_time(const void *left, const void *right)
     return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-bool zeta_report_runs_sort(struct zeta_report_runs *runs)
+void zeta_report_runs_sort(struct zeta_report_runs *runs)
 {
     uint64_t name_sum = 0; /* of the runs under way: of a single one its name */
     uint32_t edges = 0, under_way = 0;
 
     if (runs->count == 0)
-        return true;
+        return;
     qsort(runs->runs, runs->count, sizeof(*runs->runs), by_begin);
-    runs->segments = malloc(2 * (size_t)runs->count * sizeof(*runs->segments));
-    if (!runs->segments)
-        return false;
+    runs->segments = zeta_allocate(2 * (size_t)runs->count, sizeof(*runs->segments));
     /* First the edges of all runs that last some time, then in their place what lies between. */
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct zeta_report_run *run = &runs->runs[i];
@@ -108,7 +91,6 @@ bool zeta_report_runs_sort(struct zeta_report_runs *runs)
             segment->name = (uint32_t)name_sum;
         runs->segment_count++;
     }
-    return true;
 }
 
 uint32_t zeta_report_runs_find(const struct zeta_report_runs *runs, int64_t begin_ns,
@@ -143,13 +125,11 @@ void zeta_report_runs_finish(struct zeta_report_runs *runs)
     *runs = (struct zeta_report_runs){0};
 }
 
-bool zeta_report_kernels_init(struct zeta_report *report)
+void zeta_report_kernels_init(struct zeta_report *report)
 {
     const struct zeta_report_runs *runs = &report->runs;
 
-    report->kernels = calloc((size_t)runs->names.count + 1, sizeof(*report->kernels));
-    if (!report->kernels)
-        return false;
+    report->kernels = zeta_allocate(runs->names.count, sizeof(*report->kernels));
     report->kernel_count = runs->names.count;
     for (uint32_t i = 0; i < report->kernel_count; i++)
         report->kernels[i] = (struct zeta_report_kernel){.name = i, .min_ns = UINT64_MAX};
@@ -167,7 +147,6 @@ bool zeta_report_kernels_init(struct zeta_report *report)
         if (time_ns > kernel->max_ns)
             kernel->max_ns = time_ns;
     }
-    return true;
 }
 
 static struct zeta_sampled_group *make_group(struct zeta_report *report,
@@ -178,20 +157,13 @@ static struct zeta_sampled_group *make_group(struct zeta_report *report,
     struct zeta_sampled_group *group;
 
     if (!kernel->groups) {
-        if (report->kernels_with_groups == ZETA_REPORT_MAX_KERNELS)
+        if (report->kernels_with_groups++ >= ZETA_REPORT_MAX_KERNELS)
             return NULL;
-        kernel->groups = calloc(report->stream_count, sizeof(struct zeta_sampled_group *));
-        report->kernels_with_groups += kernel->groups != NULL;
+        kernel->groups = zeta_allocate(report->stream_count, sizeof(struct zeta_sampled_group *));
     }
-    group = kernel->groups ? calloc(1, sizeof(*group)) : NULL;
-    if (!group || !zeta_sampled_group_init(group, all->entry, all->tile_count) ||
-        zetaMetricSumCreate(&rows, &group->sum) != ZE_RESULT_SUCCESS) {
-        if (group)
-            zeta_sampled_group_finish(group);
-        free(group);
-        report->has_no_memory = true;
-        return NULL;
-    }
+    group = zeta_allocate(1, sizeof(*group));
+    zeta_sampled_group_init(group, all->entry, all->tile_count);
+    zeta_need_memory(zetaMetricSumCreate(&rows, &group->sum) == ZE_RESULT_SUCCESS);
     group->period_ns = all->period_ns;
     /* Between runs there are gaps, which are no losses; those are the stream's. */
     group->end_index = -1;
@@ -199,7 +171,7 @@ static struct zeta_sampled_group *make_group(struct zeta_report *report,
     return group;
 }
 
-bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
+void zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
                                  const int64_t times_ns[2], const struct zeta_metric_row *row)
 {
     const uint32_t name = zeta_report_runs_find(&report->runs, times_ns[0], times_ns[1]);
@@ -209,7 +181,7 @@ bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_
     if (name == ZETA_REPORT_IDLE || name == ZETA_REPORT_SHARED) {
         stream->idle_rows += name == ZETA_REPORT_IDLE;
         stream->shared_rows += name == ZETA_REPORT_SHARED;
-        return true;
+        return;
     }
     while (report->streams[index] != stream)
         index++;
@@ -222,7 +194,6 @@ bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_
     } else {
         report->rows_without_kernel++;
     }
-    return !report->has_no_memory;
 }
 
 static int longest_first(const void *left, const void *right)
@@ -238,13 +209,12 @@ static int longest_first(const void *left, const void *right)
 const struct zeta_report_kernel **zeta_report_kernels_sorted(const struct zeta_report *report)
 {
     const struct zeta_report_kernel **list =
-        calloc((size_t)report->kernel_count + 1, sizeof(const struct zeta_report_kernel *));
+        zeta_allocate(report->kernel_count, sizeof(const struct zeta_report_kernel *));
 
-    for (uint32_t i = 0; list && i < report->kernel_count; i++)
+    for (uint32_t i = 0; i < report->kernel_count; i++)
         list[i] = &report->kernels[i];
-    if (list)
-        qsort((void *)list, report->kernel_count, sizeof(const struct zeta_report_kernel *),
-              longest_first);
+    qsort((void *)list, report->kernel_count, sizeof(const struct zeta_report_kernel *),
+          longest_first);
     return list;
 }
 

@@ -188,8 +188,8 @@ int zeta_report_walk(struct zeta_report *report, bool is_strict, zeta_report_tak
 
 /* ---- lines of the API trace ------------------------------------------------------------- */
 
-/* Begins to read the lines of a TRACE chunk, cleaned. False without memory. */
-static bool begin_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk,
+/* Begins to read the lines of a TRACE chunk, cleaned. */
+static void begin_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk,
                         struct zeta_trace_reader *out_lines)
 {
     const size_t bytes = (size_t)chunk->payload_bytes;
@@ -197,10 +197,8 @@ static bool begin_trace(struct zeta_report *report, const struct zeta_recording_
 
     if (bytes > report->line_bytes) {
         free(report->lines);
-        report->lines = malloc(bytes);
-        report->line_bytes = report->lines ? bytes : 0;
-        if (!report->lines)
-            return false;
+        report->lines = zeta_allocate(bytes, 1);
+        report->line_bytes = bytes;
     }
     if (bytes > 0)
         memcpy(report->lines, chunk->payload, bytes);
@@ -212,7 +210,6 @@ static bool begin_trace(struct zeta_report *report, const struct zeta_recording_
         at += size + 1;
     }
     zeta_trace_reader_init(out_lines, report->lines ? report->lines : "", bytes);
-    return true;
 }
 
 bool zeta_report_trace_time(const struct zeta_report *report, const struct zeta_trace_line *line,
@@ -236,12 +233,6 @@ static bool find_argument(const struct zeta_trace_line *line, const char *name,
     return *out_number > 0 && *out_number <= ZETA_REPORT_TIME_MAX;
 }
 
-static const char *lane_key(const struct zeta_trace_line *line, char *text, size_t bytes)
-{
-    (void)snprintf(text, bytes, "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
-    return text;
-}
-
 /* The recorder notes the clock of the trace beside that of CLOCK chunks. */
 static void take_clocks(struct zeta_report *report, const struct zeta_trace_line *line)
 {
@@ -253,52 +244,56 @@ static void take_clocks(struct zeta_report *report, const struct zeta_trace_line
     report->has_trace_clock = true;
 }
 
-/* Takes clocks, work of the device and names of queues out of a line. False without memory. */
-static bool index_line(struct zeta_report *report, const struct zeta_trace_line *line)
+/* Something was recorded at that time of the host. */
+static void extend(struct zeta_report *report, int64_t time_ns)
 {
-    const char *title;
+    if (!report->has_begin || time_ns < report->begin_ns)
+        report->begin_ns = time_ns;
+    if (!report->has_begin || time_ns > report->end_ns)
+        report->end_ns = time_ns;
+    report->has_begin = true;
+}
+
+/* Takes clocks, work of the device and names of queues out of a line. */
+static void index_line(struct zeta_report *report, const struct zeta_trace_line *line)
+{
+    const char *title = zeta_trace_line_argument(line, "name");
     int64_t begin_ns = 0, end_ns = 0;
-    char key[48];
+    char lane[48];
 
     if (line->phase == 'M' && strcmp(line->name, "zeta_clocks") == 0)
         take_clocks(report, line);
-    title = zeta_trace_line_argument(line, "name");
+    (void)snprintf(lane, sizeof(lane), "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
     if (line->phase == 'M' && strcmp(line->name, "thread_name") == 0 && title)
-        return zeta_report_runs_name_lane(&report->runs, lane_key(line, key, sizeof(key)), title);
-    if (line->phase != 'X' || strcmp(line->category, "device") != 0 ||
-        !zeta_report_trace_time(report, line, &begin_ns, &end_ns))
-        return true;
-    return zeta_report_runs_add(&report->runs, line->name, lane_key(line, key, sizeof(key)),
-                                begin_ns, end_ns);
+        zeta_report_runs_name_lane(&report->runs, lane, title);
+    if (!zeta_report_trace_time(report, line, &begin_ns, &end_ns))
+        return;
+    extend(report, begin_ns);
+    extend(report, end_ns);
+    if (line->phase == 'X' && strcmp(line->category, "device") == 0)
+        zeta_report_runs_add(&report->runs, line->name, lane, begin_ns, end_ns);
 }
 
-/* Second reading: counts a line if it is in the range, and hands it on. False without memory. */
-static bool read_line(struct zeta_report *report, const struct zeta_trace_line *line)
+/* Second reading: counts a line if it is in the range, and hands it on. */
+static void read_line(struct zeta_report *report, const struct zeta_trace_line *line)
 {
     int64_t begin_ns = 0, end_ns = 0;
     const bool has_time = zeta_report_trace_time(report, line, &begin_ns, &end_ns);
 
     if (line->phase == 'M' && strcmp(line->name, "zeta_clocks") == 0) {
         take_clocks(report, line);
-        return true;
+        return;
     }
-    if (report->only_stream != 0)
-        return true;
-    if (line->phase != 'M' && report->options.has_range &&
-        (!has_time || !zeta_report_in_range(report, begin_ns, end_ns)))
-        return true;
-    if (!zeta_trace_summary_add(&report->summary, line))
-        return false;
-    return !report->trace || strcmp(line->name, "zeta_trace_end") == 0 ||
-           report->trace->format->add(report->trace, line);
+    if (report->only_stream != 0 ||
+        (line->phase != 'M' && report->options.has_range &&
+         (!has_time || !zeta_report_in_range(report, begin_ns, end_ns))))
+        return;
+    zeta_need_memory(zeta_trace_summary_add(&report->summary, line));
+    if (report->trace && strcmp(line->name, "zeta_trace_end") != 0)
+        zeta_need_memory(report->trace->format->add(report->trace, line));
 }
 
 /* ---- first reading ---------------------------------------------------------------------- */
-
-static int no_memory(const struct zeta_report *report)
-{
-    return zeta_print_failure("no memory for what is in %s", report->options.path);
-}
 
 static bool find_line(const struct zeta_recording_chunk *chunk, const char *key, char *value,
                       size_t value_bytes)
@@ -323,20 +318,15 @@ bool zeta_report_meta(const struct zeta_report *report, const char *key, uint32_
     return true;
 }
 
-static int take_meta(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+static void take_meta(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     const size_t bytes = (size_t)chunk->payload_bytes;
-    char *grown;
 
     if (bytes == 0)
-        return ZETA_EXIT_OK;
-    grown = realloc(report->meta.text, report->meta.bytes + bytes);
-    if (!grown)
-        return no_memory(report);
-    memcpy(grown + report->meta.bytes, chunk->payload, bytes);
-    report->meta.text = grown;
+        return;
+    report->meta.text = zeta_reallocate(report->meta.text, report->meta.bytes + bytes, 1);
+    memcpy(report->meta.text + report->meta.bytes, chunk->payload, bytes);
     report->meta.bytes += bytes;
-    return ZETA_EXIT_OK;
 }
 
 static struct zeta_report_device *find_device(const struct zeta_report *report, uint32_t number)
@@ -365,17 +355,13 @@ const struct zeta_device_entry *zeta_report_device_of(const struct zeta_report_s
     return stream->device ? &stream->device->entry : &none;
 }
 
-static int take_device(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+static void take_device(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_report_device **grown =
-        realloc(report->devices, (report->device_count + 1) * sizeof(struct zeta_report_device *));
-    struct zeta_report_device *device = grown ? calloc(1, sizeof(*device)) : NULL;
+    struct zeta_report_device *device = zeta_allocate(1, sizeof(*device));
     ze_device_properties_t *properties;
 
-    if (grown)
-        report->devices = grown;
-    if (!device)
-        return no_memory(report);
+    report->devices = zeta_reallocate(report->devices, report->device_count + 1,
+                                      sizeof(struct zeta_report_device *));
     report->devices[report->device_count++] = device;
     properties = &device->entry.properties;
     device->number = chunk->number;
@@ -388,20 +374,15 @@ static int take_device(struct zeta_report *report, const struct zeta_recording_c
     properties->timestampValidBits = (uint32_t)find_number(chunk, "timestamp-bits");
     zeta_report_clock_init(&device->clock, properties->timerResolution,
                            properties->timestampValidBits);
-    return ZETA_EXIT_OK;
 }
 
-static int take_stream(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+static void take_stream(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
-    struct zeta_report_stream **grown =
-        realloc(report->streams, (report->stream_count + 1) * sizeof(struct zeta_report_stream *));
-    struct zeta_report_stream *stream = grown ? calloc(1, sizeof(*stream)) : NULL;
+    struct zeta_report_stream *stream = zeta_allocate(1, sizeof(*stream));
     char sampling[16] = "";
 
-    if (grown)
-        report->streams = grown;
-    if (!stream)
-        return no_memory(report);
+    report->streams = zeta_reallocate(report->streams, report->stream_count + 1,
+                                      sizeof(struct zeta_report_stream *));
     report->streams[report->stream_count++] = stream;
     stream->number = chunk->number;
     (void)find_line(chunk, "group", stream->name, sizeof(stream->name));
@@ -413,26 +394,14 @@ static int take_stream(struct zeta_report *report, const struct zeta_recording_c
     stream->record_bytes = (uint32_t)find_number(chunk, "record");
     stream->period_ns = find_number(chunk, "period-ns");
     stream->device = find_device(report, (uint32_t)find_number(chunk, "device"));
-    return ZETA_EXIT_OK;
 }
 
-int zeta_report_describe(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+void zeta_report_describe(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     if (chunk->type == ZETA_CHUNK_DEVICE && !find_device(report, chunk->number))
-        return take_device(report, chunk);
+        take_device(report, chunk);
     if (chunk->type == ZETA_CHUNK_STREAM && !zeta_report_find_stream(report, chunk->number))
-        return take_stream(report, chunk);
-    return ZETA_EXIT_OK;
-}
-
-/* Something was recorded at that time of the host. */
-static void extend(struct zeta_report *report, int64_t time_ns)
-{
-    if (!report->has_begin || time_ns < report->begin_ns)
-        report->begin_ns = time_ns;
-    if (!report->has_begin || time_ns > report->end_ns)
-        report->end_ns = time_ns;
-    report->has_begin = true;
+        take_stream(report, chunk);
 }
 
 /* Later rows are not earlier than the first; that waits for a clock, as long as one may come. */
@@ -462,25 +431,16 @@ static void take_clock(struct zeta_report *report, const struct zeta_recording_c
     place_first_rows(report, false);
 }
 
-static int index_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
+static void index_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
 {
     struct zeta_trace_reader lines;
     struct zeta_trace_line line = {0};
-    bool is_good;
 
     report->has_trace = true;
-    is_good = begin_trace(report, chunk, &lines);
-    while (is_good && zeta_trace_reader_next(&lines, &line)) {
-        int64_t begin_ns = 0, end_ns = 0;
-
-        is_good = index_line(report, &line);
-        if (is_good && zeta_report_trace_time(report, &line, &begin_ns, &end_ns)) {
-            extend(report, begin_ns);
-            extend(report, end_ns);
-        }
-    }
+    begin_trace(report, chunk, &lines);
+    while (zeta_trace_reader_next(&lines, &line))
+        index_line(report, &line);
     zeta_trace_line_finish(&line);
-    return is_good ? ZETA_EXIT_OK : no_memory(report);
 }
 
 static bool has_samples(const struct zeta_report *report)
@@ -496,48 +456,48 @@ static int index_chunk(void *user, struct zeta_recording_reader *reader,
                        const struct zeta_recording_chunk *chunk)
 {
     struct zeta_report *report = user;
-    int status;
 
     switch (chunk->type) {
     case ZETA_CHUNK_META:
-        return take_meta(report, chunk);
+        take_meta(report, chunk);
+        break;
     case ZETA_CHUNK_DEVICE:
     case ZETA_CHUNK_STREAM:
-        return zeta_report_describe(report, chunk);
+        zeta_report_describe(report, chunk);
+        break;
     case ZETA_CHUNK_CLOCK:
         take_clock(report, chunk);
-        return ZETA_EXIT_OK;
+        break;
     case ZETA_CHUNK_CUT:
         (void)zeta_chunk_cut_read(chunk->payload, (size_t)chunk->payload_bytes, &report->lost);
-        return ZETA_EXIT_OK;
+        break;
     case ZETA_CHUNK_TRACE:
-        return index_trace(report, chunk);
+        index_trace(report, chunk);
+        break;
     case ZETA_CHUNK_MODULE:
         report->module_count++;
-        return has_samples(report)
-                   ? zeta_report_modules_add(&report->module_folder, report->module_count,
-                                             chunk->payload, chunk->payload_bytes)
-                   : ZETA_EXIT_OK;
+        if (has_samples(report))
+            return zeta_report_modules_add(&report->module_folder, report->module_count,
+                                           chunk->payload, chunk->payload_bytes);
+        break;
     case ZETA_CHUNK_DATA:
-        status = zeta_report_stream_index(report, reader, chunk);
+        zeta_report_stream_index(report, reader, chunk);
         place_first_rows(report, false);
-        return status;
+        break;
     default:
-        return ZETA_EXIT_OK;
+        break;
     }
+    return ZETA_EXIT_OK;
 }
 
 int zeta_report_index(struct zeta_report *report)
 {
     const int status = zeta_report_walk(report, false, index_chunk, report);
 
-    if (status != ZETA_EXIT_OK)
-        return status;
-    if (!zeta_report_runs_sort(&report->runs))
-        return no_memory(report);
+    zeta_report_runs_sort(&report->runs);
     /* Without clocks time begins with the first row. */
     place_first_rows(report, true);
-    return ZETA_EXIT_OK;
+    return status;
 }
 
 /* ---- second reading --------------------------------------------------------------------- */
@@ -553,62 +513,46 @@ bool zeta_report_in_range(const struct zeta_report *report, int64_t begin_ns, in
             (to_ns < 0 || (uint64_t)to_ns <= options->to_ns));
 }
 
-bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_t value,
+void zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_t value,
                             const char *source)
 {
     if (report->marker_count == ZETA_REPORT_MAX_MARKERS) {
         report->markers_left_out++;
-        return true;
+        return;
     }
     if (!report->markers)
-        report->markers = calloc(ZETA_REPORT_MAX_MARKERS, sizeof(*report->markers));
-    if (!report->markers)
-        return false;
+        report->markers = zeta_allocate(ZETA_REPORT_MAX_MARKERS, sizeof(*report->markers));
     report->markers[report->marker_count++] =
         (struct zeta_report_marker){.time_ns = time_ns, .value = value, .source = source};
-    return true;
-}
-
-static int read_trace(struct zeta_report *report, const struct zeta_recording_chunk *chunk)
-{
-    struct zeta_trace_reader lines = {0};
-    struct zeta_trace_line line = {0};
-    bool is_good = begin_trace(report, chunk, &lines);
-
-    while (is_good && zeta_trace_reader_next(&lines, &line))
-        is_good = read_line(report, &line);
-    zeta_trace_line_finish(&line);
-    report->summary.damaged += report->only_stream == 0 ? lines.damaged : 0;
-    if (is_good)
-        return ZETA_EXIT_OK;
-    return zeta_print_failure("no memory for the trace in %s", report->options.path);
 }
 
 static int read_chunk(void *user, struct zeta_recording_reader *reader,
                       const struct zeta_recording_chunk *chunk)
 {
     struct zeta_report *report = user;
-    struct zeta_report_device *device;
 
-    switch (chunk->type) {
-    case ZETA_CHUNK_CLOCK:
-        device = find_device(report, chunk->number);
+    if (chunk->type == ZETA_CHUNK_CLOCK) {
+        struct zeta_report_device *device = find_device(report, chunk->number);
+
         if (device)
             (void)zeta_report_clock_take(&device->clock, chunk->payload, chunk->payload_bytes);
-        return ZETA_EXIT_OK;
-    case ZETA_CHUNK_TRACE:
-        return read_trace(report, chunk);
-    case ZETA_CHUNK_DATA:
-        return zeta_report_stream_read(report, reader, chunk);
-    default:
-        return ZETA_EXIT_OK;
+    } else if (chunk->type == ZETA_CHUNK_TRACE) {
+        struct zeta_trace_reader lines;
+        struct zeta_trace_line line = {0};
+
+        begin_trace(report, chunk, &lines);
+        while (zeta_trace_reader_next(&lines, &line))
+            read_line(report, &line);
+        zeta_trace_line_finish(&line);
+        report->summary.damaged += report->only_stream == 0 ? lines.damaged : 0;
+    } else if (chunk->type == ZETA_CHUNK_DATA) {
+        zeta_report_stream_read(report, reader, chunk);
     }
+    return ZETA_EXIT_OK;
 }
 
 int zeta_report_read(struct zeta_report *report)
 {
-    int status;
-
     /* The clocks as they were before the first chunk: the first one is the nearest. */
     for (uint32_t i = 0; i < report->device_count; i++) {
         struct zeta_report_device *device = report->devices[i];
@@ -619,8 +563,7 @@ int zeta_report_read(struct zeta_report *report)
             zeta_report_clock_init(&device->clock, device->entry.properties.timerResolution,
                                    device->entry.properties.timestampValidBits);
     }
-    status = zeta_report_walk(report, false, read_chunk, report);
-    return status == ZETA_EXIT_OK && report->has_no_memory ? no_memory(report) : status;
+    return zeta_report_walk(report, false, read_chunk, report);
 }
 
 void zeta_report_finish(struct zeta_report *report)

@@ -103,16 +103,15 @@ struct zeta_report_runs {
     uint32_t segment_count;
 };
 
-/** Adds a run. False without memory. A run that ends before it begins is taken as empty. */
-bool zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
+/** Adds a run. One that ends before it begins is taken as empty. */
+void zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
                           int64_t begin_ns, int64_t end_ns);
 
-/** Gives a lane a title. False without memory. */
-bool zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title);
+/** Gives a lane a title. */
+void zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title);
 
-/** Sorts the runs by their begin and makes the segments, after the last was added. False without
- * memory. */
-bool zeta_report_runs_sort(struct zeta_report_runs *runs);
+/** Sorts the runs by their begin and makes the segments, after the last was added. */
+void zeta_report_runs_sort(struct zeta_report_runs *runs);
 
 /**
  * The name of the run that is alone while an interval lasts from begin to end; SHARED if several
@@ -134,11 +133,11 @@ struct zeta_envelope {
 };
 
 /**
- * Counts something at a time. False without memory.
+ * Counts something at a time.
  *
  * @width_ns  of the points before any are joined, above 0; only that of the first time counts
  */
-bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns);
+void zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns);
 
 void zeta_envelope_finish(struct zeta_envelope *line);
 
@@ -261,7 +260,6 @@ struct zeta_report {
     size_t line_bytes;
     uint32_t orphans;             /**< pieces of streams that are not described */
     uint32_t bad_streams;         /**< whose data cannot be used */
-    bool has_no_memory;           /**< something could not be kept */
     uint64_t rows_without_kernel; /**< of kernels beyond ZETA_REPORT_MAX_KERNELS */
 };
 
@@ -276,8 +274,8 @@ typedef int (*zeta_report_take)(void *user, struct zeta_recording_reader *reader
  */
 int zeta_report_walk(struct zeta_report *report, bool is_strict, zeta_report_take take, void *user);
 
-/** Takes the DEVICE or STREAM that a chunk describes, if it does. On failure prints why. */
-int zeta_report_describe(struct zeta_report *report, const struct zeta_recording_chunk *chunk);
+/** Takes the DEVICE or STREAM that a chunk describes, if it does. */
+void zeta_report_describe(struct zeta_report *report, const struct zeta_recording_chunk *chunk);
 
 /** First reading: who and what, and when. On failure prints why. */
 int zeta_report_index(struct zeta_report *report);
@@ -298,8 +296,8 @@ struct zeta_report_stream *zeta_report_find_stream(const struct zeta_report *rep
 /** The device of a stream; one without a name if it is not described. */
 const struct zeta_device_entry *zeta_report_device_of(const struct zeta_report_stream *stream);
 
-/** Adds a marker. False without memory. */
-bool zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_t value,
+/** Adds a marker. */
+void zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_t value,
                             const char *source);
 
 /** Whether times of the host are in the range that was asked for, both ends of them. */
@@ -329,13 +327,13 @@ int zeta_report_stream_add(struct zeta_report_stream *stream,
                            uint32_t (*each)(void *user, const struct zeta_metric_row *row),
                            void *user);
 
-/** First reading: notes who the stream is and when it began. On failure prints why. */
-int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_reader *reader,
-                             const struct zeta_recording_chunk *chunk);
+/** First reading: notes who the stream is and when it began. */
+void zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_reader *reader,
+                              const struct zeta_recording_chunk *chunk);
 
-/** Second reading: calculates or decodes a piece. On failure prints why. */
-int zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_reader *reader,
-                            const struct zeta_recording_chunk *chunk);
+/** Second reading: calculates or decodes a piece. */
+void zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_reader *reader,
+                             const struct zeta_recording_chunk *chunk);
 
 /** Writes the first line of the rows of a stream: some columns, then its metrics. */
 void zeta_report_stream_write_head(const struct zeta_report_stream *stream, const char *columns,
@@ -346,22 +344,21 @@ void zeta_report_row_write(const struct zeta_metric_row *row, FILE *rows);
 
 void zeta_report_stream_finish(struct zeta_report_stream *stream);
 
-/** Counts the runs in the range, by name. False without memory. */
-bool zeta_report_kernels_init(struct zeta_report *report);
+/** Counts the runs in the range, by name. */
+void zeta_report_kernels_init(struct zeta_report *report);
 
 /**
- * Adds a row to the kernel that it lies inside of; others are counted as shared or idle. False
- * without memory.
+ * Adds a row to the kernel that it lies inside of; others are counted as shared or idle.
  *
  * @times_ns  begin and end, of the host
  */
-bool zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
+void zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
                                  const int64_t times_ns[2], const struct zeta_metric_row *row);
 
 /** Calculates what is shown, once all rows are there. On failure prints why. */
 int zeta_report_kernels_settle(struct zeta_report *report);
 
-/** Kernels by their time, longest first. The caller frees the list; null without memory. */
+/** Kernels by their time, longest first. The caller frees the list. */
 const struct zeta_report_kernel **zeta_report_kernels_sorted(const struct zeta_report *report);
 
 /** The name of a kernel, as people write it. */
@@ -381,7 +378,7 @@ void zeta_report_kernels_finish(struct zeta_report *report);
 int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, const void *payload,
                             uint64_t bytes);
 
-/** Writes the names of the tracks, once before everything else. False without memory. */
-bool zeta_report_counters_begin(struct zeta_report *report);
+/** Writes the names of the tracks, once before everything else. */
+void zeta_report_counters_begin(struct zeta_report *report);
 
 #endif

@@ -71,17 +71,22 @@ int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_
 
 enum { NAME_BYTES = 768, TILES = 64 };
 
-/* Gives the trace a line that was made here; it takes the arguments. False without memory. */
-static bool add_line(struct zeta_report *report, struct zeta_trace_line line,
+static struct json_object *new_arguments(void)
+{
+    struct json_object *arguments = json_object_new_object();
+
+    zeta_need_memory(arguments != NULL);
+    return arguments;
+}
+
+/* Gives the trace a line that was made here; it takes the arguments. */
+static void add_line(struct zeta_report *report, struct zeta_trace_line line,
                      struct json_object *arguments)
 {
-    bool is_good;
-
     line.pid = DEVICE_PID;
     line.arguments = arguments;
-    is_good = arguments && report->trace->format->add(report->trace, &line);
+    zeta_need_memory(report->trace->format->add(report->trace, &line));
     (void)json_object_put(arguments);
-    return is_good;
 }
 
 static uint64_t trace_time(const struct zeta_report *report, int64_t time_ns)
@@ -97,35 +102,31 @@ static uint32_t track_of(const struct zeta_report_stream *stream)
     return stream->number * TILES + 1;
 }
 
-static bool name_track(struct zeta_report *report, const char *category, const char *kind,
+static void name_track(struct zeta_report *report, const char *category, const char *kind,
                        uint32_t track, const char *name)
 {
     const struct zeta_trace_line line = {
         .phase = 'M', .tid = track, .category = category, .name = kind};
-    struct json_object *arguments = json_object_new_object();
+    struct json_object *arguments = new_arguments();
 
-    if (arguments)
-        zeta_json_put_text(arguments, "name", name);
-    return add_line(report, line, arguments);
+    zeta_json_put_text(arguments, "name", name);
+    add_line(report, line, arguments);
 }
 
-bool zeta_report_counters_begin(struct zeta_report *report)
+void zeta_report_counters_begin(struct zeta_report *report)
 {
-    const char *device =
-        report->device_count > 0 ? report->devices[0]->entry.properties.name : "device";
-    bool is_good = name_track(report, "", "process_name", DEVICE_PID, device);
-
-    for (uint32_t i = 0; is_good && i < report->stream_count; i++) {
+    name_track(report, "", "process_name", DEVICE_PID,
+               report->device_count > 0 ? report->devices[0]->entry.properties.name : "device");
+    for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
 
         if (stream->kind == ZETA_REPORT_EVENTS)
-            is_good = name_track(report, "device", "thread_name", track_of(stream), stream->name);
+            name_track(report, "device", "thread_name", track_of(stream), stream->name);
     }
-    return is_good;
 }
 
-/* The values of a row, from the time on that it began. False without memory. */
-static bool add_row(struct zeta_report *report, const struct zeta_report_stream *stream,
+/* The values of a row, from the time on that it began. */
+static void add_row(struct zeta_report *report, const struct zeta_report_stream *stream,
                     int64_t begin_ns, const struct zeta_metric_row *row)
 {
     char name[NAME_BYTES];
@@ -146,17 +147,13 @@ static bool add_row(struct zeta_report *report, const struct zeta_report_stream 
         used = snprintf(name, sizeof(name), "%s", stream->entry.metrics[i].properties.name);
         if (stream->group.tile_count > 1)
             (void)snprintf(name + used, sizeof(name) - (size_t)used, " tile %" PRIu32, row->tile);
-        arguments = json_object_new_object();
-        if (arguments)
-            zeta_json_put_number(arguments, "value", value);
-        if (!add_line(report, line, arguments))
-            return false;
+        arguments = new_arguments();
+        zeta_json_put_number(arguments, "value", value);
+        add_line(report, line, arguments);
     }
-    return true;
 }
 
-/* An event. False without memory. */
-static bool add_event(struct zeta_report *report, const struct zeta_report_stream *stream,
+static void add_event(struct zeta_report *report, const struct zeta_report_stream *stream,
                       uint32_t tile, int64_t time_ns, const zet_metric_entry_exp_t *entry)
 {
     const zet_metric_properties_t *metric =
@@ -167,29 +164,25 @@ static bool add_event(struct zeta_report *report, const struct zeta_report_strea
                                          .category = "device",
                                          .name = metric->name,
                                          .begin_ns = trace_time(report, time_ns)};
-    struct json_object *arguments = json_object_new_object();
+    struct json_object *arguments = new_arguments();
 
-    if (arguments) {
-        zeta_json_put_number(arguments, "value", zeta_number_from_value(&value));
-        zeta_json_put_u64(arguments, "tile", tile);
-    }
-    return add_line(report, line, arguments);
+    zeta_json_put_number(arguments, "value", zeta_number_from_value(&value));
+    zeta_json_put_u64(arguments, "tile", tile);
+    add_line(report, line, arguments);
 }
 
 /* ---- how often events came -------------------------------------------------------------- */
 
-bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns)
+void zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns)
 {
     uint64_t at;
 
     if (time_ns > INT64_MAX)
-        return true;
+        return;
     if (!line->points) {
-        line->points = calloc(ZETA_REPORT_POINTS, sizeof(*line->points));
+        line->points = zeta_allocate(ZETA_REPORT_POINTS, sizeof(*line->points));
         line->width_ns = width_ns;
     }
-    if (!line->points)
-        return false;
     while ((at = time_ns / line->width_ns) >= ZETA_REPORT_POINTS) {
         const uint32_t half = ZETA_REPORT_POINTS / 2;
 
@@ -202,7 +195,6 @@ bool zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t wi
     line->points[at]++;
     if (at >= line->used)
         line->used = (uint32_t)at + 1;
-    return true;
 }
 
 void zeta_envelope_finish(struct zeta_envelope *line)
@@ -231,10 +223,8 @@ static void open_events(struct zeta_report_stream *stream, struct zeta_recording
     ze_result_t result = zetaRecordingGetEventMetrics(reader, &count, NULL);
 
     if (result == ZE_RESULT_SUCCESS) {
-        metrics = calloc((size_t)count + 1, sizeof(*metrics));
-        stream->events = calloc((size_t)count + 1, sizeof(*stream->events));
-        if (!metrics || !stream->events)
-            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        metrics = zeta_allocate(count, sizeof(*metrics));
+        stream->events = zeta_allocate(count, sizeof(*stream->events));
     }
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
         metrics[i].struct_size = sizeof(*metrics);
@@ -251,7 +241,7 @@ static void open_events(struct zeta_report_stream *stream, struct zeta_recording
         (void)zeta_print_refusal(result, "cannot read the events of stream %u", stream->number);
 }
 
-static bool take_entry(struct zeta_report *report, struct zeta_report_stream *stream, uint32_t tile,
+static void take_entry(struct zeta_report *report, struct zeta_report_stream *stream, uint32_t tile,
                        const zet_metric_entry_exp_t *entry)
 {
     struct zeta_report_event_metric *event = &stream->events[entry->metricIndex];
@@ -261,24 +251,23 @@ static bool take_entry(struct zeta_report *report, struct zeta_report_stream *st
 
     if (report->options.has_range && !zeta_report_in_range(report, time_ns, time_ns)) {
         stream->outside++;
-        return true;
+        return;
     }
     event->entries++;
     stream->event_entries++;
     if (!stream->device)
-        return true;
-    if (strcmp(event->described.properties.name, MARKER_METRIC) == 0 &&
-        !zeta_report_add_marker(report, time_ns, entry->value.ui64, MARKER_METRIC))
-        return false;
-    if (report->options.html_path &&
-        !zeta_envelope_add(&event->line, since_ns > 0 ? (uint64_t)since_ns : 0, 1000))
-        return false;
-    return !report->trace || add_event(report, stream, tile, time_ns, entry);
+        return;
+    if (strcmp(event->described.properties.name, MARKER_METRIC) == 0)
+        zeta_report_add_marker(report, time_ns, entry->value.ui64, MARKER_METRIC);
+    if (report->options.html_path)
+        zeta_envelope_add(&event->line, since_ns > 0 ? (uint64_t)since_ns : 0, 1000);
+    if (report->trace)
+        add_event(report, stream, tile, time_ns, entry);
 }
 
-static int read_events(struct zeta_report *report, struct zeta_report_stream *stream,
-                       struct zeta_recording_reader *reader,
-                       const struct zeta_recording_chunk *chunk)
+static void read_events(struct zeta_report *report, struct zeta_report_stream *stream,
+                        struct zeta_recording_reader *reader,
+                        const struct zeta_recording_chunk *chunk)
 {
     uint32_t counts[64] = {0};
     uint32_t sets = sizeof(counts) / sizeof(counts[0]);
@@ -286,16 +275,12 @@ static int read_events(struct zeta_report *report, struct zeta_report_stream *st
     const zet_metric_entry_exp_t *entry;
     ze_result_t result = zetaRecordingDecodeEvents(reader, &sets, NULL, &count, NULL);
 
-    if (report->only_stream != 0)
-        return ZETA_EXIT_OK;
     stream->lost_events +=
         zeta_slots_lost(chunk->payload, (size_t)chunk->payload_bytes, stream->record_bytes);
     if (result == ZE_RESULT_SUCCESS && count > stream->entry_room) {
         free(stream->entries);
-        stream->entries = malloc((size_t)count * sizeof(*stream->entries));
-        stream->entry_room = stream->entries ? count : 0;
-        if (!stream->entries)
-            return zeta_print_failure("no memory for %u events", count);
+        stream->entries = zeta_allocate(count, sizeof(*stream->entries));
+        stream->entry_room = count;
     }
     sets = sizeof(counts) / sizeof(counts[0]);
     if (result == ZE_RESULT_SUCCESS && count > 0)
@@ -305,16 +290,13 @@ static int read_events(struct zeta_report *report, struct zeta_report_stream *st
         report->bad_streams++;
         (void)zeta_print_refusal(result, "cannot decode the events at byte %" PRIu64,
                                  chunk->offset);
-        return ZETA_EXIT_OK;
+        return;
     }
     entry = stream->entries;
     for (uint32_t set = 0; count > 0 && set < sets; set++) {
-        for (uint32_t i = 0; i < counts[set]; i++, entry++) {
-            if (!take_entry(report, stream, set, entry))
-                return zeta_print_failure("no memory for the events of %s", report->options.path);
-        }
+        for (uint32_t i = 0; i < counts[set]; i++, entry++)
+            take_entry(report, stream, set, entry);
     }
-    return ZETA_EXIT_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -322,14 +304,10 @@ static int read_events(struct zeta_report *report, struct zeta_report_stream *st
 static int read_metrics(struct zeta_report_stream *stream, const uint8_t *data, size_t size)
 {
     uint32_t count = stream->entry.properties.metricCount;
-    struct zeta_exported_metric *metrics = calloc(count, sizeof(*metrics));
+    struct zeta_exported_metric *metrics = zeta_allocate(count, sizeof(*metrics));
     ze_result_t result;
 
-    stream->entry.metrics = calloc(count, sizeof(*stream->entry.metrics));
-    if (!metrics || !stream->entry.metrics) {
-        free(metrics);
-        return zeta_print_failure("no memory for %u metrics", count);
-    }
+    stream->entry.metrics = zeta_allocate(count, sizeof(*stream->entry.metrics));
     for (uint32_t i = 0; i < count; i++)
         metrics[i].struct_size = sizeof(metrics[i]);
     result = zetaExportDataGetMetrics(size, data, &count, metrics);
@@ -361,10 +339,8 @@ int zeta_report_stream_open(struct zeta_report *report, struct zeta_report_strea
 
     if (result == ZE_RESULT_SUCCESS && size > report->data_bytes) {
         free(report->data);
-        report->data = malloc(size);
-        report->data_bytes = report->data ? size : 0;
-        if (!report->data)
-            return zeta_print_failure("no memory for %zu bytes of %s", size, report->options.path);
+        report->data = zeta_allocate(size, 1);
+        report->data_bytes = size;
     }
     if (result == ZE_RESULT_SUCCESS)
         result = zetaRecordingGetExportData(reader, &size, report->data);
@@ -387,8 +363,7 @@ int zeta_report_stream_open(struct zeta_report *report, struct zeta_report_strea
     }
     if (read_metrics(stream, report->data, size) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
-    if (!zeta_sampled_group_init(group, entry, info.tile_count))
-        return zeta_print_failure("no memory for the metrics of stream %u", stream->number);
+    zeta_sampled_group_init(group, entry, info.tile_count);
     rows.data = report->data;
     rows.data_size = size;
     result = zetaMetricSumCreate(&rows, &group->sum);
@@ -482,22 +457,22 @@ static uint32_t take_first(void *user, const struct zeta_metric_row *row)
     return 0;
 }
 
-int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_reader *reader,
-                             const struct zeta_recording_chunk *chunk)
+void zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_reader *reader,
+                              const struct zeta_recording_chunk *chunk)
 {
     struct zeta_report_stream *stream = zeta_report_find_stream(report, chunk->number);
     int status;
 
     if (!stream || stream->is_bad) {
         report->orphans += !stream;
-        return ZETA_EXIT_OK;
+        return;
     }
     stream->data_bytes += chunk->payload_bytes;
     if (stream->kind == ZETA_REPORT_EVENTS && !stream->events)
         open_events(stream, reader);
     if (stream->kind == ZETA_REPORT_EVENTS ||
         (stream->is_open && (!stream->has_time || stream->was_placed)))
-        return ZETA_EXIT_OK;
+        return;
     status = zeta_report_stream_open(report, stream, reader, chunk, false);
     if (status == ZETA_EXIT_OK && stream->kind == ZETA_REPORT_SAMPLES && !report->profile_stream) {
         report->profile_stream = stream;
@@ -511,7 +486,6 @@ int zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_r
     /* The reason was printed. The others may be fine. */
     stream->is_bad = status != ZETA_EXIT_OK;
     report->bad_streams += stream->is_bad;
-    return ZETA_EXIT_OK;
 }
 
 /* ---- second reading ------------------------------------------------------------------------ */
@@ -532,34 +506,21 @@ static void write_row(const struct zeta_report *report, const struct zeta_report
     zeta_report_row_write(row, rows);
 }
 
-static bool draw_row(struct zeta_report *report, struct zeta_report_stream *stream,
+static void draw_row(struct zeta_report *report, struct zeta_report_stream *stream,
                      const int64_t times_ns[2], const struct zeta_metric_row *row)
 {
     const uint32_t tiles = stream->group.tile_count;
     const int64_t middle_ns = times_ns[0] + (times_ns[1] - times_ns[0]) / 2 - report->begin_ns;
 
     if (!stream->lines) {
-        stream->lines = calloc(tiles, sizeof(*stream->lines));
-        for (uint32_t i = 0; stream->lines && i < tiles; i++)
+        stream->lines = zeta_allocate(tiles, sizeof(*stream->lines));
+        for (uint32_t i = 0; i < tiles; i++)
             stream->lines[i].most = ZETA_REPORT_POINTS;
     }
     /* Points are as long as a row before any are joined. */
-    return stream->lines &&
-           zeta_sum_line_add(&stream->lines[row->tile], stream->group.sum,
-                             middle_ns > 0 ? (uint64_t)middle_ns : 0,
-                             stream->period_ns > 0 ? stream->period_ns : 1000, row);
-}
-
-/* A row that ends with the report of a marker has its value. */
-static bool take_marker(struct zeta_report *report, const struct zeta_report_stream *stream,
-                        int64_t end_ns, const struct zeta_metric_row *row)
-{
-    const struct zeta_number value =
-        stream->marker_index < 0 ? zeta_number_none()
-                                 : zeta_number_from_row(row, (uint32_t)stream->marker_index);
-
-    return value.kind != ZETA_NUMBER_U64 || value.u64 == 0 ||
-           zeta_report_add_marker(report, end_ns, value.u64, "StreamMarker");
+    zeta_need_memory(zeta_sum_line_add(&stream->lines[row->tile], stream->group.sum,
+                                       middle_ns > 0 ? (uint64_t)middle_ns : 0,
+                                       stream->period_ns > 0 ? stream->period_ns : 1000, row));
 }
 
 /* Whether a row is added to the sum of its stream. */
@@ -570,9 +531,8 @@ static bool use_row(struct zeta_report *report, struct zeta_report_stream *strea
 
     if (stream->kind == ZETA_REPORT_SAMPLES && report->only_stream == 0) {
         /* They have no time. */
-        if (stream == report->profile_stream &&
-            !zeta_ip_profile_add_row(&report->profile, row->values))
-            report->has_no_memory = true;
+        if (stream == report->profile_stream)
+            zeta_need_memory(zeta_ip_profile_add_row(&report->profile, row->values));
         return false;
     }
     if (stream->has_time) {
@@ -594,12 +554,21 @@ static bool use_row(struct zeta_report *report, struct zeta_report_stream *strea
         write_row(report, stream, times_ns, row);
         return false;
     }
-    if (stream->has_time &&
-        !(take_marker(report, stream, times_ns[1], row) &&
-          (!report->kernels || zeta_report_kernels_add_row(report, stream, times_ns, row)) &&
-          (!report->options.html_path || draw_row(report, stream, times_ns, row)) &&
-          (!report->trace || add_row(report, stream, times_ns[0], row))))
-        report->has_no_memory = true;
+    if (!stream->has_time)
+        return true;
+    /* A row that ends with the report of a marker has its value. */
+    if (stream->marker_index >= 0) {
+        const struct zeta_number value = zeta_number_from_row(row, (uint32_t)stream->marker_index);
+
+        if (value.kind == ZETA_NUMBER_U64 && value.u64 != 0)
+            zeta_report_add_marker(report, times_ns[1], value.u64, "StreamMarker");
+    }
+    if (report->kernels)
+        zeta_report_kernels_add_row(report, stream, times_ns, row);
+    if (report->options.html_path)
+        draw_row(report, stream, times_ns, row);
+    if (report->trace)
+        add_row(report, stream, times_ns[0], row);
     return true;
 }
 
@@ -615,25 +584,25 @@ static uint32_t take_row(void *user, const struct zeta_metric_row *row)
     return is_used;
 }
 
-int zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_reader *reader,
-                            const struct zeta_recording_chunk *chunk)
+void zeta_report_stream_read(struct zeta_report *report, struct zeta_recording_reader *reader,
+                             const struct zeta_recording_chunk *chunk)
 {
     struct zeta_report_stream *stream = zeta_report_find_stream(report, chunk->number);
     struct passing passing = {report, stream};
 
     if (!stream || stream->is_bad ||
         (report->only_stream != 0 && report->only_stream != stream->number))
-        return ZETA_EXIT_OK;
-    if (stream->kind == ZETA_REPORT_EVENTS)
-        return read_events(report, stream, reader, chunk);
-    if (zeta_report_stream_open(report, stream, reader, chunk, false) != ZETA_EXIT_OK ||
-        zeta_report_stream_add(stream, chunk, take_row, &passing) != ZETA_EXIT_OK) {
-        stream->is_bad = true;
-        report->bad_streams++;
+        return;
+    if (stream->kind == ZETA_REPORT_EVENTS) {
+        if (report->only_stream == 0)
+            read_events(report, stream, reader, chunk);
+        return;
     }
-    return report->has_no_memory
-               ? zeta_print_failure("no memory for what is in %s", report->options.path)
-               : ZETA_EXIT_OK;
+    if (zeta_report_stream_open(report, stream, reader, chunk, false) == ZETA_EXIT_OK &&
+        zeta_report_stream_add(stream, chunk, take_row, &passing) == ZETA_EXIT_OK)
+        return;
+    stream->is_bad = true;
+    report->bad_streams++;
 }
 
 void zeta_report_stream_finish(struct zeta_report_stream *stream)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sdk/tools/zeta/output/file.h"
+#include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/recording.h"
 #include "sdk/tools/zeta/report/forms.h"
@@ -66,7 +67,7 @@ static void put_kernels(struct json_object *document, const struct zeta_report *
     struct json_object *array = zeta_json_put_array(document, "kernels");
     char name[1024];
 
-    for (uint32_t k = 0; list && k < report->kernel_count; k++) {
+    for (uint32_t k = 0; k < report->kernel_count; k++) {
         const struct zeta_report_kernel *kernel = list[k];
         struct json_object *object, *groups;
 
@@ -150,11 +151,11 @@ struct json_object *zeta_report_to_json(const struct zeta_report *report,
                                         const struct zeta_report_notes *notes)
 {
     const struct zeta_sampled_group **groups =
-        calloc((size_t)report->stream_count + 1, sizeof(const struct zeta_sampled_group *));
+        zeta_allocate(report->stream_count, sizeof(const struct zeta_sampled_group *));
     struct zeta_stat_report stat = {.groups = groups, .elapsed_ns = zeta_report_length(report)};
-    struct json_object *document = NULL;
+    struct json_object *document;
 
-    for (uint32_t i = 0; groups && i < report->stream_count; i++) {
+    for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
 
         if (!stream->is_open)
@@ -167,11 +168,8 @@ struct json_object *zeta_report_to_json(const struct zeta_report *report,
         stat.profile = &report->profile;
         stat.profile_group = &report->profile_stream->group;
     }
-    if (groups)
-        document = zeta_stat_report_to_json(&stat);
+    document = zeta_stat_report_to_json(&stat);
     free((void *)groups);
-    if (!document)
-        return NULL;
     put_program(document, report);
     put_recording(document, report, notes);
     put_events(document, report);

@@ -28,7 +28,7 @@ void zeta_report_notes_make(const struct zeta_report *report, struct zeta_report
 void zeta_report_print(const struct zeta_report *report, const struct zeta_report_notes *notes,
                        FILE *stream);
 
-/** Schema "zeta.stat/1" with more members. The caller releases it; null without memory. */
+/** Schema "zeta.stat/1" with more members. The caller releases it. */
 struct json_object *zeta_report_to_json(const struct zeta_report *report,
                                         const struct zeta_report_notes *notes);
 

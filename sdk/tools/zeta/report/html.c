@@ -6,6 +6,7 @@
 #include <zeta/c_locale.h>
 
 #include "sdk/tools/zeta/output/file.h"
+#include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/recording/recording.h"
 #include "sdk/tools/zeta/report/forms.h"
@@ -53,8 +54,7 @@ static void put_points(struct json_object *object, const char *key, enum point p
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
 
-    if (!file)
-        return;
+    zeta_need_memory(file != NULL);
     for (uint32_t i = 0; i < points->line->used; i++) {
         const struct zeta_metric_value *value = &points->values[i * points->width + metric];
         const zet_typed_value_t *shown = point == POINT_LOW    ? &value->min
@@ -73,36 +73,33 @@ static void put_points(struct json_object *object, const char *key, enum point p
             (void)fputs("null", file);
     }
     (void)fputs(points->line->used > 0 ? "]" : "[]", file);
-    if (fclose(file) == 0)
-        json_object_set_serializer(array, json_object_userdata_to_json_string, text,
-                                   json_object_free_userdata);
-    else
-        free(text);
+    zeta_need_memory(fclose(file) == 0);
+    json_object_set_serializer(array, json_object_userdata_to_json_string, text,
+                               json_object_free_userdata);
 }
 
-/* Adds the lines of a tile to the metrics of a group. Without memory there are none. */
+/* Adds the lines of a tile to the metrics of a group. */
 static void put_tile(struct json_object *metrics, const struct zeta_report_stream *stream,
                      uint32_t tile)
 {
     const struct zeta_sum_line *line = &stream->lines[tile];
     const uint32_t width = stream->entry.properties.metricCount;
-    struct zeta_metric_value *values = calloc((size_t)line->used * width + 1, sizeof(*values));
+    struct zeta_metric_value *values = zeta_allocate((size_t)line->used * width, sizeof(*values));
     const struct points points = {line, values, width};
     uint64_t most_rows = 0; /* of one piece */
-    bool is_good = values != NULL;
 
-    for (uint32_t i = 0; is_good && i < line->used; i++) {
+    for (uint32_t i = 0; i < line->used; i++) {
         struct zeta_metric_value *of_piece = values + (size_t)i * width;
         uint32_t count = width;
 
         for (uint32_t m = 0; m < width; m++)
             of_piece[m].struct_size = sizeof(*values);
-        is_good = !line->pieces[i] ||
-                  zetaMetricSumGetValues(line->pieces[i], &count, of_piece) == ZE_RESULT_SUCCESS;
+        zeta_need_memory(!line->pieces[i] || zetaMetricSumGetValues(line->pieces[i], &count,
+                                                                    of_piece) == ZE_RESULT_SUCCESS);
         for (uint32_t m = 0; m < width; m++)
             most_rows = of_piece[m].rows > most_rows ? of_piece[m].rows : most_rows;
     }
-    for (uint32_t m = 0; is_good && m < width; m++) {
+    for (uint32_t m = 0; m < width; m++) {
         const enum zeta_account_kind kind = stream->group.accounts[m].kind;
         struct json_object *object;
         uint32_t i = 0;
@@ -302,8 +299,7 @@ void zeta_report_write_html(const struct zeta_report *report, const struct zeta_
 {
     struct json_object *document = zeta_report_to_json(report, notes);
 
-    if (document)
-        put_page(document, report);
+    put_page(document, report);
     (void)fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "

@@ -19,18 +19,6 @@
 #include "sdk/tools/zeta/stat/stat.h"
 #include "sdk/tools/zeta/trace/line.h"
 
-static int check(const struct zeta_report_options *options)
-{
-    if (options->has_range && options->from_ns >= options->to_ns)
-        return zeta_print_usage_error("--from must be earlier than --to");
-    if (zeta_options_check_json(&options->json, options->has_csv) != ZETA_EXIT_OK)
-        return ZETA_EXIT_USAGE;
-    if (options->pftrace_path && !zeta_trace_perfetto)
-        return zeta_print_usage_error(
-            "cannot write --pftrace: this zeta was built without libprotobuf-c");
-    return ZETA_EXIT_OK;
-}
-
 int zeta_report_options_init(struct zeta_report_options *options, int count, char **arguments)
 {
     const struct zeta_option table[] = {
@@ -56,7 +44,12 @@ int zeta_report_options_init(struct zeta_report_options *options, int count, cha
     options->has_range = options->from_ns != UINT64_MAX || options->to_ns != UINT64_MAX;
     if (options->from_ns == UINT64_MAX)
         options->from_ns = 0;
-    return check(options);
+    if (options->has_range && options->from_ns >= options->to_ns)
+        return zeta_print_usage_error("--from must be earlier than --to");
+    if (options->pftrace_path && !zeta_trace_perfetto)
+        return zeta_print_usage_error(
+            "cannot write --pftrace: this zeta was built without libprotobuf-c");
+    return zeta_options_check_json(&options->json, options->has_csv);
 }
 
 static void __attribute__((format(printf, 2, 3)))
@@ -71,8 +64,17 @@ add(struct zeta_report_notes *notes, const char *format, ...)
     va_end(arguments);
 }
 
-static void add_file(const struct zeta_report *report, struct zeta_report_notes *notes)
+void zeta_report_notes_make(const struct zeta_report *report, struct zeta_report_notes *notes)
 {
+    uint64_t outside = 0, timeless = 0;
+    bool has_times = false;
+
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        outside += report->streams[i]->outside;
+        timeless += report->streams[i]->timeless;
+        has_times = has_times || report->streams[i]->has_time;
+    }
+    notes->count = 0;
     if (report->is_cut)
         add(notes, "The recording has no end chunk: its writer was killed or still writes it. The "
                    "report shows everything before.");
@@ -91,20 +93,7 @@ static void add_file(const struct zeta_report *report, struct zeta_report_notes 
     if (report->bad_streams > 0)
         add(notes, "The data of %" PRIu32 " stream%s cannot be used from some place on.",
             report->bad_streams, report->bad_streams == 1 ? "" : "s");
-}
-
-static bool has_times(const struct zeta_report *report)
-{
-    for (uint32_t i = 0; i < report->stream_count; i++) {
-        if (report->streams[i]->has_time)
-            return true;
-    }
-    return false;
-}
-
-static void add_clocks(const struct zeta_report *report, struct zeta_report_notes *notes)
-{
-    if (report->clock_count == 0 && has_times(report))
+    if (report->clock_count == 0 && has_times)
         add(notes, "The recording has no clock: times count from the first row of the device.");
     if (report->has_trace && !report->has_trace_clock)
         add(notes, "The recording has no clock of the trace: the report counts calls and kernels "
@@ -122,16 +111,6 @@ static void add_clocks(const struct zeta_report *report, struct zeta_report_note
             ZETA_REPORT_MAX_KERNELS, report->rows_without_kernel);
     if (report->markers_left_out > 0)
         add(notes, "%" PRIu64 " more markers are not listed.", report->markers_left_out);
-}
-
-static void add_range(const struct zeta_report *report, struct zeta_report_notes *notes)
-{
-    uint64_t outside = 0, timeless = 0;
-
-    for (uint32_t i = 0; i < report->stream_count; i++) {
-        outside += report->streams[i]->outside;
-        timeless += report->streams[i]->timeless;
-    }
     if (!report->options.has_range)
         return;
     add(notes,
@@ -143,14 +122,6 @@ static void add_range(const struct zeta_report *report, struct zeta_report_notes
     if (report->profile_stream)
         add(notes,
             "Samples of instruction pointers have no time: the profile shows the whole recording.");
-}
-
-void zeta_report_notes_make(const struct zeta_report *report, struct zeta_report_notes *out_notes)
-{
-    out_notes->count = 0;
-    add_file(report, out_notes);
-    add_clocks(report, out_notes);
-    add_range(report, out_notes);
 }
 
 uint64_t zeta_report_length(const struct zeta_report *report)
@@ -197,40 +168,20 @@ struct outputs {
     FILE *json;
 };
 
-static int open_outputs(const struct zeta_report_options *options, struct outputs *outputs)
-{
-    const char *json = options->json.path;
-
-    if ((options->pftrace_path &&
-         zeta_output_open(options->pftrace_path, &outputs->pftrace) != ZETA_EXIT_OK) ||
-        (options->html_path &&
-         zeta_output_open(options->html_path, &outputs->html) != ZETA_EXIT_OK) ||
-        (json && strcmp(json, "-") != 0 && zeta_output_open(json, &outputs->json) != ZETA_EXIT_OK))
-        return ZETA_EXIT_FAILED;
-    return ZETA_EXIT_OK;
-}
-
-static int close_output(FILE *file, const char *path)
-{
-    return file ? zeta_output_close(file, path) : ZETA_EXIT_OK;
-}
-
 /* Reads the values, and writes the trace meanwhile if one is wanted. */
 static int read_values(struct zeta_report *report, FILE *pftrace)
 {
     struct zeta_trace_writer writer = {.format = zeta_trace_perfetto, .file = pftrace};
-    int status = ZETA_EXIT_OK;
+    int status;
 
     if (!pftrace)
         return zeta_report_read(report);
     zeta_output_begin(pftrace);
     report->trace = &writer;
-    if (!writer.format->begin(&writer) || !zeta_report_counters_begin(report))
-        status = zeta_print_failure("no memory to write %s", report->options.pftrace_path);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_report_read(report);
-    if (!writer.format->end(&writer) && status == ZETA_EXIT_OK)
-        status = zeta_print_failure("no memory to write %s", report->options.pftrace_path);
+    zeta_need_memory(writer.format->begin(&writer));
+    zeta_report_counters_begin(report);
+    status = zeta_report_read(report);
+    zeta_need_memory(writer.format->end(&writer));
     report->trace = NULL;
     return status;
 }
@@ -250,7 +201,7 @@ static int settle(struct zeta_report *report)
                : ZETA_EXIT_OK;
 }
 
-static int write_forms(struct zeta_report *report, const struct outputs *outputs)
+static void write_forms(const struct zeta_report *report, const struct outputs *outputs)
 {
     const struct zeta_report_options *options = &report->options;
     struct zeta_report_notes notes;
@@ -263,8 +214,6 @@ static int write_forms(struct zeta_report *report, const struct outputs *outputs
     if (options->json.is_given) {
         struct json_object *document = zeta_report_to_json(report, &notes);
 
-        if (!document)
-            return zeta_print_failure("no memory for the JSON document");
         if (outputs->json)
             zeta_output_begin(outputs->json);
         zeta_json_write(document, outputs->json ? outputs->json : stdout);
@@ -273,7 +222,7 @@ static int write_forms(struct zeta_report *report, const struct outputs *outputs
     if (!options->has_csv && !options->json.is_given && !options->html_path &&
         !options->pftrace_path) {
         zeta_report_print(report, &notes, stdout);
-        return ZETA_EXIT_OK;
+        return;
     }
     for (uint32_t i = 0; i < report->stream_count && options->has_csv; i++) {
         if (report->streams[i]->is_open)
@@ -281,7 +230,6 @@ static int write_forms(struct zeta_report *report, const struct outputs *outputs
     }
     for (uint32_t i = 0; i < notes.count; i++)
         zeta_print_note("%s", notes.text[i]);
-    return ZETA_EXIT_OK;
 }
 
 int zeta_report_command(int count, char **arguments)
@@ -290,37 +238,36 @@ int zeta_report_command(int count, char **arguments)
     const struct zeta_report_options *options = &report.options;
     struct outputs outputs = {0};
     struct stat info = {0};
+    const char *json;
     int status = zeta_report_options_init(&report.options, count, arguments);
 
-    if (status == ZETA_EXIT_OK)
-        status = zeta_device_list_need_none();
-    if (status == ZETA_EXIT_OK)
-        status = zeta_output_protect(options->path);
-    if (status == ZETA_EXIT_OK)
-        status = zeta_report_index(&report);
-    if (status == ZETA_EXIT_OK)
-        status = open_outputs(options, &outputs);
     if (status != ZETA_EXIT_OK)
+        return status;
+    status = ZETA_EXIT_FAILED;
+    json = options->json.path && strcmp(options->json.path, "-") != 0 ? options->json.path : NULL;
+    if (zeta_device_list_need_none() != ZETA_EXIT_OK ||
+        zeta_output_protect(options->path) != ZETA_EXIT_OK ||
+        zeta_report_index(&report) != ZETA_EXIT_OK ||
+        (options->pftrace_path &&
+         zeta_output_open(options->pftrace_path, &outputs.pftrace) != ZETA_EXIT_OK) ||
+        (options->html_path &&
+         zeta_output_open(options->html_path, &outputs.html) != ZETA_EXIT_OK) ||
+        (json && zeta_output_open(json, &outputs.json) != ZETA_EXIT_OK))
         goto end;
     if (stat(options->path, &info) == 0)
         report.file_bytes = (uint64_t)info.st_size;
-    if (options->has_csv)
-        status = write_rows(&report);
-    if (status != ZETA_EXIT_OK)
+    if (options->has_csv && write_rows(&report) != ZETA_EXIT_OK)
         goto end;
-    if ((options->is_per_kernel || options->html_path) && !zeta_report_kernels_init(&report)) {
-        status = zeta_print_failure("no memory for the kernels of %s", options->path);
+    if (options->is_per_kernel || options->html_path)
+        zeta_report_kernels_init(&report);
+    if (read_values(&report, outputs.pftrace) != ZETA_EXIT_OK || settle(&report) != ZETA_EXIT_OK)
         goto end;
-    }
-    status = read_values(&report, outputs.pftrace);
-    if (status == ZETA_EXIT_OK)
-        status = settle(&report);
-    if (status == ZETA_EXIT_OK)
-        status = write_forms(&report, &outputs);
+    write_forms(&report, &outputs);
+    status = ZETA_EXIT_OK;
 end:
-    if ((close_output(outputs.pftrace, options->pftrace_path) |
-         close_output(outputs.html, options->html_path) |
-         close_output(outputs.json, options->json.path)) != ZETA_EXIT_OK)
+    if ((zeta_output_close(outputs.pftrace, options->pftrace_path) |
+         zeta_output_close(outputs.html, options->html_path) |
+         zeta_output_close(outputs.json, json)) != ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     zeta_report_finish(&report);
     return status;

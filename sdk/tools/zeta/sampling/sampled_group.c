@@ -94,15 +94,13 @@ unsigned zeta_sparkline_draw(const struct zeta_sparkline *line, unsigned columns
     return columns;
 }
 
-bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
+void zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
                              uint32_t tile_count)
 {
     *group = (struct zeta_sampled_group){
         .entry = entry, .tile_count = tile_count, .line = {.most = ZETA_SPARKLINE_VALUES}};
-    group->accounts = calloc(entry->properties.metricCount, sizeof(*group->accounts));
-    group->tiles = calloc(tile_count, sizeof(*group->tiles));
-    if (!group->accounts || !group->tiles)
-        return false;
+    group->accounts = zeta_allocate(entry->properties.metricCount, sizeof(*group->accounts));
+    group->tiles = zeta_allocate(tile_count, sizeof(*group->tiles));
     for (uint32_t i = 0; i < entry->properties.metricCount; i++) {
         const zet_metric_properties_t *metric = &entry->metrics[i].properties;
 
@@ -115,7 +113,6 @@ bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta
         group->wrap_ns = (uint64_t)((double)(UINT64_C(1) << entry->clock.timestampValidBits) * 1e9 /
                                     (double)entry->clock.timerResolution);
     group->is_profile = strcmp(entry->properties.name, ZETA_IP_GROUP) == 0;
-    return true;
 }
 
 void zeta_sampled_group_finish(struct zeta_sampled_group *group)

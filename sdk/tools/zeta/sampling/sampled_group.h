@@ -96,14 +96,10 @@ struct zeta_sampled_group {
 };
 
 /**
- * Prepares for rows.
- *
- * @entry       with its metrics loaded; must outlive the group
- * @tile_count  how many tiles report apart, at least 1
- *
- * False without memory. zeta_sampled_group_finish ends it either way.
+ * Prepares for rows of an entry with its metrics, which outlives the group, of so many tiles that
+ * report apart (at least 1). zeta_sampled_group_finish ends it.
  */
-bool zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
+void zeta_sampled_group_init(struct zeta_sampled_group *group, const struct zeta_group_entry *entry,
                              uint32_t tile_count);
 
 void zeta_sampled_group_finish(struct zeta_sampled_group *group);

@@ -29,8 +29,7 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
     const struct zeta_metric_sum_desc rows = {.struct_size = sizeof(rows), .group = entry->group};
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (!zeta_sampled_group_init(&stream->group, entry, tiles))
-        return zeta_print_failure("no memory to sample %s", name);
+    zeta_sampled_group_init(&stream->group, entry, tiles);
     result = zetaMetricSumCreate(&rows, &stream->group.sum);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot calculate %s", name);
@@ -53,9 +52,7 @@ static int open_stream(struct zeta_sampler *sampler, struct zeta_sampler_stream 
              stream->read_records > READ_RECORDS_LEAST);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot size the buffer of %s", name);
-    stream->raw = malloc(stream->raw_bytes);
-    if (!stream->raw)
-        return zeta_print_failure("no memory to read %s", name);
+    stream->raw = zeta_allocate(stream->raw_bytes, 1);
     return ZETA_EXIT_OK;
 }
 
@@ -63,11 +60,9 @@ static int activate(struct zeta_sampler *sampler, const struct zeta_sampler_desc
 {
     const ze_context_desc_t description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     const uint32_t count = desc->group_count + desc->more_count;
-    zet_metric_group_handle_t *handles = calloc(count, sizeof(zet_metric_group_handle_t));
+    zet_metric_group_handle_t *handles = zeta_allocate(count, sizeof(zet_metric_group_handle_t));
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    if (!handles)
-        return zeta_print_failure("no memory to activate %u groups", count);
     for (uint32_t i = 0; i < count; i++)
         handles[i] = i < desc->group_count ? desc->groups[i]->group
                                            : desc->more_groups[i - desc->group_count];
@@ -105,9 +100,7 @@ static void print_periods(const struct zeta_sampler *sampler, uint64_t wanted_ns
 int zeta_sampler_open(struct zeta_sampler *sampler, const struct zeta_sampler_desc *desc)
 {
     *sampler = (struct zeta_sampler){.device = desc->device};
-    sampler->streams = calloc(desc->group_count, sizeof(*sampler->streams));
-    if (!sampler->streams)
-        return zeta_print_failure("no memory to sample %u groups", desc->group_count);
+    sampler->streams = zeta_allocate(desc->group_count, sizeof(*sampler->streams));
     if (activate(sampler, desc) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     for (uint32_t i = 0; i < desc->group_count; i++) {

@@ -512,8 +512,6 @@ struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *repo
     struct json_object *document = zeta_json_new_document("zeta.stat/1");
     struct json_object *array = NULL;
 
-    if (!document)
-        return NULL;
     zeta_json_put_text(document, "version", zetaGetVersion());
     if (report->program) {
         array = zeta_json_put_array(document, "program");

@@ -285,7 +285,15 @@ static int prepare(struct run *run)
     return open_pass(run);
 }
 
-static int write_results(struct run *run)
+static void write_json(const struct zeta_stat_report *report, FILE *file)
+{
+    struct json_object *document = zeta_stat_report_to_json(report);
+
+    zeta_json_write(document, file);
+    (void)json_object_put(document);
+}
+
+static void write_results(const struct run *run)
 {
     const struct zeta_sampled_group *groups[ZETA_STAT_MAX_GROUPS] = {0};
     struct zeta_stat_report report = {
@@ -298,7 +306,6 @@ static int write_results(struct run *run)
         .elapsed_ns = run->elapsed_ns,
         .cpu_ns = run->cpu_ns,
     };
-    struct json_object *document = NULL;
 
     for (uint32_t pass = 0; pass < run->done_count; pass++) {
         const struct zeta_sampler *sampler = &run->done[pass];
@@ -316,29 +323,18 @@ static int write_results(struct run *run)
 
         zeta_stat_report_print(&report, &style, stderr);
     }
-    if (run->output && run->options.output_is_csv) {
+    if (run->output)
         zeta_output_begin(run->output);
-        if (report.profile)
-            zeta_stat_ip_write_csv(report.profile, report.profile_group, run->output);
-        else
-            zeta_stat_report_write_csv(&report, run->output);
-    }
-    if (!run->json && (!run->output || run->options.output_is_csv))
-        return ZETA_EXIT_OK;
-
-    document = zeta_stat_report_to_json(&report);
-    if (!document)
-        return zeta_print_failure("no memory for the JSON document");
-    if (run->output && !run->options.output_is_csv) {
-        zeta_output_begin(run->output);
-        zeta_json_write(document, run->output);
-    }
+    if (run->output && run->options.output_is_csv && report.profile)
+        zeta_stat_ip_write_csv(report.profile, report.profile_group, run->output);
+    else if (run->output && run->options.output_is_csv)
+        zeta_stat_report_write_csv(&report, run->output);
+    else if (run->output)
+        write_json(&report, run->output);
     if (run->json) {
         zeta_output_begin(run->json);
-        zeta_json_write(document, run->json);
+        write_json(&report, run->json);
     }
-    (void)json_object_put(document);
-    return ZETA_EXIT_OK;
 }
 
 /* One run of the program with the streams that are open; keeps what they gave. */
@@ -384,8 +380,7 @@ static int execute(struct run *run)
             ZETA_EXIT_OK)
         status = ZETA_EXIT_FAILED;
     /* What was sampled before a failure is worth showing. */
-    if (write_results(run) != ZETA_EXIT_OK)
-        status = ZETA_EXIT_FAILED;
+    write_results(run);
     return zeta_session_exit_code(session, status);
 }
 

@@ -100,7 +100,7 @@ void zeta_stat_report_print(const struct zeta_stat_report *report,
 /** One line per metric, the first line names the columns. */
 void zeta_stat_report_write_csv(const struct zeta_stat_report *report, FILE *file);
 
-/** Schema "zeta.stat/1". The caller releases it; null without memory. */
+/** Schema "zeta.stat/1". The caller releases it. */
 struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *report);
 
 /**

@@ -26,14 +26,7 @@ struct zeta_code_place {
 /** Whether this program can find lines at all. */
 bool zeta_code_lines_work(void);
 
-/**
- * Opens an image.
- *
- * @path   of the file
- * @begin  address at which its code was loaded
- *
- * Null when it is none, or cannot be read.
- */
+/** Opens an image, whose code was loaded at begin. Null when it is none, or cannot be read. */
 struct zeta_code_lines *zeta_code_lines_open(const char *path, uint64_t begin);
 
 void zeta_code_lines_close(struct zeta_code_lines *lines);
@@ -74,13 +67,10 @@ struct zeta_module_index {
 bool zeta_module_index_parse(struct zeta_module_index *index, const char *text, size_t size);
 
 /**
- * Reads the file "index" of a folder; none is an empty index.
- *
- * @io_offset  null: all of it; else only the lines behind this offset, which moves behind them. A
- *             last line without an end waits for the next call, and modules that these lines unload
- *             are known only if they load them too.
- *
- * On failure prints why.
+ * Reads the file "index" of a folder; none is an empty index. io_offset: null for all of it, else
+ * only the lines behind this offset, which moves behind them: a last line without an end waits for
+ * the next call, and modules that these lines unload are known only if they load them too. On
+ * failure prints why.
  */
 int zeta_module_index_read(struct zeta_module_index *index, const char *folder,
                            uint64_t *io_offset);
@@ -147,12 +137,8 @@ struct zeta_ip_profile {
 };
 
 /**
- * Prepares for rows of a group.
- *
- * @entry  with its metrics; must outlive the profile
- *
- * On failure (another group than ZETA_IP_GROUP) prints why. zeta_ip_profile_finish ends it either
- * way.
+ * Prepares for rows of a group with its metrics, which outlives the profile. On failure (another
+ * group than ZETA_IP_GROUP) prints why. zeta_ip_profile_finish ends it either way.
  */
 int zeta_ip_profile_init(struct zeta_ip_profile *profile, const struct zeta_group_entry *entry);
 
@@ -160,11 +146,8 @@ int zeta_ip_profile_init(struct zeta_ip_profile *profile, const struct zeta_grou
 bool zeta_ip_profile_add_row(struct zeta_ip_profile *profile, const zet_typed_value_t *values);
 
 /**
- * Finds out what lies at the addresses, once; no row is added afterwards.
- *
- * @folder  of ZETA_MODULE_DUMP; null: none, all addresses stay unknown
- *
- * On failure prints why.
+ * Finds out what lies at the addresses, once; no row is added afterwards. folder: of
+ * ZETA_MODULE_DUMP, null for none: all addresses stay unknown. On failure prints why.
  */
 int zeta_ip_profile_resolve(struct zeta_ip_profile *profile, const char *folder);
 

@@ -38,25 +38,11 @@ static const char *read_kernel(const char *value, uint64_t *out_address, uint64_
     return at != value && *at == ' ' && at[1] ? at + 1 : NULL;
 }
 
-static uint64_t end_of_kernels(const struct module *module)
-{
-    char value[KERNEL_BYTES];
-    uint64_t end = 0;
-
-    for (uint32_t i = 0;
-         zeta_lines_find(module->lines, module->line_bytes, "kernel", i, value, sizeof(value));
-         i++) {
-        uint64_t address, size;
-
-        if (read_kernel(value, &address, &size) && address + size > end)
-            end = address + size;
-    }
-    return end;
-}
-
 static bool take_apart(const void *payload, uint64_t bytes, struct module *module)
 {
     uint32_t line_bytes = 0;
+    char value[KERNEL_BYTES];
+    bool has_end;
 
     *module = (struct module){0};
     if (bytes < HEAD_BYTES)
@@ -70,21 +56,17 @@ static bool take_apart(const void *payload, uint64_t bytes, struct module *modul
     module->image_bytes = (size_t)bytes - HEAD_BYTES - line_bytes;
     module->base = zeta_lines_find_u64(module->lines, line_bytes, "base", 0);
     module->end = zeta_lines_find_u64(module->lines, line_bytes, "end", 0);
-    if (module->end == 0)
-        module->end = end_of_kernels(module);
-    return module->base < module->end;
-}
+    has_end = module->end != 0;
+    /* Without an end the code reaches to that of its last kernel. */
+    for (uint32_t i = 0;
+         !has_end && zeta_lines_find(module->lines, line_bytes, "kernel", i, value, sizeof(value));
+         i++) {
+        uint64_t address, size;
 
-static void write_name(FILE *index, const char *name)
-{
-    for (; *name; name++) {
-        const unsigned char byte = (unsigned char)*name;
-
-        if (byte <= ' ' || byte > '~' || byte == '%' || byte == '=')
-            (void)fprintf(index, "%%%02x", byte);
-        else
-            (void)fputc(byte, index);
+        if (read_kernel(value, &address, &size) && address + size > module->end)
+            module->end = address + size;
     }
+    return module->base < module->end;
 }
 
 static void write_entry(FILE *index, const struct module *module, uint32_t number)
@@ -103,7 +85,13 @@ static void write_entry(FILE *index, const struct module *module, uint32_t numbe
         if (!name)
             continue;
         (void)fputc('\t', index);
-        write_name(index, name);
+        for (; *name; name++) {
+            const unsigned char byte = (unsigned char)*name;
+
+            (void)fprintf(index,
+                          byte <= ' ' || byte > '~' || byte == '%' || byte == '=' ? "%%%02x" : "%c",
+                          byte);
+        }
         (void)fprintf(index, "=%" PRIx64, address);
     }
     (void)fputc('\n', index);
@@ -113,30 +101,29 @@ int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, con
                             uint64_t bytes)
 {
     struct module module;
-    char *path = NULL;
-    FILE *file;
-    bool is_good = true;
+    char *image_path, *index_path;
+    FILE *image = NULL, *index = NULL;
+    bool is_good;
 
     if (!take_apart(payload, bytes, &module))
         return ZETA_EXIT_OK;
     if (!folder->path &&
         zeta_run_folder_make(folder, zeta_run_folder_place(), "report") != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
-    if (module.image_bytes > 0) {
-        is_good = asprintf(&path, "%s/%" PRIu32 ".elf", folder->path, number) >= 0;
-        file = is_good ? fopen(path, "wbe") : NULL;
-        if (file)
-            (void)fwrite(module.image, 1, module.image_bytes, file);
-        is_good = file && fclose(file) == 0;
-        free(path);
-        path = NULL;
-    }
-    is_good = is_good && asprintf(&path, "%s/index", folder->path) >= 0;
-    file = is_good ? fopen(path, "abe") : NULL;
-    if (file)
-        write_entry(file, &module, number);
-    is_good = file && fclose(file) == 0;
-    free(path);
+    image_path = zeta_format("%s/%" PRIu32 ".elf", folder->path, number);
+    index_path = zeta_format("%s/index", folder->path);
+    if (module.image_bytes > 0)
+        image = fopen(image_path, "wbe");
+    if (image)
+        (void)fwrite(module.image, 1, module.image_bytes, image);
+    is_good = module.image_bytes == 0 || (image && fclose(image) == 0);
+    if (is_good)
+        index = fopen(index_path, "abe");
+    if (index)
+        write_entry(index, &module, number);
+    is_good = index && fclose(index) == 0;
+    free(image_path);
+    free(index_path);
     return is_good ? ZETA_EXIT_OK
                    : zeta_print_failure("cannot write to %s: %s", folder->path, strerror(errno));
 }

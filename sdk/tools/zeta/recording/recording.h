@@ -133,9 +133,8 @@ struct zeta_envelope {
 };
 
 /**
- * Counts something at a time.
- *
- * @width_ns  of the points before any are joined, above 0; only that of the first time counts
+ * Counts something at a time. width_ns: of the points before any are joined, above 0; only that of
+ * the first time counts.
  */
 void zeta_envelope_add(struct zeta_envelope *line, uint64_t time_ns, uint64_t width_ns);
 
@@ -268,9 +267,8 @@ typedef int (*zeta_report_take)(void *user, struct zeta_recording_reader *reader
                                 const struct zeta_recording_chunk *chunk);
 
 /**
- * Gives every chunk that is whole, and notes how the file is. On failure prints why.
- *
- * @is_strict  a damage is a failure, else it is counted
+ * Gives every chunk that is whole, and notes how the file is. is_strict: a damage is a failure,
+ * else it is counted. On failure prints why.
  */
 int zeta_report_walk(struct zeta_report *report, bool is_strict, zeta_report_take take, void *user);
 
@@ -309,18 +307,16 @@ bool zeta_report_trace_time(const struct zeta_report *report, const struct zeta_
 
 /**
  * Makes exported data of the piece that was read last, and reads the group and the metrics of its
- * stream from the first one. On failure prints why.
- *
- * @is_maximum  values are the greatest possible ones, not the measured ones
+ * stream from the first one. is_maximum: values are the greatest possible ones. On failure prints
+ * why.
  */
 int zeta_report_stream_open(struct zeta_report *report, struct zeta_report_stream *stream,
                             struct zeta_recording_reader *reader,
                             const struct zeta_recording_chunk *chunk, bool is_maximum);
 
 /**
- * Calculates a piece of an open stream. On failure prints why.
- *
- * @each  sees each row; gives 1 to add it to the sum of the group, 0 to leave it out
+ * Calculates a piece of an open stream. each() sees each row and gives 1 to add it to the sum of
+ * the group, 0 to leave it out. On failure prints why.
  */
 int zeta_report_stream_add(struct zeta_report_stream *stream,
                            const struct zeta_recording_chunk *chunk,
@@ -348,9 +344,8 @@ void zeta_report_stream_finish(struct zeta_report_stream *stream);
 void zeta_report_kernels_init(struct zeta_report *report);
 
 /**
- * Adds a row to the kernel that it lies inside of; others are counted as shared or idle.
- *
- * @times_ns  begin and end, of the host
+ * Adds a row, which lasts from times_ns[0] to [1] of the host, to the kernel that it lies inside
+ * of; others are counted as shared or idle.
  */
 void zeta_report_kernels_add_row(struct zeta_report *report, struct zeta_report_stream *stream,
                                  const int64_t times_ns[2], const struct zeta_metric_row *row);
@@ -368,12 +363,9 @@ void zeta_report_kernel_name(const struct zeta_report *report, uint32_t name, ch
 void zeta_report_kernels_finish(struct zeta_report *report);
 
 /**
- * Adds the module of a MODULE chunk, which may be any bytes.
- *
- * @folder  none: one is made; zeta_run_folder_remove() removes it
- * @number  of the module, for the name of its file
- *
- * On failure prints why. A chunk that describes no module is passed over.
+ * Adds the module of a MODULE chunk, which may be any bytes, as number.elf to a folder; none: one
+ * is made, for zeta_run_folder_remove(). A chunk that describes no module is passed over. On
+ * failure prints why.
  */
 int zeta_report_modules_add(struct zeta_run_folder *folder, uint32_t number, const void *payload,
                             uint64_t bytes);

@@ -25,10 +25,8 @@ struct zeta_sum_line {
 };
 
 /**
- * Adds a row at a place. False without memory.
- *
- * @like   a sum of the same group
- * @width  of the pieces before any are joined, above 0; only that of the first row counts
+ * Adds a row at a place. like: a sum of the same group. width: of the pieces before any are joined,
+ * above 0; only that of the first row counts. False without memory.
  */
 bool zeta_sum_line_add(struct zeta_sum_line *line, const struct zeta_metric_sum *like, uint64_t at,
                        uint64_t width, const struct zeta_metric_row *row);
@@ -116,20 +114,14 @@ void zeta_sampled_group_add_row(struct zeta_sampled_group *group,
 int zeta_sampled_group_settle(struct zeta_sampled_group *group);
 
 /**
- * Takes notice of the breaks in raw data.
- *
- * @record_bytes  of a slot
- *
- * Gives how many records it has.
+ * Takes notice of the breaks in raw data of slots of record_bytes. Gives how many records it has.
  */
 uint64_t zeta_sampled_group_take_slots(struct zeta_sampled_group *group, const uint8_t *raw,
                                        size_t bytes, size_t record_bytes);
 
 /**
- * No row comes any more: the time from the last one of each tile to an instant of the device clock
- * is lost.
- *
- * @instant_ns  on the clock of QueryBeginTime, modulo its wrap
+ * No row comes any more: the time from the last one of each tile to an instant of the device clock,
+ * that of QueryBeginTime modulo its wrap, is lost.
  */
 void zeta_sampled_group_end_at(struct zeta_sampled_group *group, uint64_t instant_ns);
 
@@ -142,11 +134,7 @@ uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group);
 /** Forgets what is missing and where rows have arrived, because they will come once more. */
 void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group);
 
-/**
- * Whether the rows of every tile reach an instant of the device clock.
- *
- * @instant_ns  on the clock of QueryBeginTime, modulo its wrap
- */
+/** Whether the rows of every tile reach such an instant. */
 bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns);
 
 /**
@@ -188,9 +176,8 @@ struct zeta_number zeta_account_total(const struct zeta_account *account);
 const char *zeta_account_kind_name(enum zeta_account_kind kind);
 
 /**
- * Records that are missing in raw data, at least: a break without a count is one.
- *
- * @record_bytes  of a slot
+ * Records that are missing in raw data of slots of record_bytes, at least: a break without a count
+ * is one.
  */
 uint64_t zeta_slots_lost(const uint8_t *raw, size_t bytes, size_t record_bytes);
 
@@ -201,9 +188,7 @@ enum { ZETA_LOSSES_BYTES = 96 };
 
 /**
  * Writes what of a group is missing, "none lost" or more, in the same words everywhere; no full
- * stop.
- *
- * @has_figures  a table follows, and its figures leave that time out
+ * stop. has_figures: a table follows, and its figures leave that time out.
  */
 void zeta_losses_format(const struct zeta_sampled_group *group, bool has_figures,
                         char out_text[ZETA_LOSSES_BYTES]);

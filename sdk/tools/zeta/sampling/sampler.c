@@ -362,11 +362,9 @@ static uint64_t shorter(uint64_t a, uint64_t b)
 
 static int read_streams(struct zeta_session *session)
 {
-    int status = zeta_sampler_read(&session->sampler);
-
-    if (status == ZETA_EXIT_OK && session->after_read)
-        status = session->after_read(session->user);
-    return status;
+    if (zeta_sampler_read(&session->sampler) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    return session->after_read ? session->after_read(session->user) : ZETA_EXIT_OK;
 }
 
 static uint64_t pause_ns_of(const struct zeta_session *session)
@@ -377,37 +375,28 @@ static uint64_t pause_ns_of(const struct zeta_session *session)
 }
 
 /*
- * Reads until a condition of the streams holds, a signal asks to end or the time is over.
- * What counts are the pauses between reads: time in which the machine stood still does not count.
+ * Reads until every stream has given its first row (device_ticks: null), or the rows up to an
+ * instant of the device; or a signal asks to end, or the time is over. What counts are the pauses
+ * between reads: time in which the machine stood still does not count.
  */
-static int read_until(struct zeta_session *session,
-                      bool (*holds)(const struct zeta_session *, uint64_t), uint64_t argument,
-                      uint64_t patience_ns, bool *out_holds)
+static int read_until(struct zeta_session *session, const uint64_t *device_ticks,
+                      uint64_t patience_ns, bool *out_is_there)
 {
+    const struct zeta_sampler *sampler = &session->sampler;
     const uint64_t pause_ns =
-        shorter(pause_ns_of(session), longest_period_ns(&session->sampler) / 2 + 100000);
+        shorter(pause_ns_of(session), longest_period_ns(sampler) / 2 + 100000);
     const unsigned interrupts = session->child.interrupts;
 
     for (uint64_t waited_ns = 0;; waited_ns += pause_ns) {
         if (read_streams(session) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
-        *out_holds = holds(session, argument);
-        if (*out_holds || session->child.interrupts > interrupts || waited_ns > patience_ns)
+        *out_is_there = device_ticks ? zeta_sampler_reaches(sampler, *device_ticks) ||
+                                           zeta_sampler_is_over(sampler)
+                                     : zeta_sampler_has_started(sampler);
+        if (*out_is_there || session->child.interrupts > interrupts || waited_ns > patience_ns)
             return ZETA_EXIT_OK;
         zeta_child_wait(&session->child, pause_ns);
     }
-}
-
-static bool has_started(const struct zeta_session *session, uint64_t unused)
-{
-    (void)unused;
-    return zeta_sampler_has_started(&session->sampler);
-}
-
-static bool has_reached(const struct zeta_session *session, uint64_t device_ticks)
-{
-    return zeta_sampler_reaches(&session->sampler, device_ticks) ||
-           zeta_sampler_is_over(&session->sampler);
 }
 
 static uint64_t patience(const struct zeta_session *session)
@@ -415,76 +404,68 @@ static uint64_t patience(const struct zeta_session *session)
     return 3000000000 + 3 * longest_period_ns(&session->sampler);
 }
 
-/*
- * When a run of a certain time is at its end, whatever has come by then: a period later than asked,
- * as a kernel may keep the newest report for itself. Shorter periods have a second for slow hosts.
- */
-static uint64_t limit_ns(const struct zeta_session *session, uint64_t open_ns)
-{
-    const uint64_t period_ns = longest_period_ns(&session->sampler);
-
-    if (session->program || session->for_ns == 0)
-        return UINT64_MAX;
-    return open_ns + session->for_ns + (period_ns > 1000000000 ? period_ns : 1000000000);
-}
-
-/* Why a device gives no report, and what to do. */
-static const char *why_silent(const struct zeta_device_entry *device)
-{
-    if (strcmp(device->info.device_class, "software") == 0)
-        return "A virtual device with clock: virtual gives reports only while it works, and only "
-               "to its own process";
-    return "A sleeping GPU gives none: run something on it, or keep it awake; if that does not "
-           "help, see dmesg and 'zeta selftest'";
-}
-
 /* What the program does must lie between two reports: here is the first of them. */
 static int wait_for_first_report(struct zeta_session *session)
 {
+    const struct zeta_device_entry *device = session->device;
     bool is_there = false;
-    int status = read_until(session, has_started, 0, patience(session), &is_there);
+    int status = read_until(session, NULL, patience(session), &is_there);
 
-    if (status == ZETA_EXIT_OK && !is_there && session->child.interrupts == 0)
-        return zeta_print_failure("%s gave no report, so the program was not run. %s",
-                                  session->device->properties.name, why_silent(session->device));
-    return status;
+    if (status != ZETA_EXIT_OK || is_there || session->child.interrupts > 0)
+        return status;
+    return zeta_print_failure(
+        "%s gave no report, so the program was not run. %s", device->properties.name,
+        strcmp(device->info.device_class, "software") == 0
+            ? "A virtual device with clock: virtual gives reports only while it works, and only to "
+              "its own process"
+            : "A sleeping GPU gives none: run something on it, or keep it awake; if that does not "
+              "help, see dmesg and 'zeta selftest'");
 }
 
 /* And here is the last: one that ends after the program. */
 static int wait_for_last_report(struct zeta_session *session, uint64_t limit)
 {
     const uint64_t now_ns = zeta_monotonic_ns();
+    const uint64_t rest_ns = limit > now_ns ? limit - now_ns : 0;
     uint64_t end_ticks = 0;
     bool is_there = false;
-    int status = zeta_sampler_now(&session->sampler, &end_ticks);
 
-    if (status == ZETA_EXIT_OK)
-        status =
-            read_until(session, has_reached, end_ticks,
-                       shorter(patience(session), limit > now_ns ? limit - now_ns : 0), &is_there);
-    if (status == ZETA_EXIT_OK && !is_there)
+    if (zeta_sampler_now(&session->sampler, &end_ticks) != ZETA_EXIT_OK ||
+        read_until(session, &end_ticks, shorter(patience(session), rest_ns), &is_there) !=
+            ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
+    if (!is_there)
         zeta_print_note("%s gave no report after the end; the last reports may be missing",
                         session->device->properties.name);
-    return status;
+    return ZETA_EXIT_OK;
 }
 
+/* Whether the program has ended, or the sampling without one. */
 static bool is_over(const struct zeta_session *session, uint64_t end_ns)
 {
     if (session->program)
         return session->child.has_ended;
-    if (session->child.interrupts > 0 || zeta_sampler_is_over(&session->sampler))
-        return true;
-    return zeta_monotonic_ns() >= end_ns;
+    return session->child.interrupts > 0 || zeta_sampler_is_over(&session->sampler) ||
+           zeta_monotonic_ns() >= end_ns;
 }
 
 /* The program goes on when the sampling fails; its exit status is awaited either way. */
-static int sample(struct zeta_session *session, uint64_t limit)
+static int sample(struct zeta_session *session, uint64_t open_ns)
 {
     const uint64_t pause_ns = pause_ns_of(session);
-    const uint64_t end_ns =
-        session->for_ns ? shorter(zeta_monotonic_ns() + session->for_ns, limit) : UINT64_MAX;
+    const uint64_t period_ns = longest_period_ns(&session->sampler);
+    uint64_t limit_ns = UINT64_MAX;
+    uint64_t end_ns = UINT64_MAX;
     int status = ZETA_EXIT_OK;
 
+    /*
+     * A run of a certain time is at its end then, whatever has come: a period later than asked, as
+     * a kernel may keep the newest report for itself. Shorter periods have a second for slow hosts.
+     */
+    if (!session->program && session->for_ns > 0)
+        limit_ns = open_ns + session->for_ns + (period_ns > 1000000000 ? period_ns : 1000000000);
+    if (session->for_ns > 0)
+        end_ns = shorter(zeta_monotonic_ns() + session->for_ns, limit_ns);
     while (!is_over(session, end_ns)) {
         const uint64_t now_ns = zeta_monotonic_ns();
 
@@ -494,9 +475,7 @@ static int sample(struct zeta_session *session, uint64_t limit)
         if (status != ZETA_EXIT_OK && !session->program)
             break;
     }
-    if (status == ZETA_EXIT_OK)
-        status = wait_for_last_report(session, limit);
-    return status;
+    return status == ZETA_EXIT_OK ? wait_for_last_report(session, limit_ns) : status;
 }
 
 int zeta_session_run(struct zeta_session *session)
@@ -519,7 +498,7 @@ int zeta_session_run(struct zeta_session *session)
             return status;
     }
     session->was_started = true;
-    status = sample(session, limit_ns(session, start_ns));
+    status = sample(session, start_ns);
     session->elapsed_ns = zeta_monotonic_ns() - start_ns;
     session->cpu_ns = zeta_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_ns;
     return status;

@@ -25,33 +25,21 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static const char *kernel_name(const char *name)
-{
-    return name ? name : "(unknown)";
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* "file.cl:12", or the address; what the compiler or its library brought has no line. */
-static char *place_text(const struct zeta_ip_line *line)
+static void set_place(struct zeta_table *table, uint32_t row, uint32_t column,
+                      const struct zeta_ip_line *line)
 {
-    char *text = NULL;
-    int length = 0;
+    const char *slash = line->file ? strrchr(line->file, '/') : NULL;
+    const char *file = slash ? slash + 1 : line->file;
 
     if (line->is_address)
-        length = asprintf(&text, "0x%" PRIx64, line->address);
-    else if (!line->file)
-        length = asprintf(&text, "(no line)");
+        zeta_table_set(table, row, column, "0x%" PRIx64, line->address);
+    else if (!file)
+        zeta_table_set(table, row, column, "(no line)");
     else if (line->line == 0)
-        length = asprintf(&text, "%s:?", base_name(line->file));
+        zeta_table_set(table, row, column, "%s:?", file);
     else
-        length = asprintf(&text, "%s:%u", base_name(line->file), line->line);
-    return length < 0 ? NULL : text;
+        zeta_table_set(table, row, column, "%s:%u", file, line->line);
 }
 
 /* Metric names end with Stall; the table's title has what they are about. */
@@ -143,7 +131,10 @@ static void print_kernels(const struct zeta_ip_profile *profile, FILE *stream)
     for (uint32_t i = 0; i < profile->kernel_count; i++) {
         const struct zeta_ip_kernel *kernel = &profile->kernels[i];
 
-        zeta_table_set(&table, i, KERNEL, "%s", is_bare ? "All" : kernel_name(kernel->name));
+        zeta_table_set(&table, i, KERNEL, "%s",
+                       is_bare        ? "All"
+                       : kernel->name ? kernel->name
+                                      : "(unknown)");
         zeta_table_set(&table, i, SAMPLES, "%" PRIu64, kernel->counts.total);
         zeta_table_set(&table, i, SHARE, "%.1f", percent(kernel->counts.total, profile->all.total));
         for (uint32_t r = 0; r < ZETA_IP_REASONS; r++)
@@ -175,17 +166,15 @@ static void print_lines(const struct zeta_ip_profile *profile, unsigned terminal
     for (uint32_t i = 0; i < count; i++) {
         const struct zeta_ip_line *line = &profile->lines[i];
         char reasons[REASONS_BYTES];
-        char *place = place_text(line);
 
         reasons_text(profile, &line->counts, reasons);
         zeta_table_set(&table, i, SAMPLES, "%" PRIu64, line->counts.total);
         zeta_table_set(&table, i, SHARE, "%.1f", percent(line->counts.total, profile->all.total));
         if (!is_bare)
-            zeta_table_set(&table, i, KERNEL, "%s", kernel_name(line->kernel));
-        zeta_table_set(&table, i, PLACE, "%s", place ? place : "");
+            zeta_table_set(&table, i, KERNEL, "%s", line->kernel ? line->kernel : "(unknown)");
+        set_place(&table, i, PLACE, line);
         zeta_table_set(&table, i, REASONS, "%s", reasons);
         rest -= line->counts.total;
-        free(place);
     }
     if (terminal_columns > 0)
         width = (int)terminal_columns - zeta_table_width(&table) - columns[SOURCE].gap;
@@ -225,36 +214,29 @@ static void print_notes(const struct zeta_ip_profile *profile, bool is_software,
             percent(profile->without_lines, profile->all.total));
 }
 
-/* How far two samples lie apart. Software counts in the time that it models, hardware in cycles. */
-static void print_period(const char *device_class, uint64_t period_ns, FILE *stream)
-{
-    char period[ZETA_DURATION_TEXT_BYTES];
-
-    zeta_duration_format(period_ns, period);
-    if (strcmp(device_class, "software") == 0)
-        (void)fprintf(stream, "each thread every %s of its modelled time", period);
-    else if (strcmp(device_class, "hardware") == 0)
-        (void)fprintf(stream, "a sample every %s at the highest clock", period);
-    else
-        (void)fprintf(stream, "a sample every %s", period);
-}
-
 void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
                         const struct zeta_sampled_group *group, const char *device_class,
                         unsigned columns, FILE *stream)
 {
+    const bool is_software = strcmp(device_class, "software") == 0;
+    char period[ZETA_DURATION_TEXT_BYTES];
     char losses[ZETA_LOSSES_BYTES];
 
-    (void)fprintf(stream, "\n%s, domain %u, ", group->entry->properties.name,
-                  group->entry->properties.domain);
-    print_period(device_class, group->period_ns, stream);
+    zeta_duration_format(group->period_ns, period);
     zeta_losses_format(group, true, losses);
-    (void)fprintf(stream, ": %" PRIu64 " samples, %s\n\n", profile->all.total, losses);
+    /* How far two samples lie apart: software counts modelled time, hardware cycles. */
+    (void)fprintf(stream, "\n%s, domain %u, %s every %s%s: %" PRIu64 " samples, %s\n\n",
+                  group->entry->properties.name, group->entry->properties.domain,
+                  is_software ? "each thread" : "a sample", period,
+                  is_software                             ? " of its modelled time"
+                  : strcmp(device_class, "hardware") == 0 ? " at the highest clock"
+                                                          : "",
+                  profile->all.total, losses);
     if (profile->all.total > 0) {
         print_kernels(profile, stream);
         print_lines(profile, columns, stream);
     }
-    print_notes(profile, strcmp(device_class, "software") == 0, stream);
+    print_notes(profile, is_software, stream);
 }
 
 void zeta_stat_ip_write_csv(const struct zeta_ip_profile *profile,
@@ -424,19 +406,12 @@ void zeta_stat_report_print(const struct zeta_stat_report *report,
 
 /* ---- CSV ---------------------------------------------------------------------------------- */
 
-static void write_number(FILE *file, struct zeta_number number)
-{
-    char text[ZETA_NUMBER_TEXT_BYTES];
-
-    zeta_number_format_exact(number, text);
-    (void)fprintf(file, ",%s", text);
-}
-
 static void write_metric(FILE *file, const struct zeta_stat_report *report,
                          const struct zeta_sampled_group *group, uint32_t index)
 {
     const struct zeta_metric_entry *metric = &group->entry->metrics[index];
     const struct zeta_account *account = &group->accounts[index];
+    const struct zeta_number numbers[] = {account->value, account->min, account->max};
 
     zeta_text_write_csv(file, group->entry->properties.name);
     (void)fputc(',', file);
@@ -449,9 +424,12 @@ static void write_metric(FILE *file, const struct zeta_stat_report *report,
     zeta_text_write_csv(file, metric->properties.resultUnits);
     (void)fprintf(file, ",%s,%s", zeta_metric_type_name(metric->properties.metricType),
                   zeta_metric_class_name(metric->info.metric_class));
-    write_number(file, account->value);
-    write_number(file, account->min);
-    write_number(file, account->max);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        char text[ZETA_NUMBER_TEXT_BYTES];
+
+        zeta_number_format_exact(numbers[i], text);
+        (void)fprintf(file, ",%s", text);
+    }
     (void)fputc('\n', file);
 }
 

@@ -105,9 +105,7 @@ struct json_object *zeta_stat_report_to_json(const struct zeta_stat_report *repo
 
 /**
  * Writes tables of kernels and of the lines with the most samples, or of addresses where nothing
- * else is known.
- *
- * @device_class  of struct zeta_device_info: for what the period is measured in
+ * else is known. device_class: what the period is measured in depends on it.
  */
 void zeta_stat_ip_print(const struct zeta_ip_profile *profile,
                         const struct zeta_sampled_group *group, const char *device_class,

@@ -52,12 +52,6 @@ struct reactor {
 
 static struct zeta_fork_root reactors;
 
-/** The reactor of this process, made when first asked for; NULL without memory. */
-static struct reactor *reactor_get(void)
-{
-    return zeta_fork_state_get(&reactors, sizeof(struct reactor));
-}
-
 /** Calls ready() of the watch that an event of epoll is of, if it still exists. */
 static void dispatch(struct reactor *reactor, uint64_t source)
 {
@@ -172,20 +166,6 @@ static void stop_locked(struct reactor *reactor)
     (void)pthread_cond_broadcast(&reactor->changed);
 }
 
-/** A timer that fires every interval_ns; -1 on failure. */
-static int timer_open(uint64_t interval_ns)
-{
-    struct itimerspec spec = {.it_interval = zeta_clock_timespec(interval_ns),
-                              .it_value = zeta_clock_timespec(interval_ns)};
-    int fd = zeta_descriptor_raise(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-
-    if (fd >= 0 && timerfd_settime(fd, 0, &spec, NULL) != 0) {
-        (void)close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 static ze_result_t add_locked(struct reactor *reactor, struct zeta_watch *watch)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -232,7 +212,9 @@ remove:
 ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, void *context,
                              struct zeta_watch **out_watch)
 {
-    struct reactor *reactor = reactor_get();
+    const struct itimerspec spec = {.it_interval = zeta_clock_timespec(interval_ns),
+                                    .it_value = zeta_clock_timespec(interval_ns)};
+    struct reactor *reactor = zeta_fork_state_get(&reactors, sizeof(*reactor));
     struct zeta_watch *watch = calloc(1, sizeof(*watch));
     ze_result_t result;
 
@@ -242,11 +224,15 @@ ze_result_t zeta_reactor_add(int fd, uint64_t interval_ns, zeta_watch_fn ready, 
     }
     *watch = (struct zeta_watch){.fd = fd, .timer_fd = -1, .ready = ready, .context = context};
     if (interval_ns > 0) {
-        watch->timer_fd = timer_open(interval_ns);
-        if (watch->timer_fd < 0) {
+        watch->timer_fd =
+            zeta_descriptor_raise(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+        if (watch->timer_fd < 0 || timerfd_settime(watch->timer_fd, 0, &spec, NULL) != 0) {
+            result =
+                zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                           "no timer could be created for a metric stream: %s", strerror(errno));
+            zeta_closep(&watch->timer_fd);
             free(watch);
-            return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                              "no timer could be created for a metric stream: %s", strerror(errno));
+            return result;
         }
     }
     (void)pthread_mutex_lock(&reactor->fork.lock);

@@ -20,31 +20,25 @@ struct piece {
 
 /* Taking records from the backend -------------------------------------------------------------- */
 
-static uint32_t call_read(const struct zeta_source *source, void *buffer, uint64_t capacity_bytes,
-                          struct zeta_plugin_read *out_read)
-{
-    struct zeta_backend *backend = source->provider->backend;
-
-    if (source->is_tracer)
-        return backend->tracer.read(backend->self, source->handle, buffer, capacity_bytes,
-                                    out_read);
-    return backend->metric.stream_read(backend->self, source->handle, buffer, capacity_bytes,
-                                       out_read);
-}
-
 /**
  * Reads from the backend. An error is kept and ends the source: what is in our hands stays
  * readable, then reads report it.
  */
 static struct piece read_backend(struct zeta_source *source, void *buffer, uint64_t records)
 {
+    struct zeta_backend *backend = source->provider->backend;
     struct zeta_plugin_read got = {.struct_size = sizeof(got)};
     struct piece piece = {0};
     uint32_t result;
 
     if (!source->handle || records == 0 || atomic_load(&source->error) != 0)
         return piece;
-    result = call_read(source, buffer, records * source->record_bytes, &got);
+    if (source->is_tracer)
+        result = backend->tracer.read(backend->self, source->handle, buffer,
+                                      records * source->record_bytes, &got);
+    else
+        result = backend->metric.stream_read(backend->self, source->handle, buffer,
+                                             records * source->record_bytes, &got);
     if (result == ZETA_PLUGIN_NOT_READY)
         result = ZETA_PLUGIN_SUCCESS;
     if (result == ZETA_PLUGIN_SUCCESS &&

@@ -78,18 +78,6 @@ void zeta_unit_program_free(struct zeta_unit_program *program)
     program->array.data = NULL;
 }
 
-/** Tiles that the backend has on a root, of which this process may see fewer; at least 1. */
-static uint32_t count_tiles(const struct zeta_backend_device *device)
-{
-    size_t count = 0;
-    const struct zeta_backend_device *all = zeta_plugin_host_devices(&count);
-    uint32_t tiles = 0;
-
-    for (size_t i = 0; i < count; i++)
-        tiles += all[i].parent != SIZE_MAX && &all[all[i].parent] == device;
-    return tiles > 0 ? tiles : 1;
-}
-
 /** The fields of a unit's record as a query record contains them; NULL without memory. */
 static struct zeta_plugin_query_field *list_fields(const struct zeta_layout *layout,
                                                    uint32_t *out_count)
@@ -126,7 +114,9 @@ ze_result_t zeta_query_source_open(struct zeta_query_source *source,
     const struct zeta_provider *provider = &device->providers[ZETA_GROUP_METRIC_QUERY];
     const struct zeta_set *set = zeta_compiled_set(compiled);
     const struct zeta_layout *layout = set->query_of->layout;
+    const struct zeta_backend_device *all;
     struct zeta_unit_program program;
+    size_t device_count = 0;
     uint32_t field_count = 0;
     ZETA_CLEANUP(zeta_freep)
     struct zeta_plugin_query_field *fields = list_fields(layout, &field_count);
@@ -138,7 +128,12 @@ ze_result_t zeta_query_source_open(struct zeta_query_source *source,
         return result;
     source->provider = provider;
     source->record_bytes = zeta_compiled_record_bytes(compiled);
-    source->record_count = count_tiles(device);
+    /* Tiles that the backend has on a root, of which this process may see fewer. */
+    all = zeta_plugin_host_devices(&device_count);
+    for (size_t i = 0; i < device_count; i++)
+        source->record_count += all[i].parent != SIZE_MAX && &all[all[i].parent] == device;
+    if (source->record_count == 0)
+        source->record_count = 1;
     const struct zeta_plugin_query_desc desc = {
         .struct_size = sizeof(desc),
         .unit = zeta_plugin_text(set->unit->name),

@@ -181,7 +181,7 @@ void zeta_object_set_finisher(enum zeta_kind kind, zeta_object_finish_fn finish)
 
 /** The same at file scope: done when the library is loaded. */
 #define ZETA_OBJECT_FINISHER(kind, finish)                                                         \
-    ZETA_AT_LOAD static void name_##finish(void)                                                   \
+    ZETA_AT_LOAD static void name_finisher_of_##kind(void)                                         \
     {                                                                                              \
         zeta_object_set_finisher(kind, finish);                                                    \
     }

@@ -64,4 +64,15 @@ static inline void zeta_own_struct_copy(void *target, size_t target_bytes, const
                bytes - sizeof(size_t));
 }
 
+/** Checks a descriptor of the caller, and copies as much of it as is known. */
+static inline ze_result_t zeta_own_struct_read(const char *function, const void *given,
+                                               void *out_known, size_t known_bytes)
+{
+    ze_result_t result = zeta_own_struct_check(function, given);
+
+    if (result == ZE_RESULT_SUCCESS)
+        zeta_own_struct_copy(out_known, known_bytes, given, *(const size_t *)given);
+    return result;
+}
+
 #endif

@@ -35,16 +35,6 @@ static void set_active_locked(struct zeta_device_metrics *metrics, uint32_t coun
     }
 }
 
-static void deactivate(struct zeta_device_metrics *metrics)
-{
-    struct zeta_device_metrics *root = zeta_metrics_root(metrics);
-
-    (void)pthread_mutex_lock(&root->lock);
-    set_active_locked(metrics, 0, NULL);
-    zeta_clients_stop_inactive_locked(root);
-    (void)pthread_mutex_unlock(&root->lock);
-}
-
 /**
  * Which of the given groups are to be active: all, if they are of this device and one per domain;
  * the last of each domain where a setting asks for it, as another driver does. kept has room for
@@ -172,8 +162,14 @@ impl_zetContextActivateMetricGroups(zet_context_handle_t hContext, zet_device_ha
         struct zeta_device_metrics *metrics =
             atomic_load_explicit(&device->metrics, memory_order_acquire);
 
-        if (metrics) /* else nothing was ever active */
-            deactivate(metrics);
+        if (metrics) { /* else nothing was ever active */
+            struct zeta_device_metrics *root = zeta_metrics_root(metrics);
+
+            (void)pthread_mutex_lock(&root->lock);
+            set_active_locked(metrics, 0, NULL);
+            zeta_clients_stop_inactive_locked(root);
+            (void)pthread_mutex_unlock(&root->lock);
+        }
         return ZE_RESULT_SUCCESS;
     }
     while (pinned < count && zeta_object_pin(groups[pinned], ZETA_KIND_METRIC_GROUP))

@@ -38,12 +38,6 @@ static void sorting_finish(struct sorting *sorting)
     free(sorting->groups);
 }
 
-/** What the core knows by itself: a domain and a unit serve one group at a time. */
-static bool exclude(const struct zeta_metric_group *a, const struct zeta_metric_group *b)
-{
-    return a->set->domain == b->set->domain || strcmp(a->set->unit->name, b->set->unit->name) == 0;
-}
-
 /** Asks the backend of one tile. What it does not know is possible. */
 static bool backend_allows(const struct sorting *sorting, const uint32_t *members, uint32_t count,
                            uint32_t tile)
@@ -79,7 +73,11 @@ static bool fit(void *context, const uint32_t *members, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < i; j++) {
-            if (exclude(sorting->groups[members[i]].group, sorting->groups[members[j]].group))
+            const struct zeta_set *a = sorting->groups[members[i]].group->set;
+            const struct zeta_set *b = sorting->groups[members[j]].group->set;
+
+            /* A domain and a unit serve one group at a time. */
+            if (a->domain == b->domain || strcmp(a->unit->name, b->unit->name) == 0)
                 return false;
         }
     }
@@ -135,22 +133,6 @@ static ze_result_t make_programs(struct sorting *sorting)
     return ZE_RESULT_SUCCESS;
 }
 
-/** Sorts the application's array by class; inside a class the order stays. */
-static void give(const struct sorting *sorting, zet_metric_group_handle_t *groups, uint32_t *counts)
-{
-    uint32_t at = 0;
-
-    for (uint32_t wanted = 0; wanted < sorting->class_count; wanted++) {
-        const uint32_t first = at;
-
-        for (uint32_t i = 0; i < sorting->count; i++) {
-            if (sorting->class_of[i] == wanted)
-                groups[at++] = (zet_metric_group_handle_t)sorting->groups[i].object;
-        }
-        counts[wanted] = at - first;
-    }
-}
-
 /** Takes views of the groups. */
 static ze_result_t view_groups(struct sorting *sorting, const zet_metric_group_handle_t *groups)
 {
@@ -201,7 +183,16 @@ ze_result_t ZE_APICALL impl_zetDeviceGetConcurrentMetricGroupsExp(
     if (result != ZE_RESULT_SUCCESS)
         return result;
     *pConcurrentGroupCount = sorting.class_count;
-    if (pMetricGroupsCountPerConcurrentGroup)
-        give(&sorting, phMetricGroups, pMetricGroupsCountPerConcurrentGroup);
+    /* The application's array is sorted by class; inside a class the order stays. */
+    for (uint32_t wanted = 0, at = 0;
+         pMetricGroupsCountPerConcurrentGroup && wanted < sorting.class_count; wanted++) {
+        const uint32_t first = at;
+
+        for (uint32_t i = 0; i < sorting.count; i++) {
+            if (sorting.class_of[i] == wanted)
+                phMetricGroups[at++] = (zet_metric_group_handle_t)sorting.groups[i].object;
+        }
+        pMetricGroupsCountPerConcurrentGroup[wanted] = at - first;
+    }
     return ZE_RESULT_SUCCESS;
 }

@@ -30,28 +30,6 @@ static bool fits(struct search *search, uint32_t thing, uint32_t wanted)
     return search->request->fits(search->request->context, search->members, count);
 }
 
-/** Puts each thing into the first class that it fits. */
-static void sort_first_fit(struct search *search)
-{
-    search->best_count = 0;
-    for (uint32_t thing = 0; thing < search->request->count; thing++) {
-        uint32_t wanted = 0;
-
-        while (wanted < search->best_count && !fits(search, thing, wanted))
-            wanted++;
-        search->class_of[thing] = wanted;
-        if (wanted == search->best_count)
-            search->best_count++;
-    }
-    memcpy(search->best, search->class_of, search->request->count * sizeof(*search->best));
-}
-
-static bool is_over(const struct search *search)
-{
-    return search->budget == 0 || search->best_count <= search->request->least ||
-           search->best_count <= 1;
-}
-
 /**
  * Depth first through all solutions with fewer classes than the best one, without recursion: tried
  * is the class that a thing is in now, used the number of classes before it was placed.
@@ -63,7 +41,8 @@ static void search_all(struct search *search, uint32_t *used)
     uint32_t next = 0; /* class to try for the thing */
 
     used[0] = 0;
-    while (!is_over(search)) {
+    while (search->budget > 0 && search->best_count > search->request->least &&
+           search->best_count > 1) {
         /* A new class only while it leaves fewer than the best has. */
         while (next < used[thing] && !fits(search, thing, next))
             next++;
@@ -99,7 +78,17 @@ ze_result_t zeta_partition(const struct zeta_partition_request *request, uint32_
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     search.members = room;
     search.class_of = room + count;
-    sort_first_fit(&search);
+    /* First each thing goes into the first class that it fits. */
+    for (uint32_t thing = 0; thing < count; thing++) {
+        uint32_t wanted = 0;
+
+        while (wanted < search.best_count && !fits(&search, thing, wanted))
+            wanted++;
+        search.class_of[thing] = wanted;
+        if (wanted == search.best_count)
+            search.best_count++;
+    }
+    memcpy(search.best, search.class_of, count * sizeof(*search.best));
     search.budget = BUDGET;
     search_all(&search, room + 2 * count);
     *out_class_count = search.best_count;

@@ -294,13 +294,12 @@ ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
     const char *function = "zetaMetricSumCreate";
     struct zeta_metric_sum_desc known = {0};
     struct zeta_metric_sum *sum;
-    ze_result_t result = zeta_own_struct_check(function, desc);
+    ze_result_t result = zeta_own_struct_read(function, desc, &known, sizeof(known));
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!out_sum)
         return zeta_own_null_pointer(function, "out_sum");
-    zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
     if ((uint32_t)known.type > ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                           "%s: desc->type is %u, no type of calculation", function,
@@ -367,10 +366,9 @@ ze_result_t zetaMetricSumAdd(struct zeta_metric_sum *sum, const struct zeta_metr
 
     if (!sum)
         return zeta_own_null_handle(function, "sum");
-    result = zeta_own_struct_check(function, data);
+    result = zeta_own_struct_read(function, data, &known, sizeof(known));
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    zeta_own_struct_copy(&known, sizeof(known), data, data->struct_size);
     if (!known.raw && known.raw_size > 0)
         return zeta_own_null_pointer(function, "data->raw");
     if (known.skip > 0)

@@ -41,24 +41,7 @@ ze_result_t zeta_export_append(struct zeta_container_writer *writer, enum zeta_c
                               zeta_container_writer_problem(writer));
 }
 
-/* Writing
- * ---------------------------------------------------------------------------------------
- */
-
-/** The number of the set with that text, which is taken into the list if it is new. */
-static ze_result_t number_set(struct zeta_list *sets, struct zeta_text *text, uint32_t *out_number)
-{
-    for (size_t i = 0; i < sets->count; i++) {
-        *out_number = (uint32_t)i + 1;
-        if (strcmp(sets->items[i], zeta_text_get(text)) == 0)
-            return ZE_RESULT_SUCCESS;
-    }
-    if (!zeta_list_add(sets, text->data))
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    *text = (struct zeta_text){0}; /* it is the list's now */
-    *out_number = (uint32_t)sets->count;
-    return ZE_RESULT_SUCCESS;
-}
+/* Writing ------------------------------------------------------------------------------------- */
 
 /** Describes the set of one tile, and adds the lines that name it. */
 static ze_result_t describe_tile(struct zeta_list *sets, const struct zeta_compiled *compiled,
@@ -67,16 +50,20 @@ static ze_result_t describe_tile(struct zeta_list *sets, const struct zeta_compi
     ZETA_CLEANUP(zeta_text_finish) struct zeta_text text = {0};
     ze_result_t result = zeta_describe_set(compiled, &text);
     char digest[24];
-    uint32_t number = 0;
+    size_t place = 0;
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     (void)snprintf(digest, sizeof(digest), "%016" PRIx64,
                    zeta_describe_digest(text.data, text.length));
-    result = number_set(sets, &text, &number);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    zeta_lines_add_u64(lines, "set", number);
+    while (place < sets->count && strcmp(sets->items[place], zeta_text_get(&text)) != 0)
+        place++;
+    if (place == sets->count) {
+        if (!zeta_list_add(sets, text.data))
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        text = (struct zeta_text){0}; /* it is the list's now */
+    }
+    zeta_lines_add_u64(lines, "set", place + 1);
     zeta_lines_add(lines, "digest", digest);
     return ZE_RESULT_SUCCESS;
 }
@@ -139,23 +126,6 @@ void zeta_export_target_finish(struct zeta_export_target *target)
     zeta_list_finish(&target->sets);
 }
 
-static ze_result_t append_content(struct zeta_container_writer *writer,
-                                  const struct zeta_export_content *content)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    for (uint32_t i = 0; i < content->set_count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeta_export_append(writer, ZETA_CHUNK_SET, i + 1, content->sets[i]);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_append(writer, ZETA_CHUNK_STREAM, 1, content->stream);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_append(writer, ZETA_CHUNK_DATA, 1, content->raw);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_export_result(zeta_container_finish(writer),
-                                    zeta_container_writer_problem(writer));
-    return result;
-}
-
 ze_result_t zeta_export_write(const struct zeta_export_content *content, size_t *size,
                               uint8_t *data)
 {
@@ -171,7 +141,15 @@ ze_result_t zeta_export_write(const struct zeta_export_content *content, size_t 
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
-        result = append_content(writer, content);
+        for (uint32_t i = 0; i < content->set_count && result == ZE_RESULT_SUCCESS; i++)
+            result = zeta_export_append(writer, ZETA_CHUNK_SET, i + 1, content->sets[i]);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zeta_export_append(writer, ZETA_CHUNK_STREAM, 1, content->stream);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zeta_export_append(writer, ZETA_CHUNK_DATA, 1, content->raw);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zeta_export_result(zeta_container_finish(writer),
+                                        zeta_container_writer_problem(writer));
         if (result == ZE_RESULT_SUCCESS)
             *size = (size_t)zeta_container_size(writer);
         zeta_container_writer_destroy(writer);
@@ -229,9 +207,7 @@ ze_result_t ZE_APICALL impl_zetMetricGroupGetExportDataExp(zet_metric_group_hand
     return zeta_export_write(&content, pExportDataSize, pExportData);
 }
 
-/* Reading, without a device
- * ---------------------------------------------------------------------
- */
+/* Reading, without a device ------------------------------------------------------------------- */
 
 static ze_result_t refuse(const char *sentence)
 {
@@ -382,9 +358,7 @@ void zeta_export_close(struct zeta_export *export)
     export->tile_count = 0;
 }
 
-/* Functions of zeta.h
- * ---------------------------------------------------------------------------
- */
+/* Functions of zeta.h ------------------------------------------------------------------------- */
 
 ze_result_t zeta_exported_metrics_check(const char *function, const uint32_t *count,
                                         const struct zeta_exported_metric *metrics)

@@ -25,13 +25,12 @@ ze_result_t zetaRecordingCreate(const struct zeta_recording_desc *desc,
     struct zeta_recording_desc known = {0};
     struct zeta_container_problem problem = {""};
     struct zeta_recording *recording;
-    ze_result_t result = zeta_own_struct_check("zetaRecordingCreate", desc);
+    ze_result_t result = zeta_own_struct_read("zetaRecordingCreate", desc, &known, sizeof(known));
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (!out_recording)
         return zeta_own_null_pointer("zetaRecordingCreate", "out_recording");
-    zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
     if (!known.path)
         return zeta_own_null_pointer("zetaRecordingCreate", "desc->path");
     recording = calloc(1, sizeof(*recording));
@@ -152,10 +151,9 @@ ze_result_t zetaRecordingAddStream(struct zeta_recording *recording,
 
     if (!recording)
         return zeta_own_null_handle(function, "recording");
-    result = zeta_own_struct_check(function, desc);
+    result = zeta_own_struct_read(function, desc, &known, sizeof(known));
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    zeta_own_struct_copy(&known, sizeof(known), desc, desc->struct_size);
     if (!known.group || !zeta_object_is(known.group, ZETA_KIND_METRIC_GROUP))
         return zeta_object_explain(known.group, ZETA_KIND_METRIC_GROUP, function, "desc->group");
     if (!out_stream)
@@ -374,9 +372,7 @@ static ze_result_t find_stream(const struct zeta_recording_reader *reader,
     return ZE_RESULT_SUCCESS;
 }
 
-/* As exported data
- * ------------------------------------------------------------------------------
- */
+/* As exported data ---------------------------------------------------------------------------- */
 
 /** Adds the sets of the tiles with numbers of their own, and the lines that name them. */
 static ze_result_t add_sets(const struct zeta_recording_reader *reader, const struct kept *stream,
@@ -443,9 +439,7 @@ ze_result_t zetaRecordingGetExportData(struct zeta_recording_reader *reader, siz
     return zeta_export_write(&content, size, data);
 }
 
-/* As events of a tracer
- * -------------------------------------------------------------------------
- */
+/* As events of a tracer ----------------------------------------------------------------------- */
 
 /** What decodes the DATA chunk that a reader read last. */
 struct events {
@@ -453,51 +447,16 @@ struct events {
     struct zeta_decode_plan *plan;
 };
 
-static ze_result_t open_tile(const struct zeta_recording_reader *reader, const struct kept *stream,
-                             struct zeta_export *export)
-{
-    const struct kept *set = NULL;
-    char number[24] = "";
-
-    if (zeta_lines_find(stream->text, stream->bytes, "set", export->tile_count, number,
-                        sizeof(number)))
-        set = find(reader, ZETA_CHUNK_SET, (uint32_t)strtoul(number, NULL, 10));
-    if (!set)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "stream %u of the recording names no set for tile %u that is there",
-                          stream->number, export->tile_count);
-    return zeta_export_add_tile(export, (struct zeta_container_part){set->text, set->bytes});
-}
-
-/** The clock that time stamps of the stream are of. */
-static ze_result_t find_clock(const struct zeta_recording_reader *reader, const struct kept *stream,
-                              struct zeta_decode_source *source)
-{
-    const uint64_t number = zeta_lines_find_u64(stream->text, stream->bytes, "device", 0);
-    const struct kept *device =
-        number <= UINT32_MAX ? find(reader, ZETA_CHUNK_DEVICE, (uint32_t)number) : NULL;
-    uint64_t bits = 0;
-
-    if (device) {
-        source->timer_hz = zeta_lines_find_u64(device->text, device->bytes, "timer-hz", 0);
-        bits = zeta_lines_find_u64(device->text, device->bytes, "timestamp-bits", 0);
-    }
-    if (source->timer_hz == 0 || bits == 0 || bits > 64)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the recording does not describe the clock of the device of stream %u",
-                          stream->number);
-    source->timestamp_bits = (uint32_t)bits;
-    return ZE_RESULT_SUCCESS;
-}
-
 /** Prepares to decode; events_close() ends it either way. */
 static ze_result_t events_open(const struct zeta_recording_reader *reader, struct events *events)
 {
     const struct zeta_decode_group group = {.compiled = events->export.compiled};
     struct zeta_decode_source source = {.groups = &group, .group_count = 1};
     const struct kept *stream = NULL;
+    const struct kept *device = NULL;
     bool is_tracer = false;
-    uint64_t tiles;
+    uint64_t bits = 0;
+    uint64_t number, tiles;
     ze_result_t result = find_stream(reader, &stream, &is_tracer);
 
     if (result != ZE_RESULT_SUCCESS)
@@ -510,17 +469,38 @@ static ze_result_t events_open(const struct zeta_recording_reader *reader, struc
     events->export.raw = reader->payload;
     events->export.raw_bytes = (size_t)reader->chunk.payload_bytes;
     events->export.sampling = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED;
-    result = find_clock(reader, stream, &source);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    /* The clock that time stamps of the stream are of. */
+    number = zeta_lines_find_u64(stream->text, stream->bytes, "device", 0);
+    if (number <= UINT32_MAX)
+        device = find(reader, ZETA_CHUNK_DEVICE, (uint32_t)number);
+    if (device) {
+        source.timer_hz = zeta_lines_find_u64(device->text, device->bytes, "timer-hz", 0);
+        bits = zeta_lines_find_u64(device->text, device->bytes, "timestamp-bits", 0);
+    }
+    if (source.timer_hz == 0 || bits == 0 || bits > 64)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the recording does not describe the clock of the device of stream %u",
+                          stream->number);
+    source.timestamp_bits = (uint32_t)bits;
     tiles = zeta_lines_find_u64(stream->text, stream->bytes, "tiles", 0);
     if (tiles == 0 || tiles > ZETA_EXPORT_MAX_TILES)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "stream %u of the recording has no number of tiles", stream->number);
-    while (result == ZE_RESULT_SUCCESS && events->export.tile_count < tiles)
-        result = open_tile(reader, stream, &events->export);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    for (uint32_t tile = 0; tile < tiles; tile++) {
+        const struct kept *set = NULL;
+        char text[24] = "";
+
+        if (zeta_lines_find(stream->text, stream->bytes, "set", tile, text, sizeof(text)))
+            set = find(reader, ZETA_CHUNK_SET, (uint32_t)strtoul(text, NULL, 10));
+        if (!set)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "stream %u of the recording names no set for tile %u that is there",
+                              stream->number, tile);
+        result = zeta_export_add_tile(&events->export,
+                                      (struct zeta_container_part){set->text, set->bytes});
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
     source.tile_count = tiles > 1 ? (uint32_t)tiles : 0;
     return zeta_decode_plan_create(&source, &events->plan);
 }

@@ -163,19 +163,6 @@ static ze_result_t ask_about_unit(struct zeta_device_metrics *metrics, const cha
                                                            : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static void free_notes(struct zeta_device_metrics *metrics)
-{
-    while (metrics->query_notes) {
-        struct zeta_query_notes *notes = metrics->query_notes;
-
-        metrics->query_notes = notes->next;
-        free(notes->unit);
-        free(notes->no_queries);
-        free(notes->note);
-        free(notes);
-    }
-}
-
 bool zeta_unit_has_queries(const struct zeta_device_metrics *metrics, const char *unit)
 {
     const struct zeta_query_notes *notes = find_notes(metrics, unit);
@@ -205,14 +192,6 @@ static const struct group_round rounds[] = {
 
 #define ROUND_COUNT (sizeof(rounds) / sizeof(rounds[0]))
 
-/** True if there are such groups and, where old tools end at them, somebody wants to see them. */
-static bool is_offered(const struct zeta_device_metrics *metrics, const struct group_round *round)
-{
-    return metrics->device->backend->providers[round->needs].backend &&
-           (round->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED ||
-            zeta_settings_bool("metric.tracer_groups", false));
-}
-
 static bool belongs(const struct zeta_device_metrics *metrics, const struct group_round *round,
                     const struct candidate *candidate)
 {
@@ -239,7 +218,12 @@ static ze_result_t make_groups(struct zeta_device_metrics *metrics,
     if (!metrics->groups)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (size_t r = 0; r < ROUND_COUNT; r++) {
-        if (!is_offered(metrics, &rounds[r]))
+        const bool is_tracer =
+            rounds[r].sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED;
+
+        /* Old tools end at groups of tracers. */
+        if (!metrics->device->backend->providers[rounds[r].needs].backend ||
+            (is_tracer && !zeta_settings_bool("metric.tracer_groups", false)))
             continue;
         for (uint32_t i = 0; i < candidates->count; i++) {
             const struct candidate *candidate = &candidates->items[i];
@@ -315,7 +299,15 @@ static ze_result_t load_locked(struct zeta_device_metrics *metrics)
     free(metrics->groups);
     metrics->groups = NULL;
     metrics->group_count = 0;
-    free_notes(metrics);
+    while (metrics->query_notes) {
+        struct zeta_query_notes *notes = metrics->query_notes;
+
+        metrics->query_notes = notes->next;
+        free(notes->unit);
+        free(notes->no_queries);
+        free(notes->note);
+        free(notes);
+    }
     zeta_list_finish(&metrics->units);
     zeta_device_sets_free(&metrics->sets);
     return result;

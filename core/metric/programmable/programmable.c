@@ -33,26 +33,6 @@ static bool exists(const struct zeta_device_metrics *metrics, const char *name)
     return true;
 }
 
-static ze_result_t make_programmable(struct zeta_device_metrics *metrics,
-                                     const struct zeta_programmable *model,
-                                     zet_metric_group_sampling_type_flags_t sampling)
-{
-    struct zeta_metric_programmable *programmable;
-    void *made = NULL;
-    ze_result_t result =
-        zeta_object_create(ZETA_KIND_METRIC_PROGRAMMABLE, sizeof(*programmable), &made);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    programmable = made;
-    programmable->device = metrics->device;
-    programmable->metrics = metrics;
-    programmable->model = model;
-    programmable->sampling = sampling;
-    metrics->programmables[metrics->programmable_count++] = programmable;
-    return zeta_metrics_number_unit(metrics, model->unit->name, &programmable->source_id);
-}
-
 /** Makes the programmables: those that can be streamed, then those that can be queried. */
 static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
 {
@@ -80,12 +60,24 @@ static ze_result_t make_programmables(struct zeta_device_metrics *metrics)
             continue;
         for (uint32_t i = 0; i < zeta_catalog_programmable_count(catalog); i++) {
             const struct zeta_programmable *model = zeta_catalog_programmable(catalog, i);
+            struct zeta_metric_programmable *programmable;
+            void *made = NULL;
             ze_result_t result;
 
             if ((model->sampling & rounds[r].sampling) == 0 || !exists(metrics, model->name) ||
                 (is_query && !zeta_unit_has_queries(metrics, model->unit->name)))
                 continue;
-            result = make_programmable(metrics, model, rounds[r].sampling);
+            result =
+                zeta_object_create(ZETA_KIND_METRIC_PROGRAMMABLE, sizeof(*programmable), &made);
+            if (result != ZE_RESULT_SUCCESS)
+                return result;
+            programmable = made;
+            programmable->device = metrics->device;
+            programmable->metrics = metrics;
+            programmable->model = model;
+            programmable->sampling = rounds[r].sampling;
+            metrics->programmables[metrics->programmable_count++] = programmable;
+            result = zeta_metrics_number_unit(metrics, model->unit->name, &programmable->source_id);
             if (result != ZE_RESULT_SUCCESS)
                 return result;
         }

@@ -58,27 +58,6 @@ static struct place *place_of(const struct query *query)
 
 /* Pools ---------------------------------------------------------------------------------------- */
 
-static ze_result_t check_create(const struct zeta_context *context,
-                                const struct zeta_device *device,
-                                const struct zeta_metric_group *group, uint32_t count)
-{
-    ze_result_t result = zeta_context_check_device(context, device);
-
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_metric_group_check_device(group, device);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (!group->set->query_of)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "group %s is not event-based and cannot be queried; another group of the "
-                          "same name may be",
-                          group->properties->name);
-    if (count == 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "a query pool of %s needs at least one query", group->properties->name);
-    return ZE_RESULT_SUCCESS;
-}
-
 static void finish_pool(void *object)
 {
     struct pool *pool = object;
@@ -126,7 +105,17 @@ ze_result_t ZE_APICALL impl_zetMetricQueryPoolCreate(
     (void)pthread_mutex_lock(&root->lock);
     zeta_client_add_locked(root, &pool->client);
     (void)pthread_mutex_unlock(&root->lock);
-    result = check_create((const struct zeta_context *)hContext, device, group, desc->count);
+    result = zeta_context_check_device((const struct zeta_context *)hContext, device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_metric_group_check_device(group, device);
+    if (result == ZE_RESULT_SUCCESS && !group->set->query_of)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "group %s is not event-based and cannot be queried; another group of "
+                            "the same name may be",
+                            group->properties->name);
+    if (result == ZE_RESULT_SUCCESS && desc->count == 0)
+        result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "a query pool of %s needs at least one query", group->properties->name);
     /* The backend first: of more queries than there is memory for, no page is touched here. */
     if (result == ZE_RESULT_SUCCESS)
         result =
@@ -260,22 +249,6 @@ static ze_result_t check_list(const struct zeta_command_list *list, const struct
     return zeta_list_check_metrics(list);
 }
 
-static ze_result_t check_active(const struct zeta_metric_group *group)
-{
-    struct zeta_device_metrics *root = zeta_metrics_root(group->metrics);
-    bool active;
-
-    (void)pthread_mutex_lock(&root->lock);
-    active = zeta_group_is_active_locked(group);
-    (void)pthread_mutex_unlock(&root->lock);
-    if (active)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_NOT_READY,
-                      "group %s is not active; call zetContextActivateMetricGroups before queries "
-                      "of it begin",
-                      group->properties->name);
-}
-
 static ze_result_t append_point(struct zeta_command_list *list, struct query *query, uint32_t type,
                                 ze_event_handle_t signal, uint32_t wait_count,
                                 ze_event_handle_t *waits)
@@ -300,12 +273,21 @@ ze_result_t ZE_APICALL impl_zetCommandListAppendMetricQueryBegin(
 {
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     struct query *query = (struct query *)hMetricQuery;
+    const struct zeta_metric_group *group = query->pool->group;
+    struct zeta_device_metrics *root = zeta_metrics_root(group->metrics);
     ze_result_t result = check_list(list, query->pool);
 
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_active(query->pool->group);
-    if (result == ZE_RESULT_SUCCESS)
-        result = append_point(list, query, ZETA_PLUGIN_COMMAND_QUERY_BEGIN, NULL, 0, NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    (void)pthread_mutex_lock(&root->lock);
+    bool active = zeta_group_is_active_locked(group);
+    (void)pthread_mutex_unlock(&root->lock);
+    if (!active)
+        return zeta_error(ZE_RESULT_NOT_READY,
+                          "group %s is not active; call zetContextActivateMetricGroups before "
+                          "queries of it begin",
+                          group->properties->name);
+    result = append_point(list, query, ZETA_PLUGIN_COMMAND_QUERY_BEGIN, NULL, 0, NULL);
     if (result == ZE_RESULT_SUCCESS && query->pool->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
         zeta_list_skip_begin(list, place_of(query));
     return result;

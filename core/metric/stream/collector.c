@@ -37,7 +37,7 @@ struct zeta_capture_event zeta_collector_event(struct zeta_event *event)
                                        .notify = zeta_event_notify};
 }
 
-static void finish_streamer(void *object)
+static void finish_collector(void *object)
 {
     struct zeta_collector *collector = object;
 
@@ -47,13 +47,8 @@ static void finish_streamer(void *object)
     zeta_capture_destroy(collector->capture);
 }
 
-static void finish_tracer(void *object)
-{
-    finish_streamer(object);
-}
-
-ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_STREAMER, finish_streamer)
-ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_TRACER, finish_tracer)
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_STREAMER, finish_collector)
+ZETA_OBJECT_FINISHER(ZETA_KIND_METRIC_TRACER, finish_collector)
 
 ze_result_t zeta_collector_create(enum zeta_kind kind, const struct zeta_context *context,
                                   struct zeta_device *device,

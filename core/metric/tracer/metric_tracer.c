@@ -168,71 +168,63 @@ static void discard_entries(struct zeta_decoder *decoder)
         zeta_object_discard(decoder->entries[i]);
 }
 
-static ze_result_t make_plan(const struct zeta_collector *tracer,
-                             struct zeta_decode_plan **out_plan)
-{
-    const struct zeta_device *device = tracer->client.device;
-    const uint32_t count = tracer->client.group_count;
-    ZETA_CLEANUP(zeta_freep) struct zeta_decode_group *groups = calloc(count, sizeof(*groups));
-    const struct zeta_decode_source source = {
-        .groups = groups,
-        .group_count = count,
-        .tile_count = device->tile_count,
-        .timer_hz = device->backend->properties.timer_hz,
-        .timestamp_bits = device->backend->properties.timestamp_valid_bits,
-    };
-
-    if (!groups)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < count; i++)
-        groups[i].compiled = tracer->client.groups[i]->compiled;
-    return zeta_decode_plan_create(&source, out_plan);
-}
-
-static ze_result_t make_entries(struct zeta_decoder *decoder)
-{
-    const uint32_t count = zeta_decode_metric_count(decoder->plan);
-
-    decoder->entries = calloc(count, sizeof(struct zeta_metric_entry *));
-    if (!decoder->entries)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < count; i++) {
-        struct zeta_metric_entry *entry = NULL;
-        ze_result_t result = zeta_metric_entry_create(zeta_decode_metric(decoder->plan, i), &entry);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        entry->decoder = decoder;
-        entry->place = i;
-        decoder->entries[decoder->metric_count++] = entry;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 /* Groups and their sets live as long as the process; nothing of the tracer is kept. */
 ze_result_t ZE_APICALL impl_zetMetricDecoderCreateExp(
     zet_metric_tracer_exp_handle_t hMetricTracer, zet_metric_decoder_exp_handle_t *phMetricDecoder)
 {
     const struct zeta_collector *tracer = (const struct zeta_collector *)hMetricTracer;
+    const struct zeta_device *device = tracer->client.device;
+    const uint32_t group_count = tracer->client.group_count;
+    ZETA_CLEANUP(zeta_freep)
+    struct zeta_decode_group *groups = calloc(group_count, sizeof(*groups));
+    const struct zeta_decode_source source = {
+        .groups = groups,
+        .group_count = group_count,
+        .tile_count = device->tile_count,
+        .timer_hz = device->backend->properties.timer_hz,
+        .timestamp_bits = device->backend->properties.timestamp_valid_bits,
+    };
     struct zeta_decoder *decoder;
     void *made = NULL;
     ze_result_t result = zeta_object_create(ZETA_KIND_METRIC_DECODER, sizeof(*decoder), &made);
+    uint32_t count;
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     decoder = made;
     decoder->label = strdup(tracer->capture->label);
-    result =
-        decoder->label ? make_plan(tracer, &decoder->plan) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == ZE_RESULT_SUCCESS)
-        result = make_entries(decoder);
-    if (result != ZE_RESULT_SUCCESS) {
-        discard_entries(decoder);
-        zeta_object_discard(decoder);
-        return result;
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (!groups || !decoder->label)
+        goto discard;
+    for (uint32_t i = 0; i < group_count; i++)
+        groups[i].compiled = tracer->client.groups[i]->compiled;
+    result = zeta_decode_plan_create(&source, &decoder->plan);
+    if (result != ZE_RESULT_SUCCESS)
+        goto discard;
+    count = zeta_decode_metric_count(decoder->plan);
+    decoder->entries = calloc(count, sizeof(struct zeta_metric_entry *));
+    if (!decoder->entries)
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    while (result == ZE_RESULT_SUCCESS && decoder->metric_count < count) {
+        const uint32_t place = decoder->metric_count;
+        struct zeta_metric_entry **entry = &decoder->entries[place];
+
+        result = zeta_metric_entry_create(zeta_decode_metric(decoder->plan, place), entry);
+        if (result != ZE_RESULT_SUCCESS)
+            goto discard;
+        (*entry)->decoder = decoder;
+        (*entry)->place = place;
+        decoder->metric_count++;
     }
+    if (result != ZE_RESULT_SUCCESS)
+        goto discard;
     *phMetricDecoder = (zet_metric_decoder_exp_handle_t)decoder;
     return ZE_RESULT_SUCCESS;
+
+discard:
+    discard_entries(decoder);
+    zeta_object_discard(decoder);
+    return result;
 }
 
 ze_result_t ZE_APICALL

@@ -54,7 +54,7 @@ ze_result_t zeta_check_unsupported(const char *function, const char *why);
 #define ZETA_GETTER(function, handle_type, object_type, value_type, value)                         \
     ze_result_t ZE_APICALL impl_##function(handle_type handle, value_type *out_value)              \
     {                                                                                              \
-        const struct object_type *self = (const struct object_type *)handle;                       \
+        const struct object_type *self ZETA_UNUSED = (const struct object_type *)handle;           \
                                                                                                    \
         *out_value = (value_type)(value);                                                          \
         return ZE_RESULT_SUCCESS;                                                                  \

@@ -6,18 +6,10 @@
 
 static _Atomic uint32_t lowest_version = (uint32_t)ZE_API_VERSION_CURRENT;
 
-static void remember_version(uint32_t version)
-{
-    uint32_t seen = atomic_load_explicit(&lowest_version, memory_order_relaxed);
-
-    while (version < seen &&
-           !atomic_compare_exchange_weak_explicit(&lowest_version, &seen, version,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
-}
-
 ze_result_t zeta_ddi_begin(const char *getter, ze_api_version_t version, const void *table)
 {
+    uint32_t seen;
+
     if (!table)
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_POINTER, "%s: pDdiTable is null", getter);
     if (ZE_MAJOR_VERSION((uint32_t)version) != ZE_MAJOR_VERSION((uint32_t)ZE_API_VERSION_CURRENT))
@@ -27,7 +19,11 @@ ze_result_t zeta_ddi_begin(const char *getter, ze_api_version_t version, const v
                           getter, ZE_MAJOR_VERSION((uint32_t)version),
                           ZE_MINOR_VERSION((uint32_t)version),
                           ZE_MAJOR_VERSION((uint32_t)ZE_API_VERSION_CURRENT));
-    remember_version((uint32_t)version);
+    seen = atomic_load_explicit(&lowest_version, memory_order_relaxed);
+    while ((uint32_t)version < seen &&
+           !atomic_compare_exchange_weak_explicit(&lowest_version, &seen, (uint32_t)version,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
     return ZE_RESULT_SUCCESS;
 }
 

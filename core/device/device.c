@@ -7,6 +7,7 @@
 #include <zeta/zeta.h>
 
 #include "core/api/chain.h"
+#include "core/api/check.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
@@ -76,11 +77,6 @@ ze_result_t zeta_device_fault(struct zeta_device *device, ze_result_t result)
                       sentence[0] ? ": " : "", sentence);
 }
 
-uint32_t zeta_device_kernel_timestamp_bits(const struct zeta_device *device)
-{
-    return device->backend->properties.kernel_timestamp_valid_bits;
-}
-
 ze_result_t ZE_APICALL impl_zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount,
                                         ze_device_handle_t *phDevices)
 {
@@ -103,14 +99,8 @@ ze_result_t ZE_APICALL impl_zeDeviceGetSubDevices(ze_device_handle_t hDevice, ui
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeDeviceGetRootDevice(ze_device_handle_t hDevice,
-                                                  ze_device_handle_t *phRootDevice)
-{
-    const struct zeta_device *device = (const struct zeta_device *)hDevice;
-
-    *phRootDevice = device->alone ? NULL : (ze_device_handle_t)device->parent;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeDeviceGetRootDevice, ze_device_handle_t, zeta_device, ze_device_handle_t,
+            self->alone ? NULL : self->parent)
 
 ze_result_t ZE_APICALL impl_zeDeviceGetStatus(ze_device_handle_t hDevice)
 {

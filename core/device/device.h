@@ -27,7 +27,6 @@ struct zeta_memory_table;
 struct zeta_provider;
 struct zeta_queue;
 struct zeta_virtual_table;
-struct zeta_module_links;
 
 /** Devices that share memory, because one plugin computes on them. */
 struct zeta_driver {
@@ -41,7 +40,7 @@ struct zeta_driver {
     uint32_t device_count;        /**< what zeDeviceGet gives: root devices, or tiles (init.h) */
     struct zeta_device **devices; /**< in its order */
     _Atomic(struct zeta_context *) default_context; /**< made when first asked for */
-    _Atomic(struct zeta_module_links *) links;      /**< of module_link.c; NULL until used */
+    pthread_mutex_t links_lock; /**< of module_link.c: groups of modules; serialises links */
 };
 
 /** The sentence about the last loss of a device. */
@@ -142,9 +141,6 @@ void zeta_device_note_fault(struct zeta_device *device, const char *sentence);
 
 /** result, with the sentence of the last loss. Any thread. */
 ze_result_t zeta_device_fault(struct zeta_device *device, ze_result_t result);
-
-/** Valid bits of the device's kernel timestamps. */
-uint32_t zeta_device_kernel_timestamp_bits(const struct zeta_device *device);
 
 /** Kinds of descriptors by which memory can go out and come in. */
 #define ZETA_EXTERNAL_MEMORY_TYPES ((uint32_t)ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)

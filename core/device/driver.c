@@ -5,6 +5,7 @@
 #include <level_zero/zet_api.h>
 
 #include "core/api/chain.h"
+#include "core/api/check.h"
 #include "core/api/loader.h"
 #include "core/device/device.h"
 #include "core/device/init.h"
@@ -50,6 +51,7 @@ static ze_result_t driver_for(struct zeta_driver_set *set, struct zeta_backend *
         return zeta_error_no_memory("the list of drivers and devices");
     driver->compute = compute;
     driver->index = set->count;
+    (void)pthread_mutex_init(&driver->links_lock, NULL);
     *out_driver = driver;
     return append(&set->drivers, &set->count, driver);
 }
@@ -131,12 +133,8 @@ ze_result_t zeta_drivers_create(struct zeta_driver_set *out_set)
     return driver_for(out_set, NULL, &driver);
 }
 
-ze_result_t ZE_APICALL impl_zeDriverGetApiVersion(ze_driver_handle_t hDriver ZETA_UNUSED,
-                                                  ze_api_version_t *version)
-{
-    *version = ZE_API_VERSION_1_17;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeDriverGetApiVersion, ze_driver_handle_t, zeta_driver, ze_api_version_t,
+            ZE_API_VERSION_1_17)
 
 /* For loaders below 1.13 the dispatch pointers at the start of handles cannot be used: their table
  * sets had another layout. */
@@ -188,12 +186,8 @@ ze_result_t ZE_APICALL impl_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver ZETA_UNUSED,
-                                                            const char **ppString)
-{
-    *ppString = zeta_error_describe();
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeDriverGetLastErrorDescription, ze_driver_handle_t, zeta_driver, const char *,
+            zeta_error_describe())
 
 /*
  * ---- The extensions that work. Clients gate on this list, so a line is added together with what

@@ -8,6 +8,7 @@
 
 #include <zeta/clock.h>
 
+#include "core/api/check.h"
 #include "core/device/device.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
@@ -166,19 +167,8 @@ ze_result_t ZE_APICALL impl_zesDevicePciGetStats(zes_device_handle_t hDevice ZET
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zesDeviceEccAvailable(zes_device_handle_t hDevice ZETA_UNUSED,
-                                                  ze_bool_t *pAvailable)
-{
-    *pAvailable = 0;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL impl_zesDeviceEccConfigurable(zes_device_handle_t hDevice ZETA_UNUSED,
-                                                     ze_bool_t *pConfigurable)
-{
-    *pConfigurable = 0;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zesDeviceEccAvailable, zes_device_handle_t, zeta_device, ze_bool_t, 0)
+ZETA_GETTER(zesDeviceEccConfigurable, zes_device_handle_t, zeta_device, ze_bool_t, 0)
 
 /* Lists of what no device has. */
 #define EMPTY_LIST(function, type)                                                                 \

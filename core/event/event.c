@@ -353,7 +353,8 @@ ze_result_t zeta_event_times(struct zeta_event *event, uint64_t value,
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    uint64_t mask = zeta_valid_mask(zeta_device_kernel_timestamp_bits(atomic_load(&event->device)));
+    const struct zeta_device *device = atomic_load(&event->device);
+    uint64_t mask = zeta_valid_mask(device->backend->properties.kernel_timestamp_valid_bits);
     out_times->global.kernelStart = atomic_load(&work->begin_ticks) & mask;
     out_times->global.kernelEnd = atomic_load(&work->end_ticks) & mask;
     out_times->context = out_times->global;

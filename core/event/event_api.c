@@ -366,20 +366,12 @@ ze_result_t ZE_APICALL impl_zeEventCounterBasedGetDeviceAddress(ze_event_handle_
 }
 
 /* Any value can be compared with memory that holds 64 bits. */
-ze_result_t ZE_APICALL impl_zeDeviceGetCounterBasedEventMaxValue(
-    ze_device_handle_t hDevice ZETA_UNUSED, uint64_t *maxValue)
-{
-    *maxValue = UINT64_MAX;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeDeviceGetCounterBasedEventMaxValue, ze_device_handle_t, zeta_device, uint64_t,
+            UINT64_MAX)
 
 /* One append adds once, because no copy is divided between engines. */
-ze_result_t ZE_APICALL impl_zeDeviceGetAggregatedCopyOffloadIncrementValue(
-    ze_device_handle_t hDevice ZETA_UNUSED, uint32_t *incrementValue)
-{
-    *incrementValue = 1;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeDeviceGetAggregatedCopyOffloadIncrementValue, ze_device_handle_t, zeta_device,
+            uint32_t, 1)
 
 /* ---------------------------------------------------------------- host side */
 

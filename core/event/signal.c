@@ -12,15 +12,6 @@
 /* How often a sleeping waiter checks that its device still works. */
 #define POLL_PERIOD_NS UINT64_C(50000000)
 
-static void futex_wait(struct zeta_signal *signal, uint32_t seen, uint64_t timeout_ns)
-{
-    struct timespec timeout = zeta_clock_timespec(timeout_ns);
-    int operation = atomic_load(&signal->shared) ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
-
-    /* Every reason to return early is one to poll again, so the result does not matter. */
-    (void)syscall(SYS_futex, &signal->changes, operation, seen, &timeout, NULL, 0);
-}
-
 void zeta_signal_poke(struct zeta_signal *signal)
 {
     atomic_fetch_add(&signal->changes, 1);
@@ -63,8 +54,14 @@ ze_result_t zeta_signal_wait(struct zeta_signal *signal, zeta_signal_poll_fn pol
          */
         atomic_fetch_add(&signal->sleepers, 1);
         result = poll(object);
-        if (result == ZE_RESULT_NOT_READY && now_ns < until_ns)
-            futex_wait(signal, seen, until_ns - now_ns);
+        if (result == ZE_RESULT_NOT_READY && now_ns < until_ns) {
+            const struct timespec timeout = zeta_clock_timespec(until_ns - now_ns);
+
+            /* Every reason to return early is one to poll again, so the result does not matter. */
+            (void)syscall(SYS_futex, &signal->changes,
+                          atomic_load(&signal->shared) ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, seen,
+                          &timeout, NULL, 0);
+        }
         atomic_fetch_sub(&signal->sleepers, 1);
         if (result == ZE_RESULT_NOT_READY)
             result = poll(object);

@@ -145,20 +145,6 @@ static struct zeta_graph_member *member_of(struct zeta_graph_body *body,
     return NULL;
 }
 
-/* A wait for the last event of another list joins that list. */
-static void note_joins(struct zeta_graph_body *body, const struct zeta_graph_member *waiter,
-                       const struct zeta_plugin_command *command)
-{
-    for (uint64_t w = 0; w < command->wait_count; w++) {
-        for (uint32_t i = 0; i < body->member_count; i++) {
-            struct zeta_graph_member *member = &body->members[i];
-
-            if (member != waiter && member->signal == command->wait_events[w]->event)
-                member->joined = true;
-        }
-    }
-}
-
 static void note_commands(struct zeta_graph *graph, const struct zeta_append *append,
                           uint32_t first)
 {
@@ -168,7 +154,15 @@ static void note_commands(struct zeta_graph *graph, const struct zeta_append *ap
     for (uint32_t i = first; i < body->buffer.count; i++) {
         const struct zeta_plugin_command *command = &body->buffer.commands[i];
 
-        note_joins(body, member, command);
+        /* A wait for the last event of another list joins that list. */
+        for (uint64_t w = 0; w < command->wait_count; w++) {
+            for (uint32_t k = 0; k < body->member_count; k++) {
+                struct zeta_graph_member *other = &body->members[k];
+
+                if (other != member && other->signal == command->wait_events[w]->event)
+                    other->joined = true;
+            }
+        }
         if (command->type != ZETA_PLUGIN_COMMAND_BARRIER &&
             command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET) {
             member->joined = false;
@@ -790,19 +784,6 @@ static const char *const command_names[] = {
     [ZETA_PLUGIN_COMMAND_MARKER] = "marker",
 };
 
-/* The kernel of a launch: pinned by the buffer, like everything that a command names. */
-static const struct zeta_kernel *kernel_of(const struct zeta_command_buffer *buffer,
-                                           const struct zeta_plugin_launch *launch)
-{
-    for (uint32_t i = 0; i < buffer->pin_count; i++) {
-        const struct zeta_kernel *kernel = buffer->pins[i];
-
-        if (zeta_object_was(kernel, ZETA_KIND_KERNEL) && kernel->plugin_kernel == launch->kernel)
-            return kernel;
-    }
-    return NULL;
-}
-
 static void write_launch(FILE *file, const struct zeta_kernel *kernel,
                          const struct zeta_plugin_launch *launch)
 {
@@ -835,8 +816,15 @@ static void write_command(FILE *file, const struct zeta_command_buffer *buffer, 
 
     (void)fprintf(file, "    c%u [label=\"%s", index, command_names[command->type]);
     if (command->type == ZETA_PLUGIN_COMMAND_LAUNCH) {
-        const struct zeta_kernel *kernel = kernel_of(buffer, &command->u.launch);
+        const struct zeta_kernel *kernel = NULL;
 
+        /* Pinned by the buffer, like everything that a command names. */
+        for (uint32_t i = 0; i < buffer->pin_count && !kernel; i++) {
+            kernel = buffer->pins[i];
+            if (!zeta_object_was(kernel, ZETA_KIND_KERNEL) ||
+                kernel->plugin_kernel != command->u.launch.kernel)
+                kernel = NULL;
+        }
         (void)fprintf(file, " %s", kernel ? kernel->name : "?");
         if (detailed)
             write_launch(file, kernel, &command->u.launch);

@@ -6,6 +6,7 @@
 #include <level_zero/zet_api.h>
 
 #include "core/api/chain.h"
+#include "core/api/check.h"
 #include "core/api/loader.h"
 #include "core/device/device.h"
 #include "core/memory/memory.h"
@@ -377,12 +378,8 @@ ze_result_t ZE_APICALL impl_zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zeKernelGetIndirectAccess(ze_kernel_handle_t hKernel,
-                                                      ze_kernel_indirect_access_flags_t *pFlags)
-{
-    *pFlags = ((const struct zeta_kernel *)hKernel)->indirect_access;
-    return ZE_RESULT_SUCCESS;
-}
+ZETA_GETTER(zeKernelGetIndirectAccess, ze_kernel_handle_t, zeta_kernel,
+            ze_kernel_indirect_access_flags_t, self->indirect_access)
 
 /* A preference, and no backend can divide its caches in another way than they are. */
 ze_result_t ZE_APICALL impl_zeKernelSetCacheConfig(ze_kernel_handle_t hKernel ZETA_UNUSED,

@@ -17,35 +17,13 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-/* One for each driver, so that a child of fork() gets a fresh one. */
-struct zeta_module_links {
-    pthread_mutex_t lock; /* guards all groups of the driver; serialises links */
-};
-
+/* Guarded by the lock of the driver. */
 struct zeta_link_group {
     struct zeta_module **members; /* that were not destroyed */
     uint32_t member_count;
     struct zeta_plugin_module **left; /* of members that were; room for all */
     uint32_t left_count;
 };
-
-static struct zeta_module_links *links_of(struct zeta_driver *driver)
-{
-    struct zeta_module_links *present = atomic_load(&driver->links);
-    struct zeta_module_links *made;
-
-    if (present)
-        return present;
-    made = calloc(1, sizeof(*made));
-    if (!made)
-        return NULL;
-    pthread_mutex_init(&made->lock, NULL);
-    if (atomic_compare_exchange_strong(&driver->links, &present, made))
-        return made;
-    pthread_mutex_destroy(&made->lock);
-    free(made);
-    return present;
-}
 
 ze_result_t zeta_module_check_linked(const struct zeta_module *module)
 {
@@ -117,26 +95,23 @@ static struct zeta_link_group *make_group_locked(struct zeta_module *const *modu
 void zeta_module_release(struct zeta_module *module)
 {
     struct zeta_backend *backend = module->backend;
-    struct zeta_module_links *links = atomic_load(&module->device->driver->links);
-    struct zeta_link_group *group = NULL;
+    pthread_mutex_t *lock = &module->device->driver->links_lock;
     bool is_last = false;
 
     if (!module->plugin_module)
         return;
-    if (links) {
-        pthread_mutex_lock(&links->lock);
-        group = module->group;
-        if (group) {
-            uint32_t i = 0;
+    (void)pthread_mutex_lock(lock);
+    struct zeta_link_group *group = module->group;
+    if (group) {
+        uint32_t i = 0;
 
-            while (group->members[i] != module)
-                i++;
-            group->members[i] = group->members[--group->member_count];
-            group->left[group->left_count++] = module->plugin_module;
-            is_last = group->member_count == 0;
-        }
-        pthread_mutex_unlock(&links->lock);
+        while (group->members[i] != module)
+            i++;
+        group->members[i] = group->members[--group->member_count];
+        group->left[group->left_count++] = module->plugin_module;
+        is_last = group->member_count == 0;
     }
+    (void)pthread_mutex_unlock(lock);
     if (!group) {
         backend->compute.module_destroy(backend->self, module->plugin_module);
     } else if (is_last) {
@@ -196,12 +171,10 @@ static ze_result_t link_modules(struct zeta_module *const *modules, uint32_t cou
     /* Modules without open imports do not come to depend on each other. */
     if (!is_needed)
         return ZE_RESULT_SUCCESS;
-    struct zeta_module_links *links = links_of(modules[0]->device->driver);
-    if (!links)
-        return zeta_error_no_memory("links between modules");
-    pthread_mutex_lock(&links->lock);
+    pthread_mutex_t *lock = &modules[0]->device->driver->links_lock;
+    (void)pthread_mutex_lock(lock);
     ze_result_t result = link_locked(modules, count, log);
-    pthread_mutex_unlock(&links->lock);
+    (void)pthread_mutex_unlock(lock);
     return result;
 }
 

@@ -95,14 +95,6 @@ static struct zeta_object *slot_at(const struct generation *generation, enum zet
                                   (size_t)number * ZETA_SLOT_BYTES);
 }
 
-static uint32_t slot_number(const struct generation *generation, enum zeta_kind kind,
-                            const void *object)
-{
-    return (
-        uint32_t)(((uintptr_t)object - generation->base - (size_t)kind * generation->kind_bytes) /
-                  ZETA_SLOT_BYTES);
-}
-
 /* Makes the next piece of a kind's range readable. */
 static bool commit_locked(struct generation *generation, enum zeta_kind kind)
 {
@@ -142,17 +134,6 @@ static struct zeta_object *take_slot_locked(struct generation *generation, enum 
         !commit_locked(generation, kind))
         return NULL;
     return slot_at(generation, kind, slots->used++);
-}
-
-static void give_slot_locked(struct slots *slots, uint32_t number)
-{
-    slots->notes[number].freed_at = slots->creations;
-    slots->notes[number].next = 0;
-    if (slots->free_last != 0)
-        slots->notes[slots->free_last - 1].next = number + 1;
-    else
-        slots->free_first = number + 1;
-    slots->free_last = number + 1;
 }
 
 ze_result_t zeta_object_create(enum zeta_kind kind, size_t size_bytes, void **out_object)
@@ -240,6 +221,7 @@ void zeta_object_unpin(void *object)
     zeta_object_finish_fn finish;
     struct slots *slots;
     enum zeta_kind kind;
+    uint32_t number;
 
     /* Objects of a closed generation are never given back: their locks are not ours. */
     if (!generation || !generation_holds(generation, (uintptr_t)object))
@@ -251,8 +233,16 @@ void zeta_object_unpin(void *object)
     if (finish)
         finish(object);
     slots = &generation->slots[kind];
+    number =
+        (uint32_t)(((uintptr_t)object - (uintptr_t)slot_at(generation, kind, 0)) / ZETA_SLOT_BYTES);
     (void)pthread_mutex_lock(&slots->lock);
-    give_slot_locked(slots, slot_number(generation, kind, object));
+    slots->notes[number].freed_at = slots->creations;
+    slots->notes[number].next = 0;
+    if (slots->free_last != 0)
+        slots->notes[slots->free_last - 1].next = number + 1;
+    else
+        slots->free_first = number + 1;
+    slots->free_last = number + 1;
     (void)pthread_mutex_unlock(&slots->lock);
 }
 

@@ -65,17 +65,6 @@ static ze_result_t track_list(struct zeta_command_buffer *buffer, uint64_t count
     return result;
 }
 
-/* Memory of the application stays the counter only if work adds to it. */
-static uint64_t take_value(struct zeta_event *event)
-{
-    if (atomic_load(&event->special) & ZETA_EVENT_STORED) {
-        if (zeta_store_adds(atomic_load(&event->store)))
-            return ZETA_VALUE_STORE;
-        atomic_fetch_and(&event->special, ~(uint32_t)ZETA_EVENT_STORED);
-    }
-    return zeta_counter_take(event->counter);
-}
-
 static ze_result_t track_signal(struct zeta_command_buffer *buffer,
                                 struct zeta_plugin_command *command)
 {
@@ -85,8 +74,17 @@ static ze_result_t track_signal(struct zeta_command_buffer *buffer,
     if (event->counter && command->signal_event->value == ZETA_VALUE_NONE) {
         /* Memory first: a value that was taken has to be reached or given up. */
         result = make(buffer, event, ZETA_VALUE_NONE, &command->signal_event);
-        if (result == ZE_RESULT_SUCCESS)
-            command->signal_event->value = take_value(event);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        /* Memory of the application stays the counter only if work adds to it. */
+        if (!(atomic_load(&event->special) & ZETA_EVENT_STORED)) {
+            command->signal_event->value = zeta_counter_take(event->counter);
+        } else if (zeta_store_adds(atomic_load(&event->store))) {
+            command->signal_event->value = ZETA_VALUE_STORE;
+        } else {
+            atomic_fetch_and(&event->special, ~(uint32_t)ZETA_EVENT_STORED);
+            command->signal_event->value = zeta_counter_take(event->counter);
+        }
     }
     if (result == ZE_RESULT_SUCCESS)
         zeta_event_claim(command->signal_event);

@@ -38,7 +38,6 @@ static struct parsed *parse(const char *line)
 
 static void release(struct parsed *parsed)
 {
-    zeta_stat_options_finish(&parsed->options);
     test_free(parsed);
 }
 

@@ -141,11 +141,7 @@ static const struct taken *find_taken(const struct stat *about)
 
 static int take(const struct stat *about, bool is_input)
 {
-    struct taken *more = realloc(taken, (taken_count + 1) * sizeof(*more));
-
-    if (!more)
-        return zeta_print_failure("no memory for the names of files");
-    taken = more;
+    taken = zeta_reallocate(taken, taken_count + 1, sizeof(*taken));
     taken[taken_count++] = (struct taken){about->st_dev, about->st_ino, is_input};
     return ZETA_EXIT_OK;
 }
@@ -217,16 +213,13 @@ static int claim(int fd, const char *path)
 int zeta_output_open(const char *path, FILE **out_file)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const bool is_claimed = fd >= 0 && claim(fd, path) == ZETA_EXIT_OK;
 
-    *out_file = NULL;
-    if (fd >= 0 && claim(fd, path) != ZETA_EXIT_OK) {
-        (void)close(fd);
-        return ZETA_EXIT_FAILED;
-    }
-    *out_file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    *out_file = is_claimed ? fdopen(fd, "w") : NULL;
     if (*out_file)
         return ZETA_EXIT_OK;
-    (void)zeta_print_failure("cannot write %s: %s", path, strerror(errno));
+    if (fd < 0 || is_claimed)
+        (void)zeta_print_failure("cannot write %s: %s", path, strerror(errno));
     if (fd >= 0)
         (void)close(fd);
     return ZETA_EXIT_FAILED;
@@ -249,18 +242,17 @@ int zeta_output_close(FILE *file, const char *path)
 
 int zeta_output_put_json(const char *path, struct json_object *document)
 {
+    const bool has_path = path && strcmp(path, "-") != 0;
     FILE *file = stdout;
-    int status = ZETA_EXIT_OK;
+    int status = has_path ? zeta_output_open(path, &file) : ZETA_EXIT_OK;
 
-    if (path && strcmp(path, "-") != 0)
-        status = zeta_output_open(path, &file);
     if (status == ZETA_EXIT_OK) {
-        if (file != stdout)
+        if (has_path)
             zeta_output_begin(file);
         zeta_json_write(document, file);
+        if (has_path)
+            status = zeta_output_close(file, path);
     }
-    if (status == ZETA_EXIT_OK && file != stdout)
-        status = zeta_output_close(file, path);
     (void)json_object_put(document);
     return status;
 }

@@ -69,6 +69,7 @@ static void finish_entry(struct zeta_module_entry *entry)
         free(entry->kernels[i].name);
     free(entry->kernels);
     free(entry->file);
+    zeta_code_lines_close(entry->image);
 }
 
 /* Reads what follows "load"; false when the line is none, or without memory. */
@@ -197,13 +198,13 @@ void zeta_module_index_finish(struct zeta_module_index *index)
     *index = (struct zeta_module_index){0};
 }
 
-const struct zeta_module_entry *zeta_module_index_find(const struct zeta_module_index *index,
-                                                       uint64_t address)
+struct zeta_module_entry *zeta_module_index_find(const struct zeta_module_index *index,
+                                                 uint64_t address)
 {
-    const struct zeta_module_entry *found = NULL;
+    struct zeta_module_entry *found = NULL;
 
     for (uint32_t i = index->count; i-- > 0;) {
-        const struct zeta_module_entry *entry = &index->entries[i];
+        struct zeta_module_entry *entry = &index->entries[i];
 
         if ((uint32_t)(address - entry->begin) >= entry->end - entry->begin)
             continue;
@@ -236,13 +237,6 @@ struct zeta_ip_address {
     bool is_used; /* else the place is free: 0 is an address on hardware */
     uint64_t address;
     struct zeta_ip_counts counts;
-};
-
-/* What the folder of modules holds. */
-struct zeta_ip_source {
-    struct zeta_module_index index;
-    struct zeta_code_lines **images; /* one per entry; null: not opened, or no image */
-    bool *opened;
 };
 
 int zeta_ip_profile_init(struct zeta_ip_profile *profile, const struct zeta_group_entry *entry)
@@ -315,38 +309,6 @@ bool zeta_ip_profile_add_row(struct zeta_ip_profile *profile, const zet_typed_va
     return true;
 }
 
-static int open_source(struct zeta_ip_profile *profile, const char *folder)
-{
-    struct zeta_ip_source *source = calloc(1, sizeof(*source));
-
-    profile->source = source;
-    if (!source)
-        return zeta_print_failure("no memory to look up instructions");
-    if (folder && zeta_module_index_read(&source->index, folder, NULL) != ZETA_EXIT_OK)
-        return ZETA_EXIT_FAILED;
-    source->images = calloc((size_t)source->index.count + 1, sizeof(struct zeta_code_lines *));
-    source->opened = calloc((size_t)source->index.count + 1, sizeof(*source->opened));
-    if (!source->images || !source->opened)
-        return zeta_print_failure("no memory to look up instructions");
-    return ZETA_EXIT_OK;
-}
-
-static struct zeta_code_lines *image_of(struct zeta_ip_source *source, const char *folder,
-                                        const struct zeta_module_entry *entry)
-{
-    const size_t index = (size_t)(entry - source->index.entries);
-    char *path = NULL;
-
-    if (source->opened[index])
-        return source->images[index];
-    source->opened[index] = true;
-    if (asprintf(&path, "%s/%s", folder, entry->file) < 0)
-        return NULL;
-    source->images[index] = zeta_code_lines_open(path, entry->begin);
-    free(path);
-    return source->images[index];
-}
-
 /* Compilers put a function in front of each kernel, named by it, and the kernel into that. */
 static const char *function_name(const struct zeta_module_entry *entry, const char *name)
 {
@@ -367,11 +329,9 @@ static const char *function_name(const struct zeta_module_entry *entry, const ch
 static void resolve_address(struct zeta_ip_profile *profile, const char *folder,
                             const struct zeta_ip_address *address, struct zeta_ip_line *out_line)
 {
-    struct zeta_ip_source *source = profile->source;
-    const struct zeta_module_entry *entry =
-        zeta_module_index_find(&source->index, address->address);
+    struct zeta_module_entry *entry = zeta_module_index_find(&profile->modules, address->address);
     struct zeta_code_place place = {0};
-    struct zeta_code_lines *image = NULL;
+    char *path = NULL;
     uint64_t full;
 
     *out_line = (struct zeta_ip_line){
@@ -381,9 +341,13 @@ static void resolve_address(struct zeta_ip_profile *profile, const char *folder,
     /* A sample has the low 32 bits; the module knows the rest. */
     full = entry->begin + (uint32_t)(address->address - entry->begin);
     out_line->address = full;
-    image = image_of(source, folder, entry);
-    if (image)
-        zeta_code_lines_find(image, full, &place);
+    if (!entry->was_opened && asprintf(&path, "%s/%s", folder, entry->file) >= 0) {
+        entry->image = zeta_code_lines_open(path, entry->begin);
+        free(path);
+    }
+    entry->was_opened = true;
+    if (entry->image)
+        zeta_code_lines_find(entry->image, full, &place);
     if (!place.function) {
         const struct zeta_module_kernel *kernel = zeta_module_entry_kernel(entry, full);
 
@@ -392,7 +356,7 @@ static void resolve_address(struct zeta_ip_profile *profile, const char *folder,
     out_line->kernel = function_name(entry, place.function);
     out_line->file = place.file;
     out_line->line = place.line;
-    out_line->is_address = !image || !zeta_code_lines_has_lines(image);
+    out_line->is_address = !entry->image || !zeta_code_lines_has_lines(entry->image);
     if (out_line->is_address)
         profile->without_lines += address->counts.total;
 }
@@ -473,9 +437,10 @@ static void sum_kernels(struct zeta_ip_profile *profile)
 
 int zeta_ip_profile_resolve(struct zeta_ip_profile *profile, const char *folder)
 {
-    if (profile->source)
+    if (profile->is_resolved)
         return ZETA_EXIT_OK;
-    if (open_source(profile, folder) != ZETA_EXIT_OK)
+    profile->is_resolved = true;
+    if (folder && zeta_module_index_read(&profile->modules, folder, NULL) != ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     profile->lines = calloc((size_t)profile->used + 1, sizeof(*profile->lines));
     profile->kernels = calloc((size_t)profile->used + 1, sizeof(*profile->kernels));
@@ -496,16 +461,7 @@ int zeta_ip_profile_resolve(struct zeta_ip_profile *profile, const char *folder)
 
 void zeta_ip_profile_finish(struct zeta_ip_profile *profile)
 {
-    struct zeta_ip_source *source = profile->source;
-
-    for (uint32_t i = 0; source && source->images && i < source->index.count; i++)
-        zeta_code_lines_close(source->images[i]);
-    if (source) {
-        zeta_module_index_finish(&source->index);
-        free((void *)source->images);
-        free(source->opened);
-        free(source);
-    }
+    zeta_module_index_finish(&profile->modules);
     free(profile->addresses);
     free(profile->lines);
     free(profile->kernels);

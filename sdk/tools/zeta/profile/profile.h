@@ -52,6 +52,8 @@ struct zeta_module_entry {
     struct zeta_module_kernel *kernels;
     uint32_t kernel_count;
     bool is_unloaded;
+    struct zeta_code_lines *image; /**< owned; null: not opened, or none */
+    bool was_opened;               /**< or tried */
 };
 
 struct zeta_module_index {
@@ -82,8 +84,8 @@ void zeta_module_index_finish(struct zeta_module_index *index);
  * instruction pointer. One that is loaded goes before those that were unloaded, a later one before
  * earlier ones. Null when there is none.
  */
-const struct zeta_module_entry *zeta_module_index_find(const struct zeta_module_index *index,
-                                                       uint64_t address);
+struct zeta_module_entry *zeta_module_index_find(const struct zeta_module_index *index,
+                                                 uint64_t address);
 
 /** The kernel whose code begins last before an address of the module, null when there is none. */
 const struct zeta_module_kernel *zeta_module_entry_kernel(const struct zeta_module_entry *entry,
@@ -118,7 +120,6 @@ struct zeta_ip_kernel {
 };
 
 struct zeta_ip_address;
-struct zeta_ip_source;
 
 struct zeta_ip_profile {
     const char *reason_names[ZETA_IP_REASONS]; /**< of the group's metrics */
@@ -128,7 +129,8 @@ struct zeta_ip_profile {
     uint64_t rows;
 
     /* Known after zeta_ip_profile_resolve(). */
-    struct zeta_ip_source *source;
+    bool is_resolved;
+    struct zeta_module_index modules;
     struct zeta_ip_line *lines; /**< most samples first */
     uint32_t line_count;
     struct zeta_ip_kernel *kernels; /**< most samples first */

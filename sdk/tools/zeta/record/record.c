@@ -94,7 +94,6 @@ struct run {
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-/* The words of the command line may be changed, and outlive the options. */
 static int add_events(void *target, char *names)
 {
     struct options *options = target;
@@ -142,7 +141,8 @@ static int init_options(struct options *options, int count, char **arguments)
     if (!options->output_path || !*options->output_path)
         return zeta_print_usage_error("record needs a file to write, -o FILE");
     options->has_trace = options->sampling.program && !has_no_trace;
-    return zeta_stat_options_default(&options->sampling);
+    zeta_stat_options_default(&options->sampling);
+    return ZETA_EXIT_OK;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -797,6 +797,5 @@ int zeta_record(int count, char **arguments)
     zeta_run_folder_remove(&run.folder.place);
     zeta_trace_folder_finish(&run.folder);
     zeta_session_finish(&run.session);
-    zeta_stat_options_finish(&run.options.sampling);
     return status;
 }

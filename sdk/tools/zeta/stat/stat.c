@@ -41,17 +41,15 @@ int zeta_stat_add_groups(const char *option, char *text, const char **names, uin
     return ZETA_EXIT_OK;
 }
 
+/* The words of the command line may be changed, and outlive the options. */
 static int split_groups(void *target, char *text)
 {
     struct zeta_stat_options *options = target;
 
-    if (options->group_text)
+    if (options->group_count > 0)
         return zeta_print_usage_error(
             "-g is given twice; name all groups in one, separated by commas");
-    options->group_text = strdup(text);
-    if (!options->group_text)
-        return zeta_print_failure("no memory for the names of the groups");
-    return zeta_stat_add_groups("-g", options->group_text, options->groups, &options->group_count);
+    return zeta_stat_add_groups("-g", text, options->groups, &options->group_count);
 }
 
 static int set_output(void *target, char *path)
@@ -109,16 +107,16 @@ int zeta_stat_options_check(const struct zeta_stat_options *options, const char 
     return ZETA_EXIT_OK;
 }
 
-int zeta_stat_options_default(struct zeta_stat_options *options)
+void zeta_stat_options_default(struct zeta_stat_options *options)
 {
-    char usual[] = DEFAULT_GROUP;
-
     options->has_period = options->period_ns != 0;
     options->ip_period_ns = options->has_period ? options->period_ns : DEFAULT_IP_PERIOD_NS;
     if (!options->has_period)
         options->period_ns = DEFAULT_PERIOD_NS;
-    return options->group_count > 0 || options->is_profile ? ZETA_EXIT_OK
-                                                           : split_groups(options, usual);
+    if (options->is_profile)
+        options->groups[options->group_count++] = ZETA_IP_GROUP;
+    else if (options->group_count == 0)
+        options->groups[options->group_count++] = DEFAULT_GROUP;
 }
 
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments)
@@ -160,16 +158,8 @@ int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **
     if (options->is_profile && options->group_count == ZETA_STAT_MAX_GROUPS)
         return zeta_print_usage_error("-g names more than %d groups with --ip",
                                       ZETA_STAT_MAX_GROUPS - 1);
-    status = zeta_stat_options_default(options);
-    if (options->is_profile)
-        options->groups[options->group_count++] = ZETA_IP_GROUP;
-    return status;
-}
-
-void zeta_stat_options_finish(struct zeta_stat_options *options)
-{
-    free(options->group_text);
-    *options = (struct zeta_stat_options){0};
+    zeta_stat_options_default(options);
+    return ZETA_EXIT_OK;
 }
 
 /* Everything of one run. */
@@ -403,6 +393,5 @@ int zeta_stat(int count, char **arguments)
         zeta_sampler_close(&run.done[--run.done_count]);
     zeta_ip_profile_finish(&run.profile);
     zeta_session_finish(&run.session);
-    zeta_stat_options_finish(&run.options);
     return status;
 }

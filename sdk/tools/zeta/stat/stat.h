@@ -18,7 +18,6 @@ enum { ZETA_STAT_MAX_GROUPS = 16 };
 
 struct zeta_stat_options {
     const char *device; /**< null: the first one */
-    char *group_text;   /**< owned; the names point into it */
     const char *groups[ZETA_STAT_MAX_GROUPS];
     uint32_t group_count;
     uint64_t period_ns;
@@ -36,8 +35,8 @@ struct zeta_stat_options {
 };
 
 /**
- * Reads the arguments that follow "zeta stat", arguments[0] being "stat". Prints what is wrong;
- * then gives ZETA_EXIT_USAGE. zeta_stat_options_finish ends it either way.
+ * Reads the arguments that follow "zeta stat", arguments[0] being "stat"; options point into them.
+ * Prints what is wrong; then gives ZETA_EXIT_USAGE.
  */
 int zeta_stat_options_init(struct zeta_stat_options *options, int count, char **arguments);
 
@@ -54,9 +53,7 @@ size_t zeta_sampling_options(struct zeta_stat_options *options, struct zeta_opti
 int zeta_stat_options_check(const struct zeta_stat_options *options, const char *command);
 
 /** Gives the period and the groups that were not named their usual values. */
-int zeta_stat_options_default(struct zeta_stat_options *options);
-
-void zeta_stat_options_finish(struct zeta_stat_options *options);
+void zeta_stat_options_default(struct zeta_stat_options *options);
 
 struct json_object;
 

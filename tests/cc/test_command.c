@@ -249,6 +249,27 @@ static void result__standard_output__is_the_file(void **state)
     assert_says(&result, 1, "/nowhere/k.elf cannot be written: No such file");
 }
 
+/* A program may write such records itself, and into them what it likes. */
+static void record__of_the_program__claims_many_arguments__is_left_alone(void **state)
+{
+    struct run_result result;
+
+    (void)state;
+    (void)CC(&result,
+             run_file("k.ll", "@__vgpu_info.k = global <{ [8 x i32], [4 x i32], [64 x i32] }> <{ "
+                              "[8 x i32] zeroinitializer, "
+                              "[4 x i32] [i32 -1, i32 -1, i32 -1, i32 -1], "
+                              "[64 x i32] zeroinitializer }>, "
+                              "section \".vgpu.info\", align 8\n"
+                              "@shared = internal addrspace(3) global i32 undef\n"
+                              "define spir_kernel void @k() {\n"
+                              "  store volatile i32 1, ptr addrspace(3) @shared\n"
+                              "  ret void\n"
+                              "}\n"),
+             "-o", run_path("k.elf"));
+    assert_fine(&result);
+}
+
 /* Of several files it has to be clear which is meant. */
 static void spirv__not_a_module__names_the_file(void **state)
 {
@@ -348,6 +369,7 @@ SUITE(command)
         cmocka_unit_test(result__failure__leaves_the_old_file),
         cmocka_unit_test(result__name_of_an_input__is_refused),
         cmocka_unit_test(result__standard_output__is_the_file),
+        cmocka_unit_test(record__of_the_program__claims_many_arguments__is_left_alone),
         cmocka_unit_test(spirv__not_a_module__names_the_file),
         cmocka_unit_test(usage__wrong_words__status_2),
         cmocka_unit_test(usage__help_and_version__on_standard_output),

@@ -182,10 +182,9 @@ static int64_t deepest(const struct frames *frames, LLVMValueRef function)
     return frame->deepest;
 }
 
-/* The record of a kernel in the file, or null. */
-static char *find_record(const struct linked *linked, const char *kernel)
+/* The record of a kernel in the file, and the bytes from there on; null without one. */
+static char *find_record(const struct linked *linked, const char *kernel, size_t *out_bytes)
 {
-    const size_t smallest = sizeof(struct vgpu_kernel_info) + sizeof(struct vgpu_kernel_extra);
     const size_t prefix = strlen(ZETA_CC_RECORD_PREFIX);
 
     for (size_t i = 1; i < linked->symbol_count; i++) {
@@ -193,16 +192,12 @@ static char *find_record(const struct linked *linked, const char *kernel)
         uint64_t at = linked->symbols[i].st_value - linked->info.address;
 
         if (strncmp(name, ZETA_CC_RECORD_PREFIX, prefix) == 0 &&
-            strcmp(name + prefix, kernel) == 0 && at <= linked->info.size &&
-            linked->info.size - at >= smallest)
+            strcmp(name + prefix, kernel) == 0 && at <= linked->info.size) {
+            *out_bytes = linked->info.size - (size_t)at;
             return linked->info.bytes + at;
+        }
     }
     return NULL;
-}
-
-static void write_word(char *record, size_t offset, uint32_t value)
-{
-    memcpy(record + offset, &value, sizeof(value));
 }
 
 /* Writes what kernels need into their records; private memory that is not known stays 0. */
@@ -211,23 +206,30 @@ static void write_needs(const struct zeta_cc_program *program, const struct link
     struct frames frames = read_frames(linked);
 
     for (size_t i = 0; i < program->kernels.count; i++) {
-        char *record = find_record(linked, program->kernels.list[i]);
+        size_t room = 0;
+        char *record = find_record(linked, program->kernels.list[i], &room);
         LLVMValueRef stub = zeta_cc_entry_stub(program, program->kernels.list[i]);
         int64_t bytes = stub ? deepest(&frames, stub) : UNKNOWN;
         struct vgpu_kernel_info info;
-        size_t extra;
+        struct vgpu_kernel_extra extra;
+        size_t at;
 
-        if (!record)
+        if (!record || room < sizeof(info))
             continue;
         memcpy(&info, record, sizeof(info));
-        extra = sizeof(info) + info.argument_count * sizeof(struct vgpu_argument_info);
-        if (bytes > 0 && bytes <= UINT32_MAX)
-            write_word(record, offsetof(struct vgpu_kernel_info, private_bytes), (uint32_t)bytes);
-        if (!program->local_bytes)
+        at = sizeof(info) + info.argument_count * sizeof(struct vgpu_argument_info);
+        /* A record that the program wrote itself may claim any number of arguments. */
+        if (room < sizeof(extra) || at > room - sizeof(extra))
             continue;
-        write_word(record, extra + offsetof(struct vgpu_kernel_extra, local_known), 1);
-        write_word(record, extra + offsetof(struct vgpu_kernel_extra, local_bytes),
-                   program->local_bytes[i]);
+        if (bytes > 0 && bytes <= UINT32_MAX)
+            info.private_bytes = (uint32_t)bytes;
+        memcpy(record, &info, sizeof(info));
+        memcpy(&extra, record + at, sizeof(extra));
+        if (program->local_bytes) {
+            extra.local_known = 1;
+            extra.local_bytes = program->local_bytes[i];
+        }
+        memcpy(record + at, &extra, sizeof(extra));
     }
     free(frames.list);
 }

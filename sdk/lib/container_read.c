@@ -95,13 +95,22 @@ static enum zeta_container_result check_header(struct zeta_container_reader *rea
     return ZETA_CONTAINER_OK;
 }
 
-/** Finishes opening: the reader is the caller's, or the sentence is. */
-static enum zeta_container_result open_reader(struct zeta_container_reader *reader,
-                                              struct zeta_container_problem *out_problem,
-                                              struct zeta_container_reader **out_reader)
+/** A reader of a file, whose descriptor is its own or closed, or of memory. */
+static enum zeta_container_result new_reader(int descriptor, const void *bytes, uint64_t size,
+                                             struct zeta_container_problem *out_problem,
+                                             struct zeta_container_reader **out_reader)
 {
+    struct zeta_container_reader *reader = calloc(1, sizeof(*reader));
     enum zeta_container_result result;
 
+    if (!reader) {
+        if (descriptor >= 0)
+            (void)close(descriptor);
+        return zeta_container_fail(out_problem, ZETA_CONTAINER_NO_MEMORY, "memory is exhausted");
+    }
+    reader->descriptor = descriptor;
+    reader->bytes = bytes;
+    reader->size = size;
     zeta_container_rewind(reader);
     result = check_header(reader);
     if (result != ZETA_CONTAINER_OK) {
@@ -113,55 +122,33 @@ static enum zeta_container_result open_reader(struct zeta_container_reader *read
     return ZETA_CONTAINER_OK;
 }
 
-static struct zeta_container_reader *new_reader(struct zeta_container_problem *out_problem)
-{
-    struct zeta_container_reader *reader = calloc(1, sizeof(*reader));
-
-    if (reader)
-        reader->descriptor = -1;
-    else
-        (void)zeta_container_fail(out_problem, ZETA_CONTAINER_NO_MEMORY, "memory is exhausted");
-    return reader;
-}
-
 enum zeta_container_result zeta_container_open_file(const char *path,
                                                     struct zeta_container_problem *out_problem,
                                                     struct zeta_container_reader **out_reader)
 {
-    struct zeta_container_reader *reader = new_reader(out_problem);
+    /* O_NONBLOCK: opening a pipe must not wait for a writer. */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
 
-    if (!reader)
-        return ZETA_CONTAINER_NO_MEMORY;
-    /* O_NONBLOCK: opening a pipe must not wait for a writer. */
-    reader->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (reader->descriptor < 0 || fstat(reader->descriptor, &status) != 0) {
+    if (descriptor < 0 || fstat(descriptor, &status) != 0)
         (void)zeta_container_fail(out_problem, ZETA_CONTAINER_IO, "%s cannot be opened: %s", path,
                                   strerror(errno));
-        zeta_container_reader_destroy(reader);
-        return ZETA_CONTAINER_IO;
-    }
-    if (!S_ISREG(status.st_mode)) {
-        zeta_container_reader_destroy(reader);
-        return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
-                                   "%s is not a regular file; save its contents to a file first",
-                                   path);
-    }
-    reader->size = (uint64_t)status.st_size;
-    return open_reader(reader, out_problem, out_reader);
+    else if (!S_ISREG(status.st_mode))
+        (void)zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
+                                  "%s is not a regular file; save its contents to a file first",
+                                  path);
+    else
+        return new_reader(descriptor, NULL, (uint64_t)status.st_size, out_problem, out_reader);
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    return ZETA_CONTAINER_IO;
 }
 
 enum zeta_container_result zeta_container_open_memory(const void *bytes, size_t size,
                                                       struct zeta_container_problem *out_problem,
                                                       struct zeta_container_reader **out_reader)
 {
-    struct zeta_container_reader *reader = new_reader(out_problem);
-
-    if (!reader)
-        return ZETA_CONTAINER_NO_MEMORY;
-    reader->bytes = bytes;
-    reader->size = size;
-    return open_reader(reader, out_problem, out_reader);
+    return new_reader(-1, bytes, size, out_problem, out_reader);
 }
 
 uint32_t zeta_container_reader_kind(const struct zeta_container_reader *reader)

@@ -389,66 +389,44 @@ enum zeta_container_result zeta_container_finish(struct zeta_container_writer *w
     return result == ZETA_CONTAINER_OK ? zeta_container_flush(writer) : result;
 }
 
-/** Why no file of that name was made. */
-static enum zeta_container_result explain_name(const char *path, int error,
-                                               struct zeta_container_problem *out_problem)
-{
-    struct stat status;
-
-    if (error != EEXIST)
-        return zeta_container_fail(out_problem, ZETA_CONTAINER_IO, "%s cannot be created: %s", path,
-                                   strerror(error));
-    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return zeta_container_fail(
-            out_problem, ZETA_CONTAINER_IO,
-            "%s exists already and is a link or not a regular file; choose the name of a new file",
-            path);
-    return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
-                               "%s exists already; remove it or choose another name", path);
-}
-
-/** A new file, or an empty one of this user that no other process begins to write; -1 with errno.
- */
-static int create(const char *path)
-{
-    const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    int descriptor = open(path, flags | O_CREAT | O_EXCL, 0600);
-    struct stat status;
-
-    if (descriptor < 0 && errno != EEXIST)
-        return -1;
-    if (descriptor < 0)
-        descriptor = open(path, flags);
-    /* The lock decides between two processes that find it empty. Some file systems have none. */
-    if (descriptor >= 0 && (flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-        fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0 &&
-        status.st_uid == geteuid())
-        return descriptor;
-    if (descriptor >= 0)
-        (void)close(descriptor);
-    errno = EEXIST;
-    return -1;
-}
-
 enum zeta_container_result zeta_container_create_file(const char *path,
                                                       enum zeta_container_kind kind,
                                                       uint64_t limit_bytes,
                                                       struct zeta_container_problem *out_problem,
                                                       struct zeta_container_writer **out_writer)
 {
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     struct zeta_container_writer *writer = NULL;
     enum zeta_container_result result;
+    struct stat status;
     int descriptor;
 
-    if (limit_bytes != 0 && limit_bytes < LIMIT_MIN_BYTES) {
+    if (limit_bytes != 0 && limit_bytes < LIMIT_MIN_BYTES)
         return zeta_container_fail(
             out_problem, ZETA_CONTAINER_FULL,
             "%s may not be bounded to %llu bytes; the smallest bound is %u bytes", path,
             (unsigned long long)limit_bytes, LIMIT_MIN_BYTES);
-    }
-    descriptor = create(path);
+    /* A new file, or an empty one of this user that no other process begins to write. The lock
+     * decides between two processes that find it empty. Some file systems have none. */
+    descriptor = open(path, flags | O_CREAT | O_EXCL, 0600);
+    if (descriptor < 0 && errno != EEXIST)
+        return zeta_container_fail(out_problem, ZETA_CONTAINER_IO, "%s cannot be created: %s", path,
+                                   strerror(errno));
     if (descriptor < 0)
-        return explain_name(path, errno, out_problem);
+        descriptor = open(path, flags);
+    if (descriptor < 0 || (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
+        fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0 ||
+        status.st_uid != geteuid()) {
+        if (descriptor >= 0)
+            (void)close(descriptor);
+        if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+            return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
+                                       "%s exists already and is a link or not a regular file; "
+                                       "choose the name of a new file",
+                                       path);
+        return zeta_container_fail(out_problem, ZETA_CONTAINER_IO,
+                                   "%s exists already; remove it or choose another name", path);
+    }
     result = new_writer(descriptor, path, kind, &writer);
     if (result != ZETA_CONTAINER_OK) {
         (void)unlink(path);

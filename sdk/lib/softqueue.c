@@ -99,32 +99,24 @@ static bool events_ready(const struct zeta_softqueue *queue,
     return true;
 }
 
-/* How long to sleep before the next poll although nobody called wake(); UINT64_MAX: no limit. */
-static uint64_t poll_ns(const struct zeta_softqueue_pool *pool,
-                        const struct zeta_plugin_command *command)
-{
-    uint64_t shortest = UINT64_MAX;
-
-    if (!ZETA_PLUGIN_HAS(pool->ops, event_look_ns) || !pool->ops->event_look_ns)
-        return shortest;
-    for (uint64_t i = 0; i < command->wait_count; i++) {
-        uint64_t one = pool->ops->event_look_ns(pool->host, command->wait_events[i]);
-
-        shortest = one < shortest ? one : shortest;
-    }
-    return shortest;
-}
-
 /* False when the queue is being destroyed. */
 static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
 {
     struct zeta_softqueue_pool *pool = queue->pool;
-    uint64_t first_ns, begin_ns;
+    /* How long to sleep before the next poll although nobody called wake(); all ones: no limit. */
+    uint64_t first_ns = UINT64_MAX;
+    uint64_t begin_ns;
 
     if (command->wait_count == 0 || events_ready(queue, command))
         return !atomic_load(&queue->stopping);
 
-    first_ns = poll_ns(pool, command);
+    if (ZETA_PLUGIN_HAS(pool->ops, event_look_ns) && pool->ops->event_look_ns) {
+        for (uint64_t i = 0; i < command->wait_count; i++) {
+            const uint64_t one = pool->ops->event_look_ns(pool->host, command->wait_events[i]);
+
+            first_ns = one < first_ns ? one : first_ns;
+        }
+    }
     begin_ns = zeta_monotonic_ns();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
@@ -302,30 +294,23 @@ void zeta_softqueue_destroy(struct zeta_softqueue *queue)
     free(queue);
 }
 
-static bool can_block(const struct zeta_softqueue *queue, const struct zeta_plugin_array *commands)
+uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
+                                    const struct zeta_plugin_array *commands, void *cookie)
 {
+    const struct zeta_softqueue_pool *pool = queue->pool;
     const char *at = commands->data;
+    bool is_here;
 
+    if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    /* What can block the caller is for the thread. */
     for (uint64_t i = 0; i < commands->count; i++, at += commands->stride) {
         const struct zeta_plugin_command *command = (const void *)at;
 
         if (command->type == ZETA_PLUGIN_COMMAND_CALL ||
             (command->wait_count > 0 && !events_ready(queue, command)))
-            return true;
+            return zeta_softqueue_submit(queue, commands, cookie);
     }
-    return false;
-}
-
-uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
-                                    const struct zeta_plugin_array *commands, void *cookie)
-{
-    const struct zeta_softqueue_pool *pool = queue->pool;
-    bool is_here;
-
-    if (commands->count > 0 && commands->stride < sizeof(struct zeta_plugin_command))
-        return ZETA_PLUGIN_INVALID_ARGUMENT;
-    if (can_block(queue, commands))
-        return zeta_softqueue_submit(queue, commands, cookie);
     pthread_mutex_lock(&queue->lock);
     is_here = !queue->first && !queue->running && !queue->running_here &&
               !atomic_load(&queue->stopping) && atomic_load(&queue->status) == ZETA_PLUGIN_SUCCESS;

@@ -15,15 +15,6 @@ static bool bit_of(const uint8_t *bytes, uint32_t bit)
     return (bytes[bit / 8] >> (bit % 8)) & 1;
 }
 
-static uint32_t count_bits(uint32_t mask)
-{
-    uint32_t count = 0;
-
-    for (; mask != 0; mask &= mask - 1)
-        count++;
-    return count;
-}
-
 /* Whether all masks lie in the block, in rows that hold what they say. */
 static bool is_complete(const struct head *head, size_t data_bytes)
 {
@@ -93,7 +84,7 @@ void zeta_intel_topology_count(struct zeta_intel_topology *topology)
     topology->subslices = 0;
     for (uint32_t s = 0; s < ZETA_INTEL_SLICES; s++) {
         topology->slices += topology->subslice_mask[s] != 0;
-        topology->subslices += count_bits(topology->subslice_mask[s]);
+        topology->subslices += (uint32_t)__builtin_popcount(topology->subslice_mask[s]);
     }
 }
 

@@ -12,18 +12,6 @@
 /* Values that getopt_long gives for options by name; letters are below. */
 enum { FIRST_NAME = 256 };
 
-static int refuse_option(int option, char **arguments)
-{
-    const char *word = arguments[optind > 1 ? optind - 1 : 1];
-    char letter[3] = {'-', (char)optopt, '\0'};
-
-    if (optopt > 0 && optopt < FIRST_NAME && strncmp(word, "--", 2) != 0)
-        word = letter;
-    if (option == ':')
-        return zeta_print_usage_error("%s: option %s needs a value", arguments[0], word);
-    return zeta_print_usage_error("%s: unknown option %s", arguments[0], word);
-}
-
 static int set(const struct zeta_option *option, const char *spelled, char *text)
 {
     struct zeta_json_option *json = option->target;
@@ -101,8 +89,17 @@ int zeta_options_read(const struct zeta_option *options, size_t option_count, bo
         char spelled[64] = {'-', (char)value};
         int status;
 
-        if (value == '?' || value == ':')
-            return refuse_option(value, arguments);
+        if (value == '?' || value == ':') {
+            const char *word = arguments[optind > 1 ? optind - 1 : 1];
+
+            /* Of a letter in a word of several getopt keeps only the letter. */
+            spelled[1] = (char)optopt;
+            if (optopt > 0 && optopt < FIRST_NAME && strncmp(word, "--", 2) != 0)
+                word = spelled;
+            return zeta_print_usage_error(value == ':' ? "%s: option %s needs a value"
+                                                       : "%s: unknown option %s",
+                                          arguments[0], word);
+        }
         while (value < FIRST_NAME && at + 1 < option_count && options[at].letter != value)
             at++;
         option = &options[at];

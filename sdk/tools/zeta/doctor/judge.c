@@ -61,20 +61,12 @@ static void judge_driver(struct zeta_doctor *doctor, const struct zeta_doctor_dr
              zetaGetVersion());
 }
 
-/* Whether programs can compute on a device of Zeta; true where there is none, which is judged. */
-static bool has_compute(const struct zeta_doctor *doctor)
-{
-    for (uint32_t i = 0; i < doctor->devices.count; i++) {
-        if (doctor->devices.entries[i].info.compute[0])
-            return true;
-    }
-    return doctor->devices.count == 0;
-}
-
 static void judge_loader(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_probe *loader = &doctor->loader;
     const size_t before = doctor->problem_count;
+    /* Where there is no device, that is judged. */
+    bool has_compute = doctor->devices.count == 0;
     bool has_zeta = false;
 
     /* A program that is linked to libzeta needs no loader. */
@@ -86,6 +78,8 @@ static void judge_loader(struct zeta_doctor *doctor)
              "cannot find the loader (libze_loader.so.1): only programs linked to libzeta work");
         return;
     }
+    for (uint32_t i = 0; i < doctor->devices.count; i++)
+        has_compute |= doctor->devices.entries[i].info.compute[0] != 0;
     for (size_t i = 0; i < doctor->driver_count; i++) {
         judge_driver(doctor, &doctor->drivers[i]);
         has_zeta = has_zeta || doctor->drivers[i].probe.zeta;
@@ -100,7 +94,7 @@ static void judge_loader(struct zeta_doctor *doctor)
         find(doctor, PROBLEM, "install Zeta in a path without commas and blanks",
              "the loader cannot open '%s', because the path has a comma or a blank",
              doctor->own_library);
-    else if (!has_compute(doctor))
+    else if (!has_compute)
         find(doctor, NOTE, "use the driver of the GPU's vendor, or set ZETA_PLUGINS_SELECT=vgpu",
              "Zeta measures the devices of this machine, but runs no kernels on them");
     else if (doctor->problem_count > before || doctor->own.device_count == 0)

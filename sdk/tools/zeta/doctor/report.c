@@ -304,11 +304,9 @@ int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path)
 {
     struct json_object *document = zeta_json_new_document("zeta.doctor/1");
 
-    if (document) {
-        zeta_json_put_bool(document, "ok", doctor->problem_count == 0);
-        put_loading(document, doctor);
-        put_plugins(document, doctor);
-        put_surroundings(document, doctor);
-    }
+    zeta_json_put_bool(document, "ok", doctor->problem_count == 0);
+    put_loading(document, doctor);
+    put_plugins(document, doctor);
+    put_surroundings(document, doctor);
     return zeta_output_put_json(path, document);
 }

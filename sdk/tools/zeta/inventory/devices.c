@@ -309,9 +309,9 @@ int zeta_command_devices(int count, char **arguments)
         status = zeta_device_list_init(&list);
     if (status == ZETA_EXIT_OK && options.json.is_given) {
         struct json_object *document = zeta_json_new_document("zeta.devices/1");
-        struct json_object *array = document ? zeta_json_put_array(document, "devices") : NULL;
+        struct json_object *array = zeta_json_put_array(document, "devices");
 
-        for (uint32_t i = 0; i < list.count && array; i++)
+        for (uint32_t i = 0; i < list.count; i++)
             put_device(array, &list.entries[i]);
         status = zeta_output_put_json(options.json.path, document);
     } else if (status == ZETA_EXIT_OK && list.count == 0) {

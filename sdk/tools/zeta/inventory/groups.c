@@ -274,20 +274,6 @@ static int programmables_init(ze_device_handle_t device, struct programmable_lis
                : zeta_print_refusal(result, "cannot read the programmables");
 }
 
-static void programmables_finish(struct programmable_list *list)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        struct programmable_entry *entry = &list->entries[i];
-
-        for (uint32_t p = 0; entry->values && p < entry->properties.parameterCount; p++)
-            free(entry->values[p]);
-        free(entry->values);
-        free(entry->parameters);
-    }
-    free(list->entries);
-    *list = (struct programmable_list){0};
-}
-
 static const char *parameter_type_name(zet_metric_programmable_param_type_exp_t type)
 {
     static const struct name names[] = {
@@ -585,24 +571,6 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
     }
 }
 
-static int put_groups(const struct zeta_device_entry *device, const struct zeta_group_list *groups,
-                      const struct programmable_list *programmables, const char *path)
-{
-    struct json_object *document = zeta_json_new_document("zeta.groups/1");
-    struct json_object *array = NULL;
-
-    if (document) {
-        zeta_json_put_text(document, "device", device->properties.name);
-        zeta_json_put_text(document, "device_id", device->info.id);
-        zeta_json_put_text(document, "device_class", device->info.device_class);
-        array = zeta_json_put_array(document, "groups");
-        for (uint32_t i = 0; i < groups->count; i++)
-            put_group(array, &groups->entries[i]);
-        programmables_put_json(programmables, document);
-    }
-    return zeta_output_put_json(path, document);
-}
-
 int zeta_command_groups(int count, char **arguments)
 {
     struct zeta_list_options options;
@@ -630,13 +598,31 @@ int zeta_command_groups(int count, char **arguments)
     }
     status = ZETA_EXIT_OK;
     if (options.json.is_given) {
-        status = put_groups(device, &groups, &programmables, options.json.path);
+        struct json_object *document = zeta_json_new_document("zeta.groups/1");
+        struct json_object *array;
+
+        zeta_json_put_text(document, "device", device->properties.name);
+        zeta_json_put_text(document, "device_id", device->info.id);
+        zeta_json_put_text(document, "device_class", device->info.device_class);
+        array = zeta_json_put_array(document, "groups");
+        for (uint32_t i = 0; i < groups.count; i++)
+            put_group(array, &groups.entries[i]);
+        programmables_put_json(&programmables, document);
+        status = zeta_output_put_json(options.json.path, document);
     } else {
         print_groups(device, &groups, options.is_verbose);
         programmables_print(&programmables, options.is_verbose);
     }
 end:
-    programmables_finish(&programmables);
+    for (uint32_t i = 0; i < programmables.count; i++) {
+        struct programmable_entry *entry = &programmables.entries[i];
+
+        for (uint32_t p = 0; entry->values && p < entry->properties.parameterCount; p++)
+            free(entry->values[p]);
+        free(entry->values);
+        free(entry->parameters);
+    }
+    free(programmables.entries);
     zeta_group_list_finish(&groups);
     zeta_device_list_finish(&devices);
     return status;

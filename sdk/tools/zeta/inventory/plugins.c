@@ -141,9 +141,9 @@ static int list_plugins(const struct zeta_plugin_list *list,
         return zeta_print_usage_error("plugin list: takes no argument '%s'", options->rest[0]);
     if (options->json.is_given) {
         struct json_object *document = zeta_json_new_document("zeta.plugins/1");
-        struct json_object *array = document ? zeta_json_put_array(document, "plugins") : NULL;
+        struct json_object *array = zeta_json_put_array(document, "plugins");
 
-        for (uint32_t i = 0; i < list->count && array; i++)
+        for (uint32_t i = 0; i < list->count; i++)
             put_plugin(zeta_json_append_object(array), &list->plugins[i]);
         return zeta_output_put_json(options->json.path, document);
     }
@@ -190,8 +190,7 @@ static int show_plugin(const struct zeta_plugin_list *list, const struct zeta_li
     if (options->json.is_given) {
         struct json_object *document = zeta_json_new_document("zeta.plugin/1");
 
-        if (document)
-            put_plugin(document, plugin);
+        put_plugin(document, plugin);
         return zeta_output_put_json(options->json.path, document);
     }
     (void)printf("id        %s\n", plugin->id);
@@ -225,12 +224,10 @@ static int check_manifest(const struct zeta_list_options *options)
     if (options->json.is_given) {
         struct json_object *document = zeta_json_new_document("zeta.plugin-check/1");
 
-        if (document) {
-            zeta_json_put_text(document, "manifest", options->rest[0]);
-            zeta_json_put_text(document, "state", zeta_plugin_state_name(state));
-            zeta_json_put_bool(document, "ok", is_in_order);
-            zeta_json_put_text(document, "report", report);
-        }
+        zeta_json_put_text(document, "manifest", options->rest[0]);
+        zeta_json_put_text(document, "state", zeta_plugin_state_name(state));
+        zeta_json_put_bool(document, "ok", is_in_order);
+        zeta_json_put_text(document, "report", report);
         status = zeta_output_put_json(options->json.path, document);
     } else {
         (void)printf("%s: %s\n%s\n", options->rest[0], zeta_plugin_state_name(state), report);
@@ -259,9 +256,9 @@ static int show_paths(const struct zeta_list_options *options)
     }
     if (options->json.is_given) {
         struct json_object *document = zeta_json_new_document("zeta.plugin-path/1");
-        struct json_object *array = document ? zeta_json_put_array(document, "paths") : NULL;
+        struct json_object *array = zeta_json_put_array(document, "paths");
 
-        for (uint32_t i = 0; i < count && array; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             struct json_object *object = zeta_json_append_object(array);
 
             zeta_json_put_text(object, "path", paths[i].path);

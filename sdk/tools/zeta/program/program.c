@@ -72,23 +72,20 @@ static void remove_files(int folder)
         (void)close(again);
 }
 
-/* True for a name that mkdtemp made of ours. */
-static bool is_such(const char *name, const char *kind)
-{
-    const size_t length = strlen(kind);
-
-    return strncmp(name, "zeta-", 5) == 0 && strncmp(name + 5, kind, length) == 0 &&
-           name[5 + length] == '-' && strlen(name + 6 + length) == strlen(SUFFIX);
-}
-
+/* Removes what killed runs left: folders with names that mkdtemp made of ours, without a lock. */
 static void sweep(const char *parent, const char *kind)
 {
+    char *beginning = zeta_format("zeta-%s-", kind);
+    const size_t length = strlen(beginning);
     DIR *listing = opendir(parent);
     const struct dirent *entry;
 
     while (listing && (entry = readdir(listing)) != NULL) {
-        int folder = is_such(entry->d_name, kind) ? lock_folder(dirfd(listing), entry->d_name) : -1;
+        int folder = -1;
 
+        if (strncmp(entry->d_name, beginning, length) == 0 &&
+            strlen(entry->d_name) == length + strlen(SUFFIX))
+            folder = lock_folder(dirfd(listing), entry->d_name);
         if (folder < 0)
             continue;
         remove_files(folder);
@@ -97,6 +94,7 @@ static void sweep(const char *parent, const char *kind)
     }
     if (listing)
         (void)closedir(listing);
+    free(beginning);
 }
 
 int zeta_run_folder_make(struct zeta_run_folder *folder, const char *parent, const char *kind)

@@ -497,28 +497,19 @@ static bool is_chosen(const struct zeta_group_list *groups, const struct zeta_gr
     return chosen == group;
 }
 
-/* The group that is queried: TestOa, else the first that can be. */
-static struct zeta_group_entry *find_queried(const struct zeta_group_list *groups)
+static int run_checks(struct selftest *test, const struct zeta_group_list *groups)
 {
     const zet_metric_group_sampling_type_flags_t event =
         ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    struct zeta_group_entry *found = zeta_group_list_find(groups, "TestOa", event);
-
-    for (uint32_t i = 0; !found && i < groups->count; i++) {
-        if (groups->entries[i].properties.samplingType == event)
-            found = &groups->entries[i];
-    }
-    return found;
-}
-
-static int run_checks(struct selftest *test, const struct zeta_group_list *groups)
-{
-    struct zeta_group_entry *queried = find_queried(groups);
+    /* TestOa, else the first that can be. */
+    struct zeta_group_entry *queried = zeta_group_list_find(groups, "TestOa", event);
 
     check_clock(test);
     for (uint32_t i = 0; i < groups->count; i++) {
         struct zeta_group_entry *group = &groups->entries[i];
 
+        if (!queried && group->properties.samplingType == event)
+            queried = group;
         if (!is_chosen(groups, group))
             continue;
         if (zeta_group_entry_load_metrics(group) != ZETA_EXIT_OK)
@@ -556,17 +547,9 @@ static int test_device(struct selftest *test, const struct zeta_device_entry *de
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* "intel" is intel-gen9 too. */
-static bool is_wanted(const char *wanted, const char *plugin)
-{
-    const size_t length = wanted ? strlen(wanted) : 0;
-
-    return !wanted || (strncmp(plugin, wanted, length) == 0 &&
-                       (plugin[length] == '\0' || plugin[length] == '-'));
-}
-
 static int test_devices(struct selftest *test, struct zeta_device_list *devices)
 {
+    const size_t length = test->plugin ? strlen(test->plugin) : 0;
     const struct zeta_device_entry *only = NULL;
     uint32_t tested = 0;
 
@@ -575,8 +558,11 @@ static int test_devices(struct selftest *test, struct zeta_device_list *devices)
         return ZETA_EXIT_FAILED;
     for (uint32_t i = 0; i < (only ? 1 : devices->count); i++) {
         const struct zeta_device_entry *device = only ? only : &devices->entries[i];
+        const char *plugin = device->info.stream;
 
-        if (!is_wanted(test->plugin, device->info.stream))
+        /* "intel" is intel-gen9 too. */
+        if (test->plugin && (strncmp(plugin, test->plugin, length) != 0 ||
+                             (plugin[length] != '\0' && plugin[length] != '-')))
             continue;
         if (test_device(test, device) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;

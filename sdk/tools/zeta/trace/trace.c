@@ -172,29 +172,11 @@ static int merge_file(struct run *run, struct zeta_trace_writer *writer, const c
     return status;
 }
 
-static int merge_directory(struct run *run, struct zeta_trace_writer *writer)
-{
-    struct dirent **entries = NULL;
-    const int count = scandir(run->folder.place.path, &entries, NULL, alphasort);
-    int status = ZETA_EXIT_OK;
-
-    if (count < 0)
-        return zeta_print_failure("cannot read %s: %s", run->folder.place.path, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        char path[PATH_MAX];
-
-        if (entries[i]->d_name[0] != '.' && status == ZETA_EXIT_OK) {
-            (void)snprintf(path, sizeof(path), "%s/%s", run->folder.place.path, entries[i]->d_name);
-            status = merge_file(run, writer, path, false);
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return status;
-}
-
 static int merge(struct run *run)
 {
+    const char *folder = run->folder.place.path;
+    struct dirent **entries = NULL;
+    int count = 0;
     struct zeta_trace_writer writer = {.format = run->options.format, .file = run->output};
     struct zeta_trace_writer *used = run->output ? &writer : NULL;
     int status = ZETA_EXIT_OK;
@@ -206,8 +188,21 @@ static int merge(struct run *run)
     }
     for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
         status = merge_file(run, used, run->options.inputs[i], true);
-    if (run->options.program && status == ZETA_EXIT_OK)
-        status = merge_directory(run, used);
+    if (run->options.program && status == ZETA_EXIT_OK) {
+        count = scandir(folder, &entries, NULL, alphasort);
+        if (count < 0)
+            status = zeta_print_failure("cannot read %s: %s", folder, strerror(errno));
+    }
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+
+        if (entries[i]->d_name[0] != '.' && status == ZETA_EXIT_OK) {
+            (void)snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+            status = merge_file(run, used, path, false);
+        }
+        free(entries[i]);
+    }
+    free(entries);
     if (used && !writer.format->end(&writer))
         status = zeta_print_failure("no memory to write %s", run->options.output_path);
     return status;
@@ -234,24 +229,6 @@ static void show(const struct run *run)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-static int execute(struct run *run)
-{
-    int status = ZETA_EXIT_OK;
-
-    if (run->options.program) {
-        status = zeta_child_start(&run->child, run->options.program, run->folder.variables);
-        if (status != ZETA_EXIT_OK)
-            return status;
-        while (!run->child.has_ended)
-            zeta_child_wait(&run->child, UINT64_MAX / 4);
-    }
-    status = merge(run);
-    run->is_incomplete = status != ZETA_EXIT_OK;
-    if (status == ZETA_EXIT_OK)
-        show(run);
-    return status;
-}
-
 int zeta_trace(int count, char **arguments)
 {
     struct run run = {.child = {.signal_fd = -1}};
@@ -260,8 +237,16 @@ int zeta_trace(int count, char **arguments)
 
     if (status == ZETA_EXIT_OK)
         status = prepare(&run);
+    if (status == ZETA_EXIT_OK && run.options.program)
+        status = zeta_child_start(&run.child, run.options.program, run.folder.variables);
+    if (status == ZETA_EXIT_OK) {
+        while (run.options.program && !run.child.has_ended)
+            zeta_child_wait(&run.child, UINT64_MAX / 4);
+        status = merge(&run);
+        run.is_incomplete = status != ZETA_EXIT_OK;
+    }
     if (status == ZETA_EXIT_OK)
-        status = execute(&run);
+        show(&run);
     if (run.output && zeta_output_close(run.output, run.options.output_path) != ZETA_EXIT_OK) {
         run.is_incomplete = true;
         status = status == ZETA_EXIT_OK ? ZETA_EXIT_FAILED : status;

@@ -187,18 +187,6 @@ int zeta_cc_command_read(struct zeta_cc_command *command, int count, char *const
     return ZETA_CC_EXIT_OK;
 }
 
-static bool read_file(const char *name, struct zeta_cc_buffer *out_bytes)
-{
-    int file = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
-    bool is_fine = file >= 0 && zeta_cc_buffer_read(out_bytes, file);
-
-    if (!is_fine)
-        (void)fprintf(stderr, "zeta-vgpu-cc: %s: %s\n", name, strerror(errno));
-    if (file >= 0)
-        (void)close(file);
-    return is_fine;
-}
-
 /* Under another name first: no reader sees a part of the file, and the old one is not lost. */
 static bool write_file(const char *name, const struct zeta_cc_buffer *bytes)
 {
@@ -304,8 +292,14 @@ int zeta_cc_command_run(struct zeta_cc_command *command, const struct zeta_cc_pa
     contents = zeta_cc_allocate(command->input_count, sizeof(*contents));
     for (size_t i = 0; i < command->input_count && is_fine; i++) {
         struct zeta_cc_input *input = &command->inputs[i];
+        const int file = strcmp(input->name, "-") == 0 ? dup(STDIN_FILENO)
+                                                       : open(input->name, O_RDONLY | O_CLOEXEC);
 
-        is_fine = read_file(input->name, &contents[i]);
+        is_fine = file >= 0 && zeta_cc_buffer_read(&contents[i], file);
+        if (!is_fine)
+            (void)fprintf(stderr, "zeta-vgpu-cc: %s: %s\n", input->name, strerror(errno));
+        if (file >= 0)
+            (void)close(file);
         input->bytes = contents[i].bytes ? contents[i].bytes : "";
         input->size = contents[i].size;
         input->options = command->options; /* shared: freed with the command */

@@ -173,34 +173,15 @@ static bool describe_kernel(struct zeta_cc_program *program, const char *name,
     return true;
 }
 
-/* Sign extension, by-value copies and the like must be the same on both sides of a call. */
-static void copy_attributes(LLVMContextRef context, LLVMValueRef function, LLVMValueRef call,
-                            unsigned parameters)
-{
-    const unsigned kind = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
-
-    for (unsigned i = 1; i <= parameters; i++) {
-        LLVMAttributeRef attributes[64];
-        unsigned count = LLVMGetAttributeCountAtIndex(function, i);
-
-        if (count > sizeof(attributes) / sizeof(attributes[0]))
-            continue;
-        LLVMGetAttributesAtIndex(function, i, attributes);
-        for (unsigned k = 0; k < count; k++)
-            LLVMAddCallSiteAttribute(call, i, attributes[k]);
-    }
-    /* The kernel stays a function of its name, which debuggers and profilers look for. */
-    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                             LLVMCreateEnumAttribute(context, kind, 0));
-}
-
 static LLVMValueRef add_stub(struct zeta_cc_program *program, const struct kernel *kernel)
 {
     LLVMContextRef context = program->context;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(context, ZETA_CC_SPACE_PRIVATE);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), &pointer, 1, 0);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    const unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
     LLVMValueRef arguments[VGPU_MAX_ARGUMENTS];
+    LLVMAttributeRef attributes[64];
     struct zeta_cc_buffer name = {0};
     LLVMValueRef stub;
     LLVMValueRef call;
@@ -222,7 +203,19 @@ static LLVMValueRef add_stub(struct zeta_cc_program *program, const struct kerne
                            : LLVMBuildLoad2(builder, parameter->type, address, "");
     }
     call = LLVMBuildCall2(builder, kernel->type, kernel->function, arguments, kernel->count, "");
-    copy_attributes(context, kernel->function, call, kernel->count);
+    /* Sign extension, by-value copies and the like must be the same on both sides of a call. */
+    for (unsigned i = 1; i <= kernel->count; i++) {
+        unsigned count = LLVMGetAttributeCountAtIndex(kernel->function, i);
+
+        if (count > sizeof(attributes) / sizeof(attributes[0]))
+            continue;
+        LLVMGetAttributesAtIndex(kernel->function, i, attributes);
+        for (unsigned k = 0; k < count; k++)
+            LLVMAddCallSiteAttribute(call, i, attributes[k]);
+    }
+    /* The kernel stays a function of its name, which debuggers and profilers look for. */
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(context, noinline, 0));
     LLVMBuildRetVoid(builder);
     LLVMDisposeBuilder(builder);
     return stub;

@@ -54,22 +54,6 @@ static bool add_slots(struct print *print, LLVMValueRef value)
     return true;
 }
 
-/* Room on the stack; in the first block, so that a loop does not take more each time round. */
-static LLVMValueRef make_room(struct print *print, LLVMValueRef call)
-{
-    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(print->context);
-    LLVMTypeRef type =
-        LLVMArrayType(LLVMInt64TypeInContext(print->context), print->count ? print->count : 1);
-    LLVMValueRef room;
-
-    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
-    room = LLVMBuildAlloca(builder, type, "");
-    LLVMSetAlignment(room, 8);
-    LLVMDisposeBuilder(builder);
-    return room;
-}
-
 static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
 {
     LLVMTypeRef slot = LLVMInt64TypeInContext(program->context);
@@ -89,8 +73,15 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
         LLVMTypeRef type =
             LLVMFunctionType(LLVMInt32TypeInContext(program->context), parameters, 2, 0);
         LLVMValueRef function = LLVMGetNamedFunction(program->module, name);
-        LLVMValueRef room = make_room(&print, call);
+        LLVMValueRef body = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+        LLVMBuilderRef builder = LLVMCreateBuilderInContext(program->context);
+        LLVMValueRef room;
 
+        /* On the stack; in the first block, so that a loop does not take more each time round. */
+        LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(body)));
+        room = LLVMBuildAlloca(builder, LLVMArrayType(slot, print.count ? print.count : 1), "");
+        LLVMSetAlignment(room, 8);
+        LLVMDisposeBuilder(builder);
         if (!function)
             function = LLVMAddFunction(program->module, name, type);
         for (unsigned i = 0; i < print.count; i++) {

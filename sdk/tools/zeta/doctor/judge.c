@@ -31,8 +31,7 @@ find(struct zeta_doctor *doctor, enum kind kind, const char *repair, const char 
     if (repair)
         finding->repair = zeta_format("%s", repair);
     va_start(arguments, format);
-    if (zeta_c_vasprintf(&finding->what, format, arguments) < 0)
-        exit(zeta_print_failure("no memory"));
+    zeta_need_memory(zeta_c_vasprintf(&finding->what, format, arguments) >= 0);
     va_end(arguments);
 }
 

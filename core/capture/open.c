@@ -52,28 +52,6 @@ void zeta_stream_narrow_periods(const struct zeta_provider *provider,
         periods->max_ns = periods->min_ns; /* what was recorded has its period */
 }
 
-/** A refusal because of another process always names it, whatever the plugin reported. */
-static ze_result_t open_error(const struct zeta_source *source, const char *label,
-                              struct zeta_plugin_string unit, uint32_t result)
-{
-    const struct zeta_provider *provider = source->provider;
-    struct zeta_backend *backend = provider->backend;
-    char what[256];
-    uint32_t pid = 0;
-
-    if (result == ZETA_PLUGIN_NOT_AVAILABLE &&
-        backend->metric.holder(backend->self, provider->device, unit, &pid) ==
-            ZETA_PLUGIN_SUCCESS &&
-        pid != 0)
-        return zeta_error(
-            ZE_RESULT_ERROR_NOT_AVAILABLE,
-            "plugin %s: process %u uses the counting unit %.*s that %s needs; end that process or "
-            "its stream first",
-            backend->id, pid, (int)unit.size, unit.data, label);
-    (void)snprintf(what, sizeof(what), "opening a stream of %s", label);
-    return zeta_backend_result(backend, result, what);
-}
-
 /** Opens the stream of one tile; its period becomes that of the capture. */
 static ze_result_t open_stream(struct zeta_capture *capture, struct zeta_source *source,
                                const struct zeta_compiled *compiled, uint64_t ring_records)
@@ -93,7 +71,8 @@ static ze_result_t open_stream(struct zeta_capture *capture, struct zeta_source 
         .record_bytes = capture->record_bytes,
     };
     ze_result_t result = zeta_source_prepare(source, capture->record_bytes);
-    uint32_t code;
+    uint32_t code, pid = 0;
+    char what[256];
 
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_unit_program_make(compiled, &program);
@@ -107,8 +86,20 @@ static ze_result_t open_stream(struct zeta_capture *capture, struct zeta_source 
     if (code == ZETA_PLUGIN_SUCCESS && !stream)
         code = ZETA_PLUGIN_UNKNOWN;
     zeta_unit_program_free(&program);
-    if (code != ZETA_PLUGIN_SUCCESS)
-        return open_error(source, capture->label, desc.unit, code);
+    /* A refusal because of another process always names it, whatever the plugin reported. */
+    if (code == ZETA_PLUGIN_NOT_AVAILABLE &&
+        provider->backend->metric.holder(provider->backend->self, provider->device, desc.unit,
+                                         &pid) == ZETA_PLUGIN_SUCCESS &&
+        pid != 0)
+        return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          "plugin %s: process %u uses the counting unit %.*s that %s needs; end "
+                          "that process or its stream first",
+                          provider->backend->id, pid, (int)desc.unit.size, desc.unit.data,
+                          capture->label);
+    if (code != ZETA_PLUGIN_SUCCESS) {
+        (void)snprintf(what, sizeof(what), "opening a stream of %s", capture->label);
+        return zeta_backend_result(provider->backend, code, what);
+    }
     source->delta = set->layout->kind == ZETA_LAYOUT_DELTA;
     source->knows_pending = provider->backend->has_stream_pending;
     source->stops = provider->backend->has_stream_stop;

@@ -1,4 +1,5 @@
 /* zeDeviceGet...Properties, with all that can be chained to them. */
+#include <stddef.h>
 #include <string.h>
 
 #include <zeta/clock.h>
@@ -421,14 +422,8 @@ ze_result_t ZE_APICALL impl_zeDeviceGetImageProperties(
 {
     ze_device_image_properties_t *out = pImageProperties;
 
-    out->maxImageDims1D = 0;
-    out->maxImageDims2D = 0;
-    out->maxImageDims3D = 0;
-    out->maxImageBufferSize = 0;
-    out->maxImageArraySlices = 0;
-    out->maxSamplers = 0;
-    out->maxReadImageArgs = 0;
-    out->maxWriteImageArgs = 0;
+    memset(&out->maxImageDims1D, 0,
+           sizeof(*out) - offsetof(ze_device_image_properties_t, maxImageDims1D));
     ze_device_pitched_alloc_exp_properties_t *pitched = zeta_chain_find(
         out->pNext, ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES, sizeof(*pitched));
     if (pitched) {

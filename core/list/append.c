@@ -221,28 +221,6 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendEventReset(ze_command_list_handle
     return zeta_append_one((struct zeta_command_list *)hCommandList, &reset, hEvent, 0, NULL);
 }
 
-/* A device that computes finds out itself what it cannot write to; others have no means to. */
-static ze_result_t check_timestamp_target(const struct zeta_command_list *list,
-                                          const uint64_t *target)
-{
-    const struct zeta_context *context = list->context;
-    struct zeta_allocation found;
-
-    if ((uintptr_t)target % sizeof(*target) != 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "%p is not aligned to the 8 bytes of a timestamp", (const void *)target);
-    if (context->driver->compute)
-        return ZE_RESULT_SUCCESS;
-    if (zeta_memory_find(context->memory, target, &found) &&
-        (size_t)((const char *)target - (const char *)found.base) + sizeof(*target) <=
-            found.size_bytes)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                      "%p is in no allocation of the context; on %s time stamps go to memory of "
-                      "zeMemAllocHost",
-                      (const void *)target, list->device->name);
-}
-
 ze_result_t ZE_APICALL impl_zeCommandListAppendWriteGlobalTimestamp(
     ze_command_list_handle_t hCommandList, uint64_t *dstptr, ze_event_handle_t hSignalEvent,
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
@@ -250,10 +228,22 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendWriteGlobalTimestamp(
     struct zeta_command_list *list = (struct zeta_command_list *)hCommandList;
     const struct zeta_plugin_command command = {.type = ZETA_PLUGIN_COMMAND_TIMESTAMP,
                                                 .u.timestamp = dstptr};
-    ze_result_t result = check_timestamp_target(list, dstptr);
+    const struct zeta_context *context = list->context;
+    struct zeta_allocation found;
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if ((uintptr_t)dstptr % sizeof(*dstptr) != 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "%p is not aligned to the 8 bytes of a timestamp", (void *)dstptr);
+    /* A device that computes finds out itself what it cannot write to; others have no means to. */
+    if (!context->driver->compute &&
+        (!zeta_memory_find(context->memory, dstptr, &found) ||
+         (size_t)((const char *)dstptr - (const char *)found.base) + sizeof(*dstptr) >
+             found.size_bytes))
+        return zeta_error(
+            ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            "%p is in no allocation of the context; on %s time stamps go to memory of "
+            "zeMemAllocHost",
+            (void *)dstptr, list->device->name);
     return zeta_append_one(list, &command, hSignalEvent, numWaitEvents, phWaitEvents);
 }
 

@@ -117,7 +117,12 @@ ze_result_t ZE_APICALL impl_zeCommandListImmediateAppendCommandListsExp(
                           "hCommandListImmediate is not an immediate command list");
     result = zeta_graph_refuse(list, "appending command lists");
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_list_refuse_skip(list, "appending command lists");
+        result =
+            list->skipped_for
+                ? zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                             "appending command lists is not possible between begin and end of "
+                             "an execution query")
+                : ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < numCommandLists && result == ZE_RESULT_SUCCESS; i++)
         result = check_list(list->queue, (const struct zeta_command_list *)phCommandLists[i], i);
     for (uint32_t i = 0; i < numWaitEvents && result == ZE_RESULT_SUCCESS; i++)

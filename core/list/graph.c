@@ -318,27 +318,6 @@ static struct zeta_event *find(const struct zeta_executable_graph *executable,
     return NULL;
 }
 
-/* What commands and queries of times see of an event is as in the one that was recorded. */
-static ze_result_t make(struct zeta_executable_graph *executable, const struct zeta_event *recorded,
-                        struct zeta_event **out_own)
-{
-    struct zeta_graph_event *grown =
-        realloc(executable->events, (executable->event_count + 1) * sizeof(*grown));
-
-    if (!grown)
-        return zeta_error_no_memory("events of a graph");
-    executable->events = grown;
-    ze_result_t result = zeta_event_create_own(recorded->context, out_own);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    (*out_own)->has_times = recorded->has_times;
-    (*out_own)->has_host_times = recorded->has_host_times;
-    atomic_store(&(*out_own)->device, atomic_load(&recorded->device));
-    grown[executable->event_count++] =
-        (struct zeta_graph_event){.recorded = recorded, .own = *out_own};
-    return ZE_RESULT_SUCCESS;
-}
-
 static void replace(const struct zeta_executable_graph *executable,
                     struct zeta_plugin_event **events, uint64_t count)
 {
@@ -358,9 +337,9 @@ static void replace(const struct zeta_executable_graph *executable,
 static ze_result_t own_events(struct zeta_executable_graph *executable)
 {
     struct zeta_command_buffer *buffer = &executable->buffer;
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
 
-    for (uint32_t i = 0; i < buffer->count && result == ZE_RESULT_SUCCESS; i++) {
+    for (uint32_t i = 0; i < buffer->count; i++) {
         struct zeta_plugin_command *command = &buffer->commands[i];
         const struct zeta_times_query *query = zeta_times_query_of(command);
 
@@ -372,13 +351,28 @@ static ze_result_t own_events(struct zeta_executable_graph *executable)
                     query->count);
         if (!command->signal_event || !is_internal(command->signal_event->event))
             continue;
-        struct zeta_event *own = find(executable, command->signal_event->event);
-        if (!own)
-            result = make(executable, command->signal_event->event, &own);
-        if (result == ZE_RESULT_SUCCESS)
-            command->signal_event = &own->plain;
+        const struct zeta_event *recorded = command->signal_event->event;
+        struct zeta_event *own = find(executable, recorded);
+        if (!own) {
+            struct zeta_graph_event *grown =
+                realloc(executable->events, (executable->event_count + 1) * sizeof(*grown));
+
+            if (!grown)
+                return zeta_error_no_memory("events of a graph");
+            executable->events = grown;
+            result = zeta_event_create_own(recorded->context, &own);
+            if (result != ZE_RESULT_SUCCESS)
+                return result;
+            /* What commands and queries of times see of it is as in the one that was recorded. */
+            own->has_times = recorded->has_times;
+            own->has_host_times = recorded->has_host_times;
+            atomic_store(&own->device, atomic_load(&recorded->device));
+            grown[executable->event_count++] =
+                (struct zeta_graph_event){.recorded = recorded, .own = own};
+        }
+        command->signal_event = &own->plain;
     }
-    return result;
+    return ZE_RESULT_SUCCESS;
 }
 
 static void finish_graph(void *object)
@@ -506,7 +500,7 @@ static ze_result_t begin(struct zeta_command_list *list, struct zeta_graph *grap
         result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                             "the graph is not empty; every recording needs a new one");
     else if (!add_member(graph, list))
-        result = zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a graph");
+        result = zeta_error_no_memory("a recording");
     if (result == ZE_RESULT_SUCCESS) {
         body->primary = (ze_command_list_handle_t)list;
         body->ordinal = list->ordinal;
@@ -677,22 +671,6 @@ ze_result_t ZE_APICALL impl_zeExecutableGraphDestroyExt(ze_executable_graph_hand
 ZETA_GETTER(zeExecutableGraphGetSourceGraphExt, ze_executable_graph_handle_t, zeta_executable_graph,
             ze_graph_handle_t, self->graph)
 
-static ze_result_t check_target(const struct zeta_command_list *list,
-                                const struct zeta_executable_graph *executable)
-{
-    const struct zeta_graph_body *body = executable->graph->body;
-
-    if (!list->queue || list->ordinal != body->ordinal)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
-                          "the graph was recorded on an immediate command list of queue group %u "
-                          "and runs on such lists only",
-                          body->ordinal);
-    if (executable->graph->context->driver != list->context->driver)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the graph belongs to another driver than the command list");
-    return zeta_graph_refuse(list, "appending a graph");
-}
-
 /*
  * One execution at a time, from any thread: each waits for the value of a counter that the one
  * before reaches. Values are taken when the append is complete but for its submission.
@@ -715,10 +693,19 @@ ze_result_t ZE_APICALL impl_zeCommandListAppendGraphExt(ze_command_list_handle_t
     struct zeta_executable_graph *executable = (struct zeta_executable_graph *)hGraph;
     struct zeta_plugin_event mine = {.event = executable->order};
     struct zeta_counter *counter = executable->order->counter;
+    const uint32_t ordinal = executable->graph->body->ordinal;
     struct zeta_append append;
     void *memory = NULL;
-    ze_result_t result = check_target(list, executable);
 
+    if (!list->queue || list->ordinal != ordinal)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "the graph was recorded on an immediate command list of queue group %u "
+                          "and runs on such lists only",
+                          ordinal);
+    if (executable->graph->context->driver != list->context->driver)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the graph belongs to another driver than the command list");
+    ze_result_t result = zeta_graph_refuse(list, "appending a graph");
     if (result == ZE_RESULT_SUCCESS)
         result = zeta_append_begin(&append, list);
     if (result != ZE_RESULT_SUCCESS)

@@ -170,14 +170,6 @@ ze_result_t zeta_list_check_metrics(const struct zeta_command_list *list)
                       list->ordinal, list->device->backend->id);
 }
 
-ze_result_t zeta_list_refuse_skip(const struct zeta_command_list *list, const char *what)
-{
-    if (!list->skipped_for)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "%s is not possible between begin and end of an execution query", what);
-}
-
 /* Makes barriers of the work of an append. A launch that is skipped cannot be changed later. */
 static void skip(struct zeta_append *append)
 {

@@ -131,9 +131,6 @@ ze_result_t zeta_list_check_metrics(const struct zeta_command_list *list);
 void zeta_list_skip_begin(struct zeta_command_list *list, const void *what);
 void zeta_list_skip_end(struct zeta_command_list *list, const void *what);
 
-/** UNSUPPORTED_FEATURE, with a sentence, if the list skips: for what cannot be skipped. */
-ze_result_t zeta_list_refuse_skip(const struct zeta_command_list *list, const char *what);
-
 /* ---- Appends to lists that record into a graph (graph.c) ---- */
 
 /** The graph that a list records into, NULL if it does not. */

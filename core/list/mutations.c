@@ -13,17 +13,12 @@
 #include "core/util/error.h"
 #include "zeta_impl.h"
 
-static ze_result_t no_memory(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a mutable command");
-}
-
 ze_result_t zeta_mutations_create(struct zeta_mutations **out_mutations)
 {
     struct zeta_mutations *mutations = calloc(1, sizeof(*mutations));
 
     if (!mutations)
-        return no_memory();
+        return zeta_error_no_memory("a mutable command");
     mutations->next_id = 1;
     *out_mutations = mutations;
     return ZE_RESULT_SUCCESS;
@@ -158,7 +153,7 @@ ze_result_t zeta_mutations_clone(const struct zeta_mutations *source,
         struct zeta_mutation *note = add_note(copy);
 
         if (!note || !clone_note(&source->notes[i], note))
-            result = no_memory();
+            result = zeta_error_no_memory("a mutable command");
     }
     if (result == ZE_RESULT_SUCCESS)
         *out_mutations = copy;
@@ -203,11 +198,11 @@ static ze_result_t get_id(ze_command_list_handle_t handle,
     mutations->pending = false;
     struct zeta_mutation *note = add_note(mutations);
     if (!note)
-        return no_memory();
+        return zeta_error_no_memory("a mutable command");
     note->kernels = calloc((size_t)kernel_count + 1, sizeof(struct zeta_kernel *));
     if (!note->kernels) {
         mutations->count--;
-        return no_memory();
+        return zeta_error_no_memory("a mutable command");
     }
     for (uint32_t i = 0; i < kernel_count; i++) {
         if (!zeta_object_pin(kernels[i], ZETA_KIND_KERNEL)) {

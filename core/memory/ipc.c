@@ -151,7 +151,7 @@ static ze_result_t share_target(const struct target *target, struct zeta_plugin_
 
     struct zeta_memory_export *made = calloc(1, sizeof(*made));
     if (!made)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a handle");
+        return zeta_error_no_memory("a handle");
     made->start_bytes = target->start_bytes;
     made->handles = 1;
     ze_result_t result = call_export(target, &made->share);
@@ -419,7 +419,7 @@ ze_result_t ZE_APICALL impl_zeMemOpenIpcHandle(ze_context_handle_t hContext,
     ZETA_CLEANUP(zeta_closep) int descriptor = share.descriptor;
     ZETA_CLEANUP(zeta_freep) struct zeta_allocation *allocation = calloc(1, sizeof(*allocation));
     if (!allocation)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record an allocation");
+        return zeta_error_no_memory("an allocation");
     share.descriptor = descriptor;
     uint32_t code = who->backend->compute.memory_import(who->backend->self, who->device, &share,
                                                         &allocation->base);
@@ -433,7 +433,7 @@ ze_result_t ZE_APICALL impl_zeMemOpenIpcHandle(ze_context_handle_t hContext,
     allocation->backend = who->backend;
     if (!zeta_memory_insert(context->memory, allocation)) {
         (void)who->backend->compute.memory_free(who->backend->self, base);
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record an allocation");
+        return zeta_error_no_memory("an allocation");
     }
     (void)ZETA_TAKE(allocation);
     *pptr = base;

@@ -270,7 +270,7 @@ static ze_result_t allocate(const struct wanted *wanted, void **out_address)
         return result;
     ZETA_CLEANUP(zeta_freep) struct zeta_allocation *allocation = calloc(1, sizeof(*allocation));
     if (!allocation)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record an allocation");
+        return zeta_error_no_memory("an allocation");
     allocation->size_bytes = wanted->size;
     allocation->type = wanted->type;
     allocation->device = wanted->device;
@@ -286,7 +286,7 @@ static ze_result_t allocate(const struct wanted *wanted, void **out_address)
     void *base = allocation->base;
     if (!zeta_memory_insert(table, allocation)) {
         (void)zeta_memory_give_back(backend, base);
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record an allocation");
+        return zeta_error_no_memory("an allocation");
     }
     (void)ZETA_TAKE(allocation);
     *out_address = base;

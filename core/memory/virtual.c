@@ -117,17 +117,6 @@ static uint32_t end_reservation(struct reservation *r)
     return backend->compute.virtual_free(backend->self, base, size_bytes);
 }
 
-static void link_physical(struct zeta_virtual_table *table, struct zeta_physical *physical)
-{
-    (void)pthread_mutex_lock(&table->lock);
-    physical->next = table->physicals;
-    physical->link = &table->physicals;
-    if (physical->next)
-        physical->next->link = &physical->next;
-    table->physicals = physical;
-    (void)pthread_mutex_unlock(&table->lock);
-}
-
 static void unlink_physical(struct zeta_virtual_table *table, struct zeta_physical *physical)
 {
     (void)pthread_mutex_lock(&table->lock);
@@ -268,8 +257,7 @@ static ze_result_t make_room(const struct change *change, uint32_t more)
             r->mappings = grown;
             r->room = room;
         } else {
-            result =
-                zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a mapping");
+            result = zeta_error_no_memory("a mapping");
         }
     }
     (void)pthread_mutex_unlock(&change->table->lock);
@@ -367,7 +355,7 @@ ze_result_t ZE_APICALL impl_zeVirtualMemReserve(ze_context_handle_t hContext, co
         return result;
     ZETA_CLEANUP(zeta_freep) struct reservation *r = calloc(1, sizeof(*r));
     if (!r)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a reservation");
+        return zeta_error_no_memory("a reservation");
     /* A start that is no page is a request that cannot be granted, like others. */
     uint32_t code = backend->compute.virtual_reserve(
         backend->self, (void *)((uintptr_t)pStart / page * page), size, &address);
@@ -381,7 +369,7 @@ ze_result_t ZE_APICALL impl_zeVirtualMemReserve(ze_context_handle_t hContext, co
     (void)pthread_mutex_unlock(&table->lock);
     if (!node || *node != r) {
         (void)backend->compute.virtual_free(backend->self, address, size);
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a reservation");
+        return zeta_error_no_memory("a reservation");
     }
     (void)ZETA_TAKE(r);
     *pptr = address;
@@ -683,7 +671,14 @@ ze_result_t ZE_APICALL impl_zePhysicalMemCreate(ze_context_handle_t hContext,
     physical->size_bytes = desc->size;
     physical->type = on_host ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
     physical->export_types = request.export_types;
-    link_physical(context->virtual_memory, physical);
+    struct zeta_virtual_table *table = context->virtual_memory;
+    (void)pthread_mutex_lock(&table->lock);
+    physical->next = table->physicals;
+    physical->link = &table->physicals;
+    if (physical->next)
+        physical->next->link = &physical->next;
+    table->physicals = physical;
+    (void)pthread_mutex_unlock(&table->lock);
     *phPhysicalMemory = (ze_physical_mem_handle_t)physical;
     return ZE_RESULT_SUCCESS;
 }

@@ -117,8 +117,7 @@ ze_result_t zeta_module_input_read(const ze_module_desc_t *desc,
     ZETA_CLEANUP(zeta_freep)
     struct zeta_plugin_module_part *parts = calloc(program->count, sizeof(*parts));
     if (!parts)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory for %u images of a module",
-                          program->count);
+        return zeta_error_no_memory("the images of a module");
     for (uint32_t i = 0; i < program->count; i++) {
         struct zeta_plugin_module_part *part = &parts[i];
         const char *flags = program->pBuildFlags ? program->pBuildFlags[i] : NULL;

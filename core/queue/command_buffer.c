@@ -7,11 +7,6 @@
 #include "core/event/event.h"
 #include "core/util/error.h"
 
-static ze_result_t no_memory(void)
-{
-    return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory to record a command");
-}
-
 /* Makes room for one more element; NULL when memory is exhausted. */
 static void *grow(void *array, uint32_t count, uint32_t *capacity, size_t element_bytes)
 {
@@ -32,7 +27,7 @@ ze_result_t zeta_command_buffer_add(struct zeta_command_buffer *buffer, uint32_t
         grow(buffer->commands, buffer->count, &buffer->capacity, sizeof(*commands));
 
     if (!commands)
-        return no_memory();
+        return zeta_error_no_memory("a command");
     buffer->commands = commands;
     *out_command = &commands[buffer->count++];
     **out_command =
@@ -44,7 +39,7 @@ ze_result_t zeta_command_buffer_alloc(struct zeta_command_buffer *buffer, size_t
                                       void **out_memory)
 {
     *out_memory = zeta_arena_alloc(&buffer->arena, bytes);
-    return *out_memory ? ZE_RESULT_SUCCESS : no_memory();
+    return *out_memory ? ZE_RESULT_SUCCESS : zeta_error_no_memory("a command");
 }
 
 ze_result_t zeta_command_buffer_copy(struct zeta_command_buffer *buffer, const void *data,
@@ -70,7 +65,7 @@ ze_result_t zeta_command_buffer_pin(struct zeta_command_buffer *buffer, void *ob
     void **pins = grow(buffer->pins, buffer->pin_count, &buffer->pin_capacity, sizeof(*pins));
 
     if (!pins)
-        return no_memory();
+        return zeta_error_no_memory("a command");
     buffer->pins = pins;
     if (!zeta_object_pin(object, kind))
         return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
@@ -86,7 +81,7 @@ ze_result_t zeta_command_buffer_use(struct zeta_command_buffer *buffer, struct z
         grow(buffer->uses, buffer->use_count, &buffer->use_capacity, sizeof(*uses));
 
     if (!uses)
-        return no_memory();
+        return zeta_error_no_memory("a command");
     buffer->uses = uses;
     uses[buffer->use_count++] = (struct zeta_buffer_use){
         .use = use, .pin_count = buffer->pin_count > 0 ? buffer->pin_count : 1};
@@ -119,11 +114,11 @@ ze_result_t zeta_command_buffer_add_all(struct zeta_command_buffer *buffer,
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (count > UINT32_MAX)
-        return no_memory();
+        return zeta_error_no_memory("a command");
     if (count > buffer->capacity) {
         commands = realloc(commands, count * sizeof(*commands));
         if (!commands)
-            return no_memory();
+            return zeta_error_no_memory("a command");
         buffer->commands = commands;
         buffer->capacity = (uint32_t)count;
     }
@@ -178,14 +173,14 @@ ze_result_t zeta_command_buffer_clone(const struct zeta_command_buffer *source,
     ze_result_t result = ZE_RESULT_SUCCESS;
 
     if (!zeta_arena_clone(&source->arena, &out_copy->arena))
-        return no_memory();
+        return zeta_error_no_memory("a command");
     result = zeta_command_buffer_add_all(out_copy, source);
     for (uint32_t i = 0; i < out_copy->count; i++)
         move_command(&out_copy->commands[i], &source->arena, &out_copy->arena);
     if (result == ZE_RESULT_SUCCESS && source->pin_count > 0) {
         out_copy->pins = malloc(source->pin_count * sizeof(*out_copy->pins));
         if (!out_copy->pins)
-            result = no_memory();
+            result = zeta_error_no_memory("a command");
         else
             out_copy->pin_capacity = source->pin_count;
         while (out_copy->pins && out_copy->pin_count < source->pin_count) {
@@ -215,7 +210,7 @@ ze_result_t zeta_command_buffer_absorb(struct zeta_command_buffer *buffer,
     void **grown = pins > 0 ? realloc(buffer->pins, pins * sizeof(*grown)) : NULL;
 
     if (pins > 0 && !grown)
-        return no_memory();
+        return zeta_error_no_memory("a command");
     if (pins > 0) {
         buffer->pins = grown;
         buffer->pin_capacity = (uint32_t)pins;

@@ -26,29 +26,6 @@ bool zeta_queue_group(const struct zeta_device *device, uint32_t ordinal,
     return true;
 }
 
-static ze_result_t check_desc(const struct zeta_context *context, const struct zeta_device *device,
-                              const ze_command_queue_desc_t *desc)
-{
-    struct zeta_plugin_queue_group group;
-    ze_result_t result = zeta_context_check_device(context, device);
-
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (!zeta_queue_group(device, desc->ordinal, &group))
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "queue group ordinal %u: %s has %llu groups", desc->ordinal, device->name,
-                          (unsigned long long)device->backend->properties.queue_groups.count);
-    if (desc->index >= group.queue_count)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "queue index %u: group %u of %s has %u queues", desc->index,
-                          desc->ordinal, device->name, group.queue_count);
-    if (!zeta_device_queue_provider(device)->backend)
-        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "no plugin computes on %s or has queries there, so it has no queues",
-                          device->name);
-    return ZE_RESULT_SUCCESS;
-}
-
 static void free_queue(struct zeta_queue *queue)
 {
     (void)pthread_mutex_lock(&queue->context->queues_lock);
@@ -77,10 +54,23 @@ ze_result_t zeta_queue_create(struct zeta_context *context, struct zeta_device *
                                             .ordinal = desc->ordinal,
                                             .index = desc->index,
                                             .priority = (uint32_t)desc->priority};
-    ze_result_t result = check_desc(context, device, desc);
+    struct zeta_plugin_queue_group group;
+    ze_result_t result = zeta_context_check_device(context, device);
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    if (!zeta_queue_group(device, desc->ordinal, &group))
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue group ordinal %u: %s has %llu groups", desc->ordinal, device->name,
+                          (unsigned long long)device->backend->properties.queue_groups.count);
+    if (desc->index >= group.queue_count)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "queue index %u: group %u of %s has %u queues", desc->index,
+                          desc->ordinal, device->name, group.queue_count);
+    if (!who->backend)
+        return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "no plugin computes on %s or has queries there, so it has no queues",
+                          device->name);
     struct zeta_queue *queue = calloc(1, sizeof(*queue));
     if (!queue)
         return zeta_error_no_memory("a queue");

@@ -65,32 +65,6 @@ static ze_result_t track_list(struct zeta_command_buffer *buffer, uint64_t count
     return result;
 }
 
-static ze_result_t track_signal(struct zeta_command_buffer *buffer,
-                                struct zeta_plugin_command *command)
-{
-    struct zeta_event *event = command->signal_event->event;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    if (event->counter && command->signal_event->value == ZETA_VALUE_NONE) {
-        /* Memory first: a value that was taken has to be reached or given up. */
-        result = make(buffer, event, ZETA_VALUE_NONE, &command->signal_event);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        /* Memory of the application stays the counter only if work adds to it. */
-        if (!(atomic_load(&event->special) & ZETA_EVENT_STORED)) {
-            command->signal_event->value = zeta_counter_take(event->counter);
-        } else if (zeta_store_adds(atomic_load(&event->store))) {
-            command->signal_event->value = ZETA_VALUE_STORE;
-        } else {
-            atomic_fetch_and(&event->special, ~(uint32_t)ZETA_EVENT_STORED);
-            command->signal_event->value = zeta_counter_take(event->counter);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS)
-        zeta_event_claim(command->signal_event);
-    return result;
-}
-
 static ze_result_t track_command(struct zeta_command_buffer *buffer,
                                  struct zeta_plugin_command *command)
 {
@@ -113,10 +87,24 @@ static ze_result_t track_command(struct zeta_command_buffer *buffer,
         if (result == ZE_RESULT_SUCCESS)
             command->u.call.context = (void *)(uintptr_t)copy;
     }
-    if (result == ZE_RESULT_SUCCESS && command->signal_event &&
-        command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
-        result = track_signal(buffer, command);
-    return result;
+    if (result != ZE_RESULT_SUCCESS || !command->signal_event ||
+        command->type == ZETA_PLUGIN_COMMAND_EVENT_RESET)
+        return result;
+    struct zeta_event *event = command->signal_event->event;
+    if (event->counter && command->signal_event->value == ZETA_VALUE_NONE) {
+        /* Memory first: a value that was taken has to be reached or given up. */
+        result = make(buffer, event, ZETA_VALUE_NONE, &command->signal_event);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        /* Memory of the application stays the counter only if work adds to it. */
+        const bool is_stored = (atomic_load(&event->special) & ZETA_EVENT_STORED) != 0;
+        const bool adds = is_stored && zeta_store_adds(atomic_load(&event->store));
+        if (is_stored && !adds)
+            atomic_fetch_and(&event->special, ~(uint32_t)ZETA_EVENT_STORED);
+        command->signal_event->value = adds ? ZETA_VALUE_STORE : zeta_counter_take(event->counter);
+    }
+    zeta_event_claim(command->signal_event);
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Gives up the values of commands that will not run after all. */

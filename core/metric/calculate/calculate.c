@@ -269,25 +269,6 @@ static ze_result_t make_plans(struct source *source, bool maximum)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t make_source(const struct zeta_metric_sum_desc *desc, struct source **out_source)
-{
-    struct source *source = calloc(1, sizeof(*source));
-    ze_result_t result;
-
-    if (!source)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    atomic_init(&source->users, 1);
-    result = take_sets(source, desc);
-    if (result == ZE_RESULT_SUCCESS)
-        result =
-            make_plans(source, desc->type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
-    if (result == ZE_RESULT_SUCCESS)
-        *out_source = source;
-    else
-        leave_source(source);
-    return result;
-}
-
 ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
                                 struct zeta_metric_sum **out_sum)
 {
@@ -311,7 +292,16 @@ ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
         sum->source = known.like->source;
         atomic_fetch_add(&sum->source->users, 1);
     } else {
-        result = make_source(&known, &sum->source);
+        sum->source = calloc(1, sizeof(*sum->source));
+        if (!sum->source) {
+            free(sum);
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        atomic_init(&sum->source->users, 1);
+        result = take_sets(sum->source, &known);
+        if (result == ZE_RESULT_SUCCESS)
+            result = make_plans(sum->source,
+                                known.type == ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES);
     }
     if (result == ZE_RESULT_SUCCESS &&
         !zeta_sum_init(&sum->sum, sum->source->plans, sum->source->tile_count))
@@ -320,10 +310,7 @@ ze_result_t zetaMetricSumCreate(const struct zeta_metric_sum_desc *desc,
         *out_sum = sum;
         return result;
     }
-    zeta_sum_finish(&sum->sum);
-    if (sum->source)
-        leave_source(sum->source);
-    free(sum);
+    zetaMetricSumDestroy(sum);
     return result;
 }
 

@@ -291,25 +291,6 @@ static ze_result_t open_tile(struct zeta_export *export, const struct zeta_expor
     return ZE_RESULT_SUCCESS;
 }
 
-/** Checks that the tiles have the same metrics and the data is made of their records. */
-static ze_result_t check_tiles(const struct zeta_export *export,
-                               const struct zeta_export_content *content)
-{
-    const uint32_t record_bytes = zeta_compiled_record_bytes(export->compiled[0]);
-
-    for (uint32_t i = 1; i < export->tile_count; i++) {
-        if (zeta_compiled_record_bytes(export->compiled[i]) != record_bytes ||
-            zeta_compiled_metric_count(export->compiled[i]) !=
-                zeta_compiled_metric_count(export->compiled[0]))
-            return refuse("the sets of the tiles in the exported data do not fit together");
-    }
-    if (content->raw.bytes % record_bytes != 0 ||
-        zeta_lines_find_u64(content->stream.data, content->stream.bytes, "record", 0) !=
-            record_bytes)
-        return refuse("the raw data in the exported data is not made of records of its set");
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export *out_export)
 {
     struct zeta_container_problem problem = {""};
@@ -317,6 +298,7 @@ ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export 
     struct zeta_export_content content = {0};
     const struct zeta_container_part *stream = &content.stream;
     char sampling[16] = "";
+    uint32_t record_bytes;
     uint64_t tiles;
     ze_result_t result = zeta_export_result(
         zeta_container_open_memory(data, bytes, &problem, &reader), problem.text);
@@ -344,8 +326,20 @@ ze_result_t zeta_export_open(const void *data, size_t bytes, struct zeta_export 
                                              : ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED};
     while (result == ZE_RESULT_SUCCESS && out_export->tile_count < tiles)
         result = open_tile(out_export, &content);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_tiles(out_export, &content);
+    if (result != ZE_RESULT_SUCCESS)
+        goto close;
+    record_bytes = zeta_compiled_record_bytes(out_export->compiled[0]);
+    for (uint32_t i = 1; i < tiles && result == ZE_RESULT_SUCCESS; i++) {
+        if (zeta_compiled_record_bytes(out_export->compiled[i]) != record_bytes ||
+            zeta_compiled_metric_count(out_export->compiled[i]) !=
+                zeta_compiled_metric_count(out_export->compiled[0]))
+            result = refuse("the sets of the tiles in the exported data do not fit together");
+    }
+    if (result == ZE_RESULT_SUCCESS &&
+        (content.raw.bytes % record_bytes != 0 ||
+         zeta_lines_find_u64(stream->data, stream->bytes, "record", 0) != record_bytes))
+        result = refuse("the raw data in the exported data is not made of records of its set");
+close:
     if (result != ZE_RESULT_SUCCESS)
         zeta_export_close(out_export);
     return result;

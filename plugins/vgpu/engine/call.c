@@ -306,57 +306,50 @@ static bool print_value(struct printer *printer, const struct conversion *conver
 
 #pragma GCC diagnostic pop
 
-/* Components of a vector have a slot each and are printed with commas between them. */
-static bool print_conversion(struct printer *printer)
-{
-    struct conversion conversion;
-    uint64_t slot;
-
-    if (!read_conversion(printer, &conversion))
-        return false;
-    if (conversion.letter == '%') {
-        put(printer, "%", 1);
-        return true;
-    }
-    if (conversion.letter == '\0' || conversion.components == 0 ||
-        !strchr(conversion.components > 1 ? "diuoxXfFeEgGaA" : "diuoxXfFeEgGaAspc",
-                conversion.letter)) {
-        /* Nothing that could be printed; %n among them, as kernels do not write that way. */
-        put(printer, "%?", 2);
-        return true;
-    }
-    for (unsigned i = 0; i < conversion.components; i++) {
-        if (i > 0)
-            put(printer, ",", 1);
-        if (!read_slot(printer, &slot) || !print_value(printer, &conversion, slot))
-            return false;
-    }
-    return true;
-}
-
-/* Formats, and hands the text to the owner; false with the address that cannot be read. */
+/* Formats, and gives the text to the owner; false with the address that cannot be read. */
 static bool print(struct subslice *subslice, uint64_t format, uint64_t slots, uint64_t *out_length,
                   uint64_t *out_address)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
     struct printer printer; /* its text is large, and not all of it is written */
-    bool fine;
+    struct conversion conversion;
+    uint64_t slot;
     char c;
 
     printer.memory = &subslice->memory;
     printer.format = format;
     printer.slots = slots;
     printer.used = 0;
-    while ((fine = read_char(&printer, &c)) && c != '\0') {
-        if (c != '%')
-            put(&printer, &c, 1);
-        else if (!print_conversion(&printer))
+    for (;;) {
+        if (!read_char(&printer, &c))
+            goto unreadable;
+        if (c == '\0')
             break;
-    }
-    if (!fine || c != '\0') {
-        *out_address = printer.bad_address;
-        return false;
+        if (c != '%') {
+            put(&printer, &c, 1);
+            continue;
+        }
+        if (!read_conversion(&printer, &conversion))
+            goto unreadable;
+        if (conversion.letter == '%') {
+            put(&printer, "%", 1);
+            continue;
+        }
+        if (conversion.letter == '\0' || conversion.components == 0 ||
+            !strchr(conversion.components > 1 ? "diuoxXfFeEgGaA" : "diuoxXfFeEgGaAspc",
+                    conversion.letter)) {
+            /* Nothing that could be printed; %n among them, as kernels do not write that way. */
+            put(&printer, "%?", 2);
+            continue;
+        }
+        /* Components of a vector have a slot each and are printed with commas between them. */
+        for (unsigned i = 0; i < conversion.components; i++) {
+            if (i > 0)
+                put(&printer, ",", 1);
+            if (!read_slot(&printer, &slot) || !print_value(&printer, &conversion, slot))
+                goto unreadable;
+        }
     }
     *out_length = printer.used;
     if (callbacks->print) {
@@ -365,6 +358,10 @@ static bool print(struct subslice *subslice, uint64_t format, uint64_t slots, ui
         pthread_mutex_unlock(&engine->print_lock);
     }
     return true;
+
+unreadable:
+    *out_address = printer.bad_address;
+    return false;
 }
 
 bool zeta_vgpu_call(struct subslice *subslice, struct hart *hart)

@@ -130,34 +130,6 @@ static const char *image_string(const struct zeta_vgpu_image *image, uint64_t ad
     return offset < used && memchr(string, 0, room) ? string : NULL;
 }
 
-static enum zeta_vgpu_result read_arguments(struct zeta_vgpu_kernel *kernel,
-                                            const unsigned char *infos,
-                                            struct zeta_vgpu_message *message)
-{
-    uint32_t count = kernel->argument_count;
-    struct vgpu_argument_info *arguments = calloc((size_t)count + 1, sizeof(*arguments));
-
-    if (!arguments)
-        return ZETA_VGPU_OUT_OF_MEMORY;
-    kernel->arguments = arguments;
-    memcpy(arguments, infos, count * sizeof(*arguments));
-    for (uint32_t i = 0; i < count; i++) {
-        const struct vgpu_argument_info info = arguments[i];
-
-        if (info.kind > VGPU_ARGUMENT_LOCAL || info.size_bytes == 0 ||
-            info.offset_bytes > kernel->argument_block_bytes ||
-            info.size_bytes > kernel->argument_block_bytes - info.offset_bytes ||
-            (info.kind != VGPU_ARGUMENT_VALUE && info.size_bytes != sizeof(uint64_t)))
-            return zeta_vgpu_fail(
-                message, ZETA_VGPU_INVALID_IMAGE,
-                "kernel %s, argument %u: kind %u with %u bytes at offset %u does not fit "
-                "its block of %u bytes",
-                kernel->name, i, info.kind, info.size_bytes, info.offset_bytes,
-                kernel->argument_block_bytes);
-    }
-    return ZETA_VGPU_OK;
-}
-
 /*
  * One record of @info->record_bytes in the loaded image. Texts are copied, since kernels may write
  * to the image. Newer files hold more than what is needed to run the kernel.
@@ -170,6 +142,7 @@ static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const un
         sizeof(*info) + (uint64_t)info->argument_count * sizeof(struct vgpu_argument_info);
     struct zeta_vgpu_kernel *kernel = &image->kernels[image->kernel_count];
     const char *name = image_string(image, info->name), *attributes = NULL;
+    struct vgpu_argument_info *arguments;
     struct vgpu_kernel_extra extra = {0};
 
     if (!name || !*name)
@@ -199,10 +172,26 @@ static enum zeta_vgpu_result read_kernel(struct zeta_vgpu_image *image, const un
     };
     memcpy(kernel->required_group_size, info->required_group_size,
            sizeof(kernel->required_group_size));
+    kernel->arguments = arguments = calloc((size_t)info->argument_count + 1, sizeof(*arguments));
     image->kernel_count++; /* from here on freed with the image */
-    if (!kernel->name || !kernel->attributes)
+    if (!kernel->name || !kernel->attributes || !arguments)
         return ZETA_VGPU_OUT_OF_MEMORY;
-    return read_arguments(kernel, record + sizeof(*info), message);
+    memcpy(arguments, record + sizeof(*info), info->argument_count * sizeof(*arguments));
+    for (uint32_t i = 0; i < info->argument_count; i++) {
+        const struct vgpu_argument_info argument = arguments[i];
+
+        if (argument.kind > VGPU_ARGUMENT_LOCAL || argument.size_bytes == 0 ||
+            argument.offset_bytes > info->argument_block_bytes ||
+            argument.size_bytes > info->argument_block_bytes - argument.offset_bytes ||
+            (argument.kind != VGPU_ARGUMENT_VALUE && argument.size_bytes != sizeof(uint64_t)))
+            return zeta_vgpu_fail(
+                message, ZETA_VGPU_INVALID_IMAGE,
+                "kernel %s, argument %u: kind %u with %u bytes at offset %u does not fit "
+                "its block of %u bytes",
+                kernel->name, i, argument.kind, argument.size_bytes, argument.offset_bytes,
+                info->argument_block_bytes);
+    }
+    return ZETA_VGPU_OK;
 }
 
 static enum zeta_vgpu_result read_kernels(struct zeta_vgpu_image *image,

@@ -90,13 +90,21 @@ static Elf64_Shdr section_header(const struct zeta_vgpu_elf *elf, const Elf64_Eh
     return section;
 }
 
+static Elf64_Phdr program_header(const struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
+                                 uint32_t index)
+{
+    Elf64_Phdr program;
+
+    memcpy(&program, elf->bytes + header->e_phoff + index * sizeof(program), sizeof(program));
+    return program;
+}
+
 static bool read_segments(struct zeta_vgpu_elf *elf, const Elf64_Ehdr *header,
                           struct zeta_vgpu_message *message)
 {
     for (uint32_t i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr program;
+        const Elf64_Phdr program = program_header(elf, header, i);
 
-        memcpy(&program, elf->bytes + header->e_phoff + i * sizeof(program), sizeof(program));
         if (program.p_type != PT_LOAD || program.p_memsz == 0)
             continue;
         /* Shared local memory has addresses but no memory of the image. */
@@ -336,49 +344,6 @@ static const struct zeta_vgpu_elf_segment *segment_of(const struct zeta_vgpu_elf
     return NULL;
 }
 
-/* Tables of relocations, as addresses in the file: those of data and those of calls. */
-struct relocations {
-    struct {
-        uint64_t address, bytes;
-    } tables[2];
-};
-
-/* Reads the dynamic section. */
-static bool find_relocations(const struct zeta_vgpu_elf *elf, struct relocations *out,
-                             struct zeta_vgpu_message *message)
-{
-    Elf64_Ehdr header;
-
-    memset(out, 0, sizeof(*out));
-    memcpy(&header, elf->bytes, sizeof(header));
-    for (uint32_t i = 0; i < header.e_phnum; i++) {
-        Elf64_Phdr program;
-
-        memcpy(&program, elf->bytes + header.e_phoff + i * sizeof(program), sizeof(program));
-        if (program.p_type != PT_DYNAMIC)
-            continue;
-        if (!in_file(elf, program.p_offset, program.p_filesz))
-            return zeta_vgpu_reject(
-                message, "the dynamic section at offset 0x%" PRIx64 " reaches beyond the file",
-                program.p_offset);
-        for (uint64_t at = 0; program.p_filesz - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
-            Elf64_Dyn entry;
-
-            memcpy(&entry, elf->bytes + program.p_offset + at, sizeof(entry));
-            if (entry.d_tag == DT_NULL)
-                break;
-            if (entry.d_tag == DT_NEEDED)
-                return zeta_vgpu_reject(message,
-                                        "the file needs a shared library; link kernels statically");
-            if (entry.d_tag == DT_RELA || entry.d_tag == DT_JMPREL)
-                out->tables[entry.d_tag == DT_JMPREL].address = entry.d_un.d_ptr;
-            if (entry.d_tag == DT_RELASZ || entry.d_tag == DT_PLTRELSZ)
-                out->tables[entry.d_tag == DT_PLTRELSZ].bytes = entry.d_un.d_val;
-        }
-    }
-    return true;
-}
-
 /*
  * One relocation of an image that is loaded at @base. With @addresses the image was relocated
  * before, and only symbols of other files are written.
@@ -426,19 +391,45 @@ static bool relocate_one(const struct zeta_vgpu_elf *elf, unsigned char *memory,
     return true;
 }
 
+/* Applies the relocations of data and those of calls, whose tables the dynamic section names. */
 static bool relocate(const struct zeta_vgpu_elf *elf, unsigned char *memory, uint64_t base,
                      const uint64_t *addresses, struct zeta_vgpu_message *message)
 {
-    struct relocations relocations;
+    struct {
+        uint64_t address, bytes;
+    } tables[2] = {0};
+    Elf64_Ehdr header;
 
-    if (!find_relocations(elf, &relocations, message))
-        return false;
+    memcpy(&header, elf->bytes, sizeof(header));
+    for (uint32_t i = 0; i < header.e_phnum; i++) {
+        const Elf64_Phdr program = program_header(elf, &header, i);
+
+        if (program.p_type != PT_DYNAMIC)
+            continue;
+        if (!in_file(elf, program.p_offset, program.p_filesz))
+            return zeta_vgpu_reject(
+                message, "the dynamic section at offset 0x%" PRIx64 " reaches beyond the file",
+                program.p_offset);
+        for (uint64_t at = 0; program.p_filesz - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
+            Elf64_Dyn entry;
+
+            memcpy(&entry, elf->bytes + program.p_offset + at, sizeof(entry));
+            if (entry.d_tag == DT_NULL)
+                break;
+            if (entry.d_tag == DT_NEEDED)
+                return zeta_vgpu_reject(message,
+                                        "the file needs a shared library; link kernels statically");
+            if (entry.d_tag == DT_RELA || entry.d_tag == DT_JMPREL)
+                tables[entry.d_tag == DT_JMPREL].address = entry.d_un.d_ptr;
+            if (entry.d_tag == DT_RELASZ || entry.d_tag == DT_PLTRELSZ)
+                tables[entry.d_tag == DT_PLTRELSZ].bytes = entry.d_un.d_val;
+        }
+    }
     for (unsigned t = 0; t < 2; t++) {
-        const uint64_t begin = relocations.tables[t].address, bytes = relocations.tables[t].bytes;
-        const uint64_t count = bytes / sizeof(Elf64_Rela);
+        const uint64_t begin = tables[t].address, count = tables[t].bytes / sizeof(Elf64_Rela);
 
         if (count > 0 && (count > ZETA_VGPU_ELF_MAX_RELOCATIONS || begin >= ADDRESS_LIMIT ||
-                          !segment_of(elf, begin, bytes)))
+                          !segment_of(elf, begin, tables[t].bytes)))
             return zeta_vgpu_reject(message,
                                     "%" PRIu64 " relocations at 0x%" PRIx64 " are not in the image",
                                     count, begin);

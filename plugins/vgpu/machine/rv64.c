@@ -190,18 +190,6 @@ static uint32_t fetch_block(struct zeta_rv64_context *context, const struct zeta
                                  length ? length : 1);
 }
 
-static void store_counts(struct zeta_rv64_counts *counts, uint64_t low, uint64_t high)
-{
-    counts->retired = (uint16_t)low;
-    counts->integer = (uint16_t)(low >> 16);
-    counts->fp32 = (uint16_t)(low >> 32);
-    counts->fp64 = (uint16_t)(low >> 48);
-    counts->flops = (uint16_t)high;
-    counts->branches = (uint16_t)(high >> 16);
-    counts->memory = (uint16_t)(high >> 32);
-    counts->latency = (uint16_t)(high >> 48);
-}
-
 /* Bit of the field of retired instructions that is set when the slice is used up. */
 #define SLICE_USED UINT64_C(0x8000)
 
@@ -691,7 +679,15 @@ leave:
     hart->pc = code->begin + (uint64_t)ip->index * 4;
 leave_at_pc:
     zeta_rv64_fp_leave(hart, saved);
-    store_counts(&counts, low - (SLICE_USED - slice), high);
+    low -= SLICE_USED - slice;
+    counts.retired = (uint16_t)low;
+    counts.integer = (uint16_t)(low >> 16);
+    counts.fp32 = (uint16_t)(low >> 32);
+    counts.fp64 = (uint16_t)(low >> 48);
+    counts.flops = (uint16_t)high;
+    counts.branches = (uint16_t)(high >> 16);
+    counts.memory = (uint16_t)(high >> 32);
+    counts.latency = (uint16_t)(high >> 48);
     counts.taken = taken;
     context->counts = counts;
     return stop;

@@ -97,8 +97,8 @@ struct group {
     uint32_t slm_slot;
 };
 
-/* Code outside of the launch's image that a hart of a subslice came to. */
-struct other_code {
+/* Code that harts of a subslice came to in a launch; the first is that of its image. */
+struct known_code {
     const struct zeta_rv64_code *code;
     uint32_t icache_first;
 };
@@ -189,8 +189,8 @@ struct subslice {
     struct zeta_rv64_context context;
     uint32_t reader;           /* its worker's number in the space */
     uint64_t space_generation; /* under which memory's pages and other code were found */
-    struct other_code *others; /* of this launch */
-    uint32_t other_count;
+    struct known_code *codes;  /* of this launch */
+    uint32_t code_count;
     uint32_t icache_used; /* instructions that have a place in the instruction cache */
     /* Work of the launch */
     uint64_t next_group; /* linear index of the next group to dispatch */

@@ -60,7 +60,7 @@ void zeta_vgpu_subslice_finish(struct subslice *subslice)
     zeta_vgpu_l1_finish(&subslice->l1);
     zeta_vgpu_icache_finish(&subslice->icache);
     free(subslice->sampler.log.entries);
-    free(subslice->others);
+    free(subslice->codes);
     free(subslice->events.items);
     free(subslice->harts);
     free(subslice->cpus);
@@ -83,61 +83,56 @@ static uint32_t whole_lines(uint32_t instructions)
            ZETA_VGPU_ICACHE_LINE_INSNS;
 }
 
-/* Before a launch: only the code of its image is known. False when memory is short. */
-static bool begin_code(struct subslice *subslice)
-{
-    const struct zeta_rv64_code *code = &subslice->engine->launch->image->code;
-
-    subslice->other_count = 0;
-    subslice->icache_used = whole_lines(code->count + 1);
-    subslice->context.code = code;
-    subslice->context.icache_first = 0;
-    return zeta_vgpu_icache_reset(&subslice->icache, subslice->icache_used);
-}
-
 /* Gives code that was not met before in this launch its place in the instruction cache. */
-static const struct other_code *add_code(struct subslice *subslice,
+static const struct known_code *add_code(struct subslice *subslice,
                                          const struct zeta_rv64_code *code)
 {
     uint32_t count = whole_lines(code->count + 1);
-    struct other_code *others;
+    struct known_code *codes;
 
     if (count > UINT32_MAX / 2 - subslice->icache_used ||
         !zeta_vgpu_icache_grow(&subslice->icache, subslice->icache_used + count))
         return NULL;
-    others = realloc(subslice->others, (subslice->other_count + 1) * sizeof(*others));
-    if (!others)
+    codes = realloc(subslice->codes, (subslice->code_count + 1) * sizeof(*codes));
+    if (!codes)
         return NULL;
-    subslice->others = others;
-    others += subslice->other_count++;
-    others->code = code;
-    others->icache_first = subslice->icache_used;
+    subslice->codes = codes;
+    codes += subslice->code_count++;
+    *codes = (struct known_code){code, subslice->icache_used};
     subslice->icache_used += count;
-    return others;
+    return codes;
+}
+
+/* Only the code of the launch's image is known. False when memory is short. */
+static bool begin_code(struct subslice *subslice)
+{
+    const struct zeta_rv64_code *own = &subslice->engine->launch->image->code;
+
+    subslice->code_count = 0;
+    subslice->icache_used = 0;
+    subslice->context.code = own;
+    subslice->context.icache_first = 0;
+    return add_code(subslice, own) &&
+           zeta_vgpu_icache_reset(&subslice->icache, subslice->icache_used);
 }
 
 void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc)
 {
-    const struct zeta_rv64_code *own = &subslice->engine->launch->image->code;
-    const struct other_code *other = NULL;
+    const struct known_code *known = subslice->codes, *end = known + subslice->code_count;
     struct zeta_vgpu_range range;
 
     if (zeta_rv64_code_holds(subslice->context.code, pc))
         return;
-    subslice->context.code = own;
-    subslice->context.icache_first = 0;
-    if (zeta_rv64_code_holds(own, pc))
-        return;
-    for (uint32_t i = 0; i < subslice->other_count && !other; i++) {
-        if (zeta_rv64_code_holds(subslice->others[i].code, pc))
-            other = &subslice->others[i];
-    }
-    if (!other && zeta_vgpu_space_find(subslice->engine->space, pc, &range) && range.code)
-        other = add_code(subslice, range.code);
-    if (!other)
-        return;
-    subslice->context.code = other->code;
-    subslice->context.icache_first = other->icache_first;
+    while (known < end && !zeta_rv64_code_holds(known->code, pc))
+        known++;
+    if (known == end && zeta_vgpu_space_find(subslice->engine->space, pc, &range) && range.code)
+        known = add_code(subslice, range.code);
+    else if (known == end)
+        known = NULL;
+    if (!known)
+        known = subslice->codes;
+    subslice->context.code = known->code;
+    subslice->context.icache_first = known->icache_first;
 }
 
 bool zeta_vgpu_subslice_begin(struct subslice *subslice)
@@ -504,7 +499,7 @@ static void enter_hart(struct subslice *subslice, struct hart *hart)
 
     if (generation != subslice->space_generation) {
         zeta_rv64_memory_flush(&subslice->memory);
-        if (subslice->other_count > 0)
+        if (subslice->code_count > 1)
             (void)begin_code(subslice);
         subslice->space_generation = generation;
     }

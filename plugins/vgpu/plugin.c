@@ -1,5 +1,6 @@
 #include "plugins/vgpu/device/vgpu.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,17 +153,14 @@ static uint32_t device_enumerate(struct zeta_plugin *self, uint32_t capacity,
     return ZETA_PLUGIN_SUCCESS;
 }
 
-static void put_u32(uint8_t *at, uint32_t value)
-{
-    for (unsigned i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> (8 * i));
-}
-
 /* Vendor, device, revision, tile, and what tells devices of several instances apart. */
 static void make_uuid(const struct zeta_plugin_device *device, uint8_t uuid[16])
 {
     const struct zeta_vgpu_description *d = &device->vgpu->description;
     const uint8_t tile = device->parent == UINT32_MAX ? 0 : (uint8_t)(device->first_tile + 1);
+    const char *const texts[] = {d->instance, d->id};
+    uint32_t words[4] = {htole32(d->vendor_id), htole32(d->device_id),
+                         htole32((d->revision & 255) | (uint32_t)tile << 8)};
     uint32_t hash = 2166136261u;
 
     if (d->has_uuid) {
@@ -170,16 +168,12 @@ static void make_uuid(const struct zeta_plugin_device *device, uint8_t uuid[16])
         uuid[15] = (uint8_t)(uuid[15] + tile);
         return;
     }
-    for (const char *c = d->instance; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * 16777619u;
-    for (const char *c = d->id; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * 16777619u;
-    memset(uuid, 0, 16);
-    put_u32(uuid, d->vendor_id);
-    put_u32(uuid + 4, d->device_id);
-    uuid[8] = (uint8_t)d->revision;
-    uuid[9] = tile;
-    put_u32(uuid + 12, hash);
+    for (unsigned i = 0; i < 2; i++) {
+        for (const char *c = texts[i]; *c; c++)
+            hash = (hash ^ (uint8_t)*c) * 16777619u;
+    }
+    words[3] = htole32(hash);
+    memcpy(uuid, words, 16);
 }
 
 static uint32_t device_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -301,7 +295,6 @@ static void on_unknown_key(void *context, const char *path, unsigned line, const
 static uint32_t describe(struct zeta_plugin *self, struct zeta_vgpu_description *out)
 {
     const char *environment = secure_getenv("ZETA_VGPU_INSTANCE");
-    const struct zeta_vgpu_topology *t = &out->topology;
     struct zeta_vgpu_message message;
     char file[512] = DEFAULT_DEVICE_FILE, path[1024], value[512];
     const bool is_chosen = zeta_host_setting(&self->host, "device", file, sizeof(file));
@@ -327,19 +320,10 @@ static uint32_t describe(struct zeta_plugin *self, struct zeta_vgpu_description 
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "ZETA_VGPU_INSTANCE: %s",
                               message.text);
 
-    /* What the engine demands of a topology beyond the range of each number. */
-    if (t->slices * t->subslices_per_slice > ZETA_VGPU_TILE_ROWS - 1)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s: %u slices of %u subslices are more than %u subslices", out->id,
-                              t->slices, t->subslices_per_slice, ZETA_VGPU_TILE_ROWS - 1);
-    if (t->eus_per_subslice * t->threads_per_eu > 1024)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s: %u EUs with %u threads are more than 1024 threads of a subslice",
-                              out->id, t->eus_per_subslice, t->threads_per_eu);
-    if ((t->l1_bytes & (t->l1_bytes - 1)) != 0 || (t->l3_bytes & (t->l3_bytes - 1)) != 0)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
-                              "%s: the sizes of the caches (l1_kib, l3_kib) are powers of two",
-                              out->id);
+    /* Beyond the range of each number. */
+    if (!zeta_vgpu_topology_check(&out->topology, &message))
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%s: %s", out->id,
+                              message.text);
     return ZETA_PLUGIN_SUCCESS;
 }
 

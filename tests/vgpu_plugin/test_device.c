@@ -274,8 +274,8 @@ static void settings__bad_values__refused_with_name_and_range(void **state)
         {"uuid", "12", "hexadecimal"},
         {"pci", "1:2", "domain:bus"},
         {"topology.slices", "64", "subslices"},
-        {"topology.threads_per_eu", "64", "1024 threads"},
-        {"topology.l1_kib", "48", "powers of two"},
+        {"topology.threads_per_eu", "64", "from 1 to 1024"},
+        {"topology.l1_kib", "48", "power of two"},
         {"device", "/nonexistent/device.yaml", "cannot be opened"},
     };
 

@@ -39,7 +39,7 @@ void zeta_vgpu_topology_default(struct zeta_vgpu_topology *out_topology)
     };
 }
 
-static bool check_topology(const struct zeta_vgpu_topology *t, struct zeta_vgpu_message *message)
+bool zeta_vgpu_topology_check(const struct zeta_vgpu_topology *t, struct zeta_vgpu_message *message)
 {
     const struct {
         const char *name;
@@ -86,26 +86,6 @@ static void *map_pages(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Private memory, the argument block and everything that is there once per subslice. */
-static bool make_hardware(struct zeta_vgpu_engine *engine)
-{
-    const struct zeta_vgpu_topology *topology = &engine->config.topology;
-    uint64_t harts = (uint64_t)engine->subslice_count * zeta_vgpu_topology_group_limit(topology);
-
-    engine->stacks_bytes = harts * (topology->stack_bytes + ZETA_VGPU_STACK_GUARD_BYTES);
-    engine->stacks = map_pages(engine->stacks_bytes);
-    engine->arguments = map_pages(VGPU_MAX_ARGUMENT_BYTES);
-    engine->subslices = calloc(engine->subslice_count, sizeof(*engine->subslices));
-    if (!engine->stacks || !engine->arguments || !engine->subslices)
-        return false;
-    for (uint32_t i = 0; i < engine->subslice_count; i++) {
-        if (!zeta_vgpu_subslice_init(&engine->subslices[i], engine, i))
-            return false;
-    }
-    return zeta_vgpu_space_add(engine->space, engine->arguments, VGPU_MAX_ARGUMENT_BYTES,
-                               ZETA_VGPU_ACCESS_READ);
-}
-
 enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_config *config,
                                               struct zeta_vgpu_space *space,
                                               struct zeta_vgpu_message *out_message,
@@ -115,16 +95,17 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     struct zeta_vgpu_engine *engine;
     uint32_t workers = config->workers;
+    bool good;
 
-    if (!check_topology(&config->topology, out_message))
+    if (!zeta_vgpu_topology_check(&config->topology, out_message))
         return ZETA_VGPU_INVALID_ARGUMENT;
     engine = calloc(1, sizeof(*engine));
     if (!engine)
         return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an engine");
     if (workers == 0)
         workers = cpus > 0 ? (uint32_t)cpus : 1;
-    while (workers > 1 && workers > subslices)
-        workers--;
+    if (workers > subslices)
+        workers = subslices;
     engine->config = *config;
     engine->config.workers = workers;
     if (config->slice == 0)
@@ -139,8 +120,17 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
     pthread_cond_init(&engine->start, NULL);
     pthread_cond_init(&engine->done, NULL);
     engine->workers = calloc(workers, sizeof(*engine->workers));
-    if (!zeta_vgpu_model_init(&engine->model, &config->topology) || !engine->workers ||
-        !make_hardware(engine)) {
+    engine->stacks_bytes = (uint64_t)subslices * zeta_vgpu_topology_group_limit(&config->topology) *
+                           (config->topology.stack_bytes + ZETA_VGPU_STACK_GUARD_BYTES);
+    engine->stacks = map_pages(engine->stacks_bytes);
+    engine->arguments = map_pages(VGPU_MAX_ARGUMENT_BYTES);
+    engine->subslices = calloc(subslices, sizeof(*engine->subslices));
+    good = zeta_vgpu_model_init(&engine->model, &config->topology) && engine->workers &&
+           engine->stacks && engine->arguments && engine->subslices;
+    for (uint32_t i = 0; good && i < subslices; i++)
+        good = zeta_vgpu_subslice_init(&engine->subslices[i], engine, i);
+    if (!good || !zeta_vgpu_space_add(space, engine->arguments, VGPU_MAX_ARGUMENT_BYTES,
+                                      ZETA_VGPU_ACCESS_READ)) {
         (void)zeta_vgpu_reject(out_message, "no memory for the simulated hardware");
         goto destroy;
     }

@@ -104,6 +104,10 @@ struct zeta_vgpu_topology {
 /** Fills the default shape: 2 x 2 subslices x 32 EUs x 16 threads, 64 KiB SLM, 64 KiB stacks. */
 void zeta_vgpu_topology_default(struct zeta_vgpu_topology *out_topology);
 
+/** False, with the reason, when a member is out of its range. */
+bool zeta_vgpu_topology_check(const struct zeta_vgpu_topology *topology,
+                              struct zeta_vgpu_message *message);
+
 /** Number of subslices of a tile. */
 static inline uint32_t zeta_vgpu_topology_subslices(const struct zeta_vgpu_topology *topology)
 {

@@ -4,8 +4,7 @@
 /*
  * SPIR-V modules: zeta-vgpu-cc makes them, in a process of its own; what it made is kept.
  *
- *   compiler.c   settings, how many processes run, what is kept
- *   request.c    what it is asked
+ *   compiler.c   settings, requests and answers, how many processes run, what is kept
  *   process.c    the process: started, read, ended
  *   cache_dir.c  what was made before
  */

@@ -7,20 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <zeta/plugin.h>
-
-struct zeta_vgpu_message;
-
 /** Bytes on the heap. */
 struct zeta_vgpu_bytes {
     uint8_t *data;
     size_t size;
 };
-
-/** Writes the request for a module (runtime/vgpu_compile.h); false with the reason. */
-bool zeta_vgpu_compiler_request(const struct zeta_plugin_module_desc *desc,
-                                struct zeta_vgpu_bytes *out_request,
-                                struct zeta_vgpu_message *out_message);
 
 /**
  * Runs the program at @path with one request and reads its answer, in at most @patience_s seconds.

@@ -137,9 +137,6 @@ void zeta_vgpu_tile_copy_moved(struct zeta_vgpu_tile_copy *copy, uint64_t read_b
 /** It ends; what it moved is counted. */
 void zeta_vgpu_tile_copy_end(struct zeta_vgpu_tile_copy *copy);
 
-/** Commands that began on the tile so far, and whether one runs now. Any thread. */
-uint64_t zeta_vgpu_tile_commands(struct zeta_vgpu_tile *tile, bool *out_running);
-
 /** Sets a marker on the tile: the value appears in the data of a unit, with the totals of now, for
  * the stream with the token, 0: any. The flag ends a wait for a reader that is late. */
 void zeta_vgpu_tile_mark(struct zeta_vgpu_tile *tile, uint32_t unit, uint64_t value, uint64_t token,

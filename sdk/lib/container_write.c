@@ -334,36 +334,14 @@ static enum zeta_container_result make_room(struct zeta_container_writer *writer
     return result;
 }
 
-/** Makes a bounded file smaller if the next chunk would take it over its bound. */
-static enum zeta_container_result find_room(struct zeta_container_writer *writer,
-                                            const struct zeta_container_chunk *chunk)
-{
-    const uint64_t needed = ZETA_CHUNK_HEADER_BYTES + chunk->payload_bytes + CHUNK_ALIGNMENT;
-    enum zeta_container_result result;
-
-    if (writer->limit_bytes == 0 || chunk->type == ZETA_CHUNK_END ||
-        writer->size + needed + RESERVED_BYTES <= writer->limit_bytes)
-        return ZETA_CONTAINER_OK;
-    result = zeta_container_flush(writer);
-    if (result == ZETA_CONTAINER_OK)
-        result = make_room(writer, needed + RESERVED_BYTES);
-    if (result != ZETA_CONTAINER_FULL)
-        return result;
-    return zeta_container_fail(
-        &writer->problem, result,
-        "%s: a chunk of %llu bytes has no room in the %llu bytes that the file may have; allow a "
-        "larger file",
-        writer->path, (unsigned long long)chunk->payload_bytes,
-        (unsigned long long)writer->limit_bytes);
-}
-
 enum zeta_container_result zeta_container_append(struct zeta_container_writer *writer,
                                                  enum zeta_chunk_type type, uint32_t stream,
                                                  const struct zeta_container_part *parts,
                                                  uint32_t part_count)
 {
     struct zeta_container_chunk chunk = {.type = (uint32_t)type, .stream = stream};
-    enum zeta_container_result result;
+    enum zeta_container_result result = ZETA_CONTAINER_OK;
+    uint64_t needed;
 
     if (writer->failed)
         return ZETA_CONTAINER_IO;
@@ -372,7 +350,21 @@ enum zeta_container_result zeta_container_append(struct zeta_container_writer *w
         chunk.flags = ZETA_CHUNK_MAY_GO;
     for (uint32_t i = 0; i < part_count; i++)
         chunk.payload_bytes += parts[i].bytes;
-    result = find_room(writer, &chunk);
+    /* A bounded file becomes smaller if this would take it over its bound. */
+    needed = ZETA_CHUNK_HEADER_BYTES + chunk.payload_bytes + CHUNK_ALIGNMENT + RESERVED_BYTES;
+    if (writer->limit_bytes != 0 && type != ZETA_CHUNK_END &&
+        writer->size + needed > writer->limit_bytes) {
+        result = zeta_container_flush(writer);
+        if (result == ZETA_CONTAINER_OK)
+            result = make_room(writer, needed);
+        if (result == ZETA_CONTAINER_FULL)
+            return zeta_container_fail(
+                &writer->problem, result,
+                "%s: a chunk of %llu bytes has no room in the %llu bytes that the file may have; "
+                "allow a larger file",
+                writer->path, (unsigned long long)chunk.payload_bytes,
+                (unsigned long long)writer->limit_bytes);
+    }
     return result == ZETA_CONTAINER_OK ? put_chunk(writer, &chunk, parts, part_count) : result;
 }
 

@@ -181,7 +181,7 @@ static int read_values(struct zeta_report *report, FILE *pftrace)
     zeta_need_memory(writer.format->begin(&writer));
     zeta_report_counters_begin(report);
     status = zeta_report_read(report);
-    zeta_need_memory(writer.format->end(&writer));
+    writer.format->end(&writer);
     report->trace = NULL;
     return status;
 }

@@ -129,12 +129,12 @@ void zeta_trace_summary_finish(struct zeta_trace_summary *summary);
 
 struct zeta_trace_writer;
 
-/** A format. Each function gives false when memory is exhausted; errors of the file stay in it. */
+/** A format. False means that memory is exhausted; errors of the file stay in it. */
 struct zeta_trace_format {
     const char *suffix; /**< of file names, with the point */
     bool (*begin)(struct zeta_trace_writer *writer);
     bool (*add)(struct zeta_trace_writer *writer, const struct zeta_trace_line *line);
-    bool (*end)(struct zeta_trace_writer *writer);
+    void (*end)(struct zeta_trace_writer *writer);
 };
 
 struct zeta_trace_writer {

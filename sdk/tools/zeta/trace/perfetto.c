@@ -468,12 +468,10 @@ static bool add(struct zeta_trace_writer *writer, const struct zeta_trace_line *
     }
 }
 
-static bool end(struct zeta_trace_writer *writer)
+static void end(struct zeta_trace_writer *writer)
 {
     struct state *state = writer->state;
 
-    if (!state)
-        return true;
     zeta_name_table_finish(&state->categories);
     zeta_name_table_finish(&state->names);
     zeta_name_table_finish(&state->arguments);
@@ -482,7 +480,6 @@ static bool end(struct zeta_trace_writer *writer)
     free(state->buffer);
     free(state);
     writer->state = NULL;
-    return true;
 }
 
 static const struct zeta_trace_format format = {

@@ -251,10 +251,9 @@ static bool add(struct zeta_trace_writer *writer, const struct zeta_trace_line *
     return true;
 }
 
-static bool end(struct zeta_trace_writer *writer)
+static void end(struct zeta_trace_writer *writer)
 {
     (void)fputs("\n]}\n", writer->file);
-    return true;
 }
 
 const struct zeta_trace_format zeta_trace_chrome = {

@@ -11,31 +11,7 @@
 #include "sdk/tools/zeta/sampling/sampled_group.h"
 #include "sdk/tools/zeta/stat/stat.h"
 
-static void put_recording(struct json_object *document, const struct zeta_report *report,
-                          const struct zeta_report_notes *notes)
-{
-    static const char *const keys[] = {"begin", "end", "host", "version"};
-    struct json_object *object = zeta_json_put_object(document, "recording");
-    struct json_object *array;
-    char value[4096];
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (zeta_report_meta(report, keys[i], 0, value, sizeof(value)))
-            zeta_json_put_text(object, keys[i], value);
-    }
-    zeta_json_put_u64(object, "file_bytes", report->file_bytes);
-    zeta_json_put_bool(object, "cut", report->is_cut);
-    zeta_json_put_u64(object, "damaged", report->damaged);
-    zeta_json_put_u64(object, "lost_chunks", report->lost.chunks);
-    zeta_json_put_u64(object, "lost_bytes", report->lost.bytes);
-    if (report->options.has_range) {
-        zeta_json_put_u64(object, "from_ns", report->options.from_ns);
-        zeta_json_put_u64(object, "to_ns", report->options.from_ns + zeta_report_length(report));
-    }
-    array = zeta_json_put_array(object, "notes");
-    for (uint32_t i = 0; i < notes->count; i++)
-        zeta_json_append_text(array, notes->text[i]);
-}
+enum { LABEL_WIDTH = 10, MAX_SHOWN_MARKERS = 20, VALUE_BYTES = 1024 };
 
 static void put_events(struct json_object *document, const struct zeta_report *report)
 {
@@ -61,26 +37,36 @@ static void put_events(struct json_object *document, const struct zeta_report *r
     }
 }
 
+/* Of runs of a kernel, or of calls. */
+static struct json_object *append_times(struct json_object *array, const char *name, uint64_t count,
+                                        uint64_t total_ns, uint64_t min_ns, uint64_t max_ns)
+{
+    struct json_object *object = zeta_json_append_object(array);
+
+    zeta_json_put_text(object, "name", name);
+    zeta_json_put_u64(object, "count", count);
+    zeta_json_put_u64(object, "total_ns", total_ns);
+    zeta_json_put_u64(object, "min_ns", min_ns);
+    zeta_json_put_u64(object, "max_ns", max_ns);
+    return object;
+}
+
 static void put_kernels(struct json_object *document, const struct zeta_report *report)
 {
     const struct zeta_report_kernel **list = zeta_report_kernels_sorted(report);
     struct json_object *array = zeta_json_put_array(document, "kernels");
-    char name[1024];
 
     for (uint32_t k = 0; k < report->kernel_count; k++) {
         const struct zeta_report_kernel *kernel = list[k];
-        struct json_object *object, *groups;
+        struct json_object *groups;
+        char name[VALUE_BYTES];
 
         if (kernel->count == 0)
             continue;
-        object = zeta_json_append_object(array);
         zeta_report_kernel_name(report, kernel->name, name, sizeof(name));
-        zeta_json_put_text(object, "name", name);
-        zeta_json_put_u64(object, "count", kernel->count);
-        zeta_json_put_u64(object, "total_ns", kernel->total_ns);
-        zeta_json_put_u64(object, "min_ns", kernel->min_ns);
-        zeta_json_put_u64(object, "max_ns", kernel->max_ns);
-        groups = zeta_json_put_array(object, "groups");
+        groups = zeta_json_put_array(append_times(array, name, kernel->count, kernel->total_ns,
+                                                  kernel->min_ns, kernel->max_ns),
+                                     "groups");
         for (uint32_t i = 0; kernel->groups && i < report->stream_count; i++) {
             if (kernel->groups[i])
                 zeta_stat_group_put_json(groups, zeta_report_device_of(report->streams[i]),
@@ -111,49 +97,22 @@ static void put_accounts(struct json_object *document, const char *key,
 
     for (uint32_t i = 0; i < accounts->names.count; i++) {
         const struct zeta_trace_account *account = &accounts->accounts[i];
-        struct json_object *object = zeta_json_append_object(array);
 
-        zeta_json_put_text(object, "name", accounts->names.names[i]);
-        zeta_json_put_u64(object, "count", account->count);
-        zeta_json_put_u64(object, "total_ns", account->total_ns);
-        zeta_json_put_u64(object, "min_ns", account->min_ns);
-        zeta_json_put_u64(object, "max_ns", account->max_ns);
-        zeta_json_put_u64(object, "errors", account->errors);
-    }
-}
-
-static void put_markers(struct json_object *document, const struct zeta_report *report)
-{
-    struct json_object *array = zeta_json_put_array(document, "markers");
-
-    for (uint32_t i = 0; i < report->marker_count; i++) {
-        struct json_object *object = zeta_json_append_object(array);
-
-        zeta_json_put_i64(object, "time_ns", report->markers[i].time_ns - report->begin_ns);
-        zeta_json_put_u64(object, "value", report->markers[i].value);
-        zeta_json_put_text(object, "source", report->markers[i].source);
-    }
-}
-
-static void put_program(struct json_object *document, const struct zeta_report *report)
-{
-    struct json_object *array = NULL;
-    char word[4096];
-
-    for (uint32_t i = 0; zeta_report_meta(report, "command", i, word, sizeof(word)); i++) {
-        if (!array)
-            array = zeta_json_put_array(document, "program");
-        zeta_json_append_text(array, word);
+        zeta_json_put_u64(append_times(array, accounts->names.names[i], account->count,
+                                       account->total_ns, account->min_ns, account->max_ns),
+                          "errors", account->errors);
     }
 }
 
 struct json_object *zeta_report_to_json(const struct zeta_report *report,
                                         const struct zeta_report_notes *notes)
 {
+    static const char *const keys[] = {"begin", "end", "host", "version"};
     const struct zeta_sampled_group **groups =
         zeta_allocate(report->stream_count, sizeof(const struct zeta_sampled_group *));
     struct zeta_stat_report stat = {.groups = groups, .elapsed_ns = zeta_report_length(report)};
-    struct json_object *document;
+    struct json_object *document, *recording, *array = NULL;
+    char value[4 * VALUE_BYTES];
 
     for (uint32_t i = 0; i < report->stream_count; i++) {
         const struct zeta_report_stream *stream = report->streams[i];
@@ -170,34 +129,49 @@ struct json_object *zeta_report_to_json(const struct zeta_report *report,
     }
     document = zeta_stat_report_to_json(&stat);
     free((void *)groups);
-    put_program(document, report);
-    put_recording(document, report, notes);
+    for (uint32_t i = 0; zeta_report_meta(report, "command", i, value, sizeof(value)); i++) {
+        if (i == 0)
+            array = zeta_json_put_array(document, "program");
+        zeta_json_append_text(array, value);
+    }
+
+    recording = zeta_json_put_object(document, "recording");
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (zeta_report_meta(report, keys[i], 0, value, sizeof(value)))
+            zeta_json_put_text(recording, keys[i], value);
+    }
+    zeta_json_put_u64(recording, "file_bytes", report->file_bytes);
+    zeta_json_put_bool(recording, "cut", report->is_cut);
+    zeta_json_put_u64(recording, "damaged", report->damaged);
+    zeta_json_put_u64(recording, "lost_chunks", report->lost.chunks);
+    zeta_json_put_u64(recording, "lost_bytes", report->lost.bytes);
+    if (report->options.has_range) {
+        zeta_json_put_u64(recording, "from_ns", report->options.from_ns);
+        zeta_json_put_u64(recording, "to_ns", report->options.from_ns + stat.elapsed_ns);
+    }
+    array = zeta_json_put_array(recording, "notes");
+    for (uint32_t i = 0; i < notes->count; i++)
+        zeta_json_append_text(array, notes->text[i]);
+
     put_events(document, report);
     if (report->kernels)
         put_kernels(document, report);
     put_accounts(document, "calls", &report->summary.calls);
     put_accounts(document, "work", &report->summary.work);
-    put_markers(document, report);
+    array = zeta_json_put_array(document, "markers");
+    for (uint32_t i = 0; i < report->marker_count; i++) {
+        struct json_object *object = zeta_json_append_object(array);
+
+        zeta_json_put_i64(object, "time_ns", report->markers[i].time_ns - report->begin_ns);
+        zeta_json_put_u64(object, "value", report->markers[i].value);
+        zeta_json_put_text(object, "source", report->markers[i].source);
+    }
     return document;
 }
-
-enum { LABEL_WIDTH = 10, MAX_SHOWN_MARKERS = 20, VALUE_BYTES = 1024 };
 
 static void print_fact(FILE *stream, const char *label, const char *value)
 {
     (void)fprintf(stream, "%-*s %s\n", LABEL_WIDTH, label, value);
-}
-
-static void print_command(const struct zeta_report *report, FILE *stream)
-{
-    char word[VALUE_BYTES];
-
-    if (!zeta_report_meta(report, "command", 0, word, sizeof(word)))
-        return;
-    (void)fprintf(stream, "%-*s", LABEL_WIDTH, "Program");
-    for (uint32_t i = 0; zeta_report_meta(report, "command", i, word, sizeof(word)); i++)
-        (void)fprintf(stream, " %s", word);
-    (void)fputc('\n', stream);
 }
 
 static void print_header(const struct zeta_report *report, FILE *stream)
@@ -205,7 +179,10 @@ static void print_header(const struct zeta_report *report, FILE *stream)
     char value[VALUE_BYTES];
     char length[ZETA_DURATION_TEXT_BYTES];
 
-    print_command(report, stream);
+    for (uint32_t i = 0; zeta_report_meta(report, "command", i, value, sizeof(value)); i++)
+        (void)fprintf(stream, "%-*s %s", i == 0 ? LABEL_WIDTH : 0, i == 0 ? "Program" : "", value);
+    if (zeta_report_meta(report, "command", 0, value, sizeof(value)))
+        (void)fputc('\n', stream);
     if (zeta_report_meta(report, "begin", 0, value, sizeof(value)))
         print_fact(stream, "Begin", value);
     if (zeta_report_meta(report, "host", 0, value, sizeof(value)))
@@ -227,23 +204,6 @@ static void print_header(const struct zeta_report *report, FILE *stream)
         (void)fprintf(stream, "%-*s %s: %" PRIu64 " bytes of data\n", LABEL_WIDTH,
                       i == 0 ? "Streams" : "", s->name, s->data_bytes);
     }
-}
-
-static void print_groups(const struct zeta_report *report, FILE *stream)
-{
-    const struct zeta_stat_style style = zeta_stat_style_of(stream);
-    const struct zeta_report_stream *samples = report->profile_stream;
-
-    for (uint32_t i = 0; i < report->stream_count; i++) {
-        const struct zeta_report_stream *s = report->streams[i];
-
-        if (s->kind == ZETA_REPORT_ROWS && s->is_open)
-            zeta_stat_group_print(&s->group, &style, stream);
-    }
-    if (samples)
-        zeta_stat_ip_print(&report->profile, &samples->group,
-                           zeta_report_device_of(samples)->info.device_class, style.columns,
-                           stream);
 }
 
 static void print_events(const struct zeta_report_stream *events, FILE *stream)
@@ -348,10 +308,20 @@ static void print_kernels(const struct zeta_report *report, FILE *stream)
 void zeta_report_print(const struct zeta_report *report, const struct zeta_report_notes *notes,
                        FILE *stream)
 {
+    const struct zeta_stat_style style = zeta_stat_style_of(stream);
+    const struct zeta_report_stream *samples = report->profile_stream;
+
     print_header(report, stream);
     for (uint32_t i = 0; i < notes->count; i++)
         print_fact(stream, "Note", notes->text[i]);
-    print_groups(report, stream);
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        if (report->streams[i]->kind == ZETA_REPORT_ROWS && report->streams[i]->is_open)
+            zeta_stat_group_print(&report->streams[i]->group, &style, stream);
+    }
+    if (samples)
+        zeta_stat_ip_print(&report->profile, &samples->group,
+                           zeta_report_device_of(samples)->info.device_class, style.columns,
+                           stream);
     for (uint32_t i = 0; i < report->stream_count; i++) {
         if (report->streams[i]->kind == ZETA_REPORT_EVENTS && report->streams[i]->events)
             print_events(report->streams[i], stream);

@@ -48,6 +48,7 @@ struct builder {
     uint32_t depth;
     uint32_t node_count;
     uint32_t document_count;
+    uint32_t lines_before; /**< the text, in its file */
     bool ended;
 };
 
@@ -71,7 +72,7 @@ static bool fail(struct zeta_yaml_error *error, uint32_t line, uint32_t column, 
 
 /** The same at a mark of the parser. */
 #define FAIL_AT(builder, mark, ...)                                                                \
-    fail((builder)->error, line_of(mark), column_of(mark), __VA_ARGS__)
+    fail((builder)->error, line_of(builder, mark), column_of(mark), __VA_ARGS__)
 
 static bool fail_memory(struct zeta_yaml_error *error)
 {
@@ -79,9 +80,9 @@ static bool fail_memory(struct zeta_yaml_error *error)
     return false;
 }
 
-static uint32_t line_of(const yaml_mark_t *mark)
+static uint32_t line_of(const struct builder *builder, const yaml_mark_t *mark)
 {
-    return (uint32_t)mark->line + 1;
+    return builder->lines_before + (uint32_t)mark->line + 1;
 }
 
 static uint32_t column_of(const yaml_mark_t *mark)
@@ -129,7 +130,7 @@ static struct zeta_yaml_node *new_node(struct builder *builder, enum zeta_yaml_k
         return NULL;
     }
     node->kind = kind;
-    node->line = line_of(mark);
+    node->line = line_of(builder, mark);
     node->column = column_of(mark);
     return node;
 }
@@ -164,7 +165,7 @@ static bool on_scalar(struct builder *builder, const yaml_event_t *event)
         if (length == 0)
             return FAIL_AT(builder, mark, "a key must not be empty");
         top->key = copy;
-        top->key_line = line_of(mark);
+        top->key_line = line_of(builder, mark);
         top->key_column = column_of(mark);
         return true;
     }
@@ -315,13 +316,14 @@ static bool report_syntax(const struct builder *builder, const yaml_parser_t *pa
         return fail_memory(builder->error);
     case YAML_READER_ERROR:
         locate(text, length, parser->problem_offset, &line, &column);
-        return fail(builder->error, line, column, "not valid UTF-8 text: %s", parser->problem);
+        return fail(builder->error, builder->lines_before + line, column,
+                    "not valid UTF-8 text: %s", parser->problem);
     default:
-        line = line_of(&parser->problem_mark);
+        line = line_of(builder, &parser->problem_mark);
         column = column_of(&parser->problem_mark);
         if (parser->context)
             return fail(builder->error, line, column, "YAML syntax: %s (%s that starts in line %u)",
-                        parser->problem, parser->context, line_of(&parser->context_mark));
+                        parser->problem, parser->context, line_of(builder, &parser->context_mark));
         return fail(builder->error, line, column, "YAML syntax: %s", parser->problem);
     }
 }
@@ -364,11 +366,13 @@ static struct zeta_yaml_limits effective_limits(const struct zeta_yaml_limits *l
     return use;
 }
 
-struct zeta_yaml_document *zeta_yaml_parse(const char *text, size_t length, const char *name,
-                                           const struct zeta_yaml_limits *limits,
-                                           struct zeta_yaml_error *out_error)
+struct zeta_yaml_document *zeta_yaml_parse_part(const char *text, size_t length, uint32_t line,
+                                                const char *name,
+                                                const struct zeta_yaml_limits *limits,
+                                                struct zeta_yaml_error *out_error)
 {
-    struct builder builder = {.error = out_error, .limits = effective_limits(limits)};
+    struct builder builder = {
+        .error = out_error, .limits = effective_limits(limits), .lines_before = line - 1};
     struct zeta_yaml_document *document = calloc(1, sizeof(*document));
 
     if (document)
@@ -391,65 +395,100 @@ refused:
     return NULL;
 }
 
-struct zeta_yaml_document *zeta_yaml_read_fd(int fd, const char *name,
-                                             const struct zeta_yaml_limits *limits,
-                                             struct zeta_yaml_error *out_error)
+struct zeta_yaml_document *zeta_yaml_parse(const char *text, size_t length, const char *name,
+                                           const struct zeta_yaml_limits *limits,
+                                           struct zeta_yaml_error *out_error)
 {
-    const size_t most = effective_limits(limits).max_bytes;
-    struct zeta_yaml_document *document = NULL;
-    char *text = NULL;
-    size_t capacity = 0;
-    size_t length = 0;
+    return zeta_yaml_parse_part(text, length, 1, name, limits, out_error);
+}
 
+/** All that a descriptor gives, for free(); NULL with an error. */
+static char *read_all(int fd, size_t most, size_t *out_length, struct zeta_yaml_error *out_error)
+{
+    struct stat status;
+    size_t capacity = 8192;
+    size_t length = 0;
+    char *text = NULL;
+
+    /* Of a regular file all at once: one byte more than it has shows its end. */
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+        (size_t)status.st_size <= most)
+        capacity = (size_t)status.st_size + 1;
     /* One byte more than allowed shows that there was more. */
     while (length <= most) {
         ssize_t got;
 
-        if (length == capacity) {
-            size_t wanted = capacity ? capacity * 2 : 8192;
-            char *larger = realloc(text, wanted);
+        if (!text || length == capacity) {
+            char *larger = realloc(text, text ? capacity * 2 : capacity);
 
             if (!larger) {
                 (void)fail_memory(out_error);
-                goto out;
+                goto refused;
             }
+            capacity = text ? capacity * 2 : capacity;
             text = larger;
-            capacity = wanted;
         }
         got = read(fd, text + length, capacity - length);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
             (void)fail(out_error, 0, 0, "cannot be read: %s", strerrordesc_np(errno));
-            goto out;
+            goto refused;
         }
         if (got == 0)
             break;
         length += (size_t)got;
     }
-    document = zeta_yaml_parse(text, length, name, limits, out_error);
-out:
+    *out_length = length;
+    return text;
+
+refused:
+    free(text);
+    return NULL;
+}
+
+struct zeta_yaml_document *zeta_yaml_read_fd(int fd, const char *name,
+                                             const struct zeta_yaml_limits *limits,
+                                             struct zeta_yaml_error *out_error)
+{
+    size_t length;
+    char *text = read_all(fd, effective_limits(limits).max_bytes, &length, out_error);
+    struct zeta_yaml_document *document =
+        text ? zeta_yaml_parse(text, length, name, limits, out_error) : NULL;
+
     free(text);
     return document;
 }
 
-struct zeta_yaml_document *zeta_yaml_read_file(const char *path,
-                                               const struct zeta_yaml_limits *limits,
-                                               struct zeta_yaml_error *out_error)
+char *zeta_yaml_read_text(const char *path, const struct zeta_yaml_limits *limits,
+                          size_t *out_length, struct zeta_yaml_error *out_error)
 {
     /* O_NONBLOCK: opening a FIFO must not hang. */
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct zeta_yaml_document *document = NULL;
     struct stat status;
+    char *text = NULL;
 
     if (fd < 0 || fstat(fd, &status) != 0)
         (void)fail(out_error, 0, 0, "cannot be opened: %s", strerrordesc_np(errno));
     else if (!S_ISREG(status.st_mode))
         (void)fail(out_error, 0, 0, "not a regular file");
     else
-        document = zeta_yaml_read_fd(fd, path, limits, out_error);
+        text = read_all(fd, effective_limits(limits).max_bytes, out_length, out_error);
     if (fd >= 0)
         (void)close(fd);
+    return text;
+}
+
+struct zeta_yaml_document *zeta_yaml_read_file(const char *path,
+                                               const struct zeta_yaml_limits *limits,
+                                               struct zeta_yaml_error *out_error)
+{
+    size_t length;
+    char *text = zeta_yaml_read_text(path, limits, &length, out_error);
+    struct zeta_yaml_document *document =
+        text ? zeta_yaml_parse(text, length, path, limits, out_error) : NULL;
+
+    free(text);
     return document;
 }
 

@@ -39,18 +39,18 @@ static void run_set(const struct zeta_compiled *compiled)
     free(raw);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/** Loads the text, with all of it read at once or at the first use of a set; sets that run. */
+static uint32_t run_text(const char *text, size_t size, bool defers, bool *out_good)
 {
     const struct zeta_symbol_lookup symbols = {.find = any_symbol, .context = NULL};
-    struct zeta_catalog *catalog;
+    struct zeta_catalog *catalog = zeta_catalog_create();
+    uint32_t count = 0;
 
-    if (size > MAX_BYTES)
-        return 0;
-    catalog = zeta_catalog_create();
     if (!catalog)
         abort();
-    (void)zeta_catalog_add_text(catalog, (const char *)data, size, "fuzz", NULL);
-    (void)zeta_catalog_link(catalog, NULL);
+    zeta_catalog_defer(catalog, defers);
+    *out_good = zeta_catalog_add_text(catalog, text, size, "fuzz", NULL) == ZE_RESULT_SUCCESS;
+    *out_good &= zeta_catalog_link(catalog, NULL) == ZE_RESULT_SUCCESS;
     (void)zeta_programmables_link(catalog, NULL);
     for (uint32_t i = 0; i < zeta_catalog_set_count(catalog); i++) {
         struct zeta_compiled *compiled = NULL;
@@ -58,9 +58,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (zeta_set_compile(catalog, zeta_catalog_set(catalog, i), &symbols, NULL, &compiled) !=
             ZE_RESULT_SUCCESS)
             continue;
-        run_set(compiled);
+        if (zeta_compiled_check(compiled) == ZE_RESULT_SUCCESS) {
+            run_set(compiled);
+            count++;
+        }
         zeta_compiled_destroy(compiled);
     }
     zeta_catalog_destroy(catalog);
+    return count;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    bool at_once, later;
+    uint32_t count;
+
+    if (size > MAX_BYTES)
+        return 0;
+    count = run_text((const char *)data, size, false, &at_once);
+    /* Of a text without mistakes both find the same. */
+    if (run_text((const char *)data, size, true, &later) != count && at_once)
+        abort();
     return 0;
 }

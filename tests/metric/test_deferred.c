@@ -30,7 +30,7 @@
     "     header: {type: {at: 0, width: 16}, ticks: {at: 8, width: 64}}}\n"                        \
     "kinds:\n  raw: {description: d, type: raw, value_type: u64, class: exact}\n"                  \
     "  set: {description: d, domain: 0, unit: u, layout: wide, sampling: [time, event]}\n"         \
-    "blocks: {low: 100=1 2}\nprograms:\n  " UUID "1: 200=7 <low>\n  " UUID "2: [{registers: "      \
+    "blocks:\n  low: 100=1 2\nprograms:\n  " UUID "1: 200=7 <low>\n  " UUID "2: [{registers: "     \
     "[[0x300, 1]], when: $Mask}]\nmetrics:\n  Sum: {kind: raw, value: \"B[0] + B[1]\"}\n"          \
     "  Twice: {kind: raw, value: Sum * 2}\n"                                                       \
     "  One: {kind: raw, index: i, name: \"One{i}\", value: \"{0} + {i}\", when: \"$Mask & "        \
@@ -122,13 +122,25 @@ static void deferred__mistakes__found_by_the_first_use(void **state)
     static const struct {
         const char *text, *finding;
     } mistakes[] = {
-        {"programs: {" UUID "1: \"200=7 <low>\"}\nsets:\n  - {kind: set, name: s, uuid: " UUID
+        {"programs:\n  " UUID "1: 200=7 <low>\nsets:\n  - {kind: set, name: s, uuid: " UUID
          "1, metrics: [M]}\n",
          "unknown block 'low'"},
-        {"programs: {" UUID "1: \"7=7\"}\nsets:\n  - {kind: set, name: s, uuid: " UUID
+        {"programs:\n  " UUID "1: 7=7\nsets:\n  - {kind: set, name: s, uuid: " UUID
          "1, metrics: [M]}\n",
          "register 0x7 is not among those"},
+        {"programs:\n  " UUID "1:\n    - {registers: 200=7 <low>, when: 1}\nblocks:\n  up: 100=1\n"
+         "  low: <high>\n  high: 100=1\nsets:\n  - {kind: set, name: s, uuid: " UUID
+         "1, metrics: [M]}\n",
+         "unknown block 'high'"},
+        {"programs:\n  " UUID "1: <low>\nblocks:\n  low: [100=1]\nsets:\n  - {kind: set, name: s, "
+         "uuid: " UUID "1, metrics: [M]}\n",
+         "a block of registers must be a scalar"},
+        {"programs:\n  " UUID
+         "1:\n    - {registers: 200=7, when: $No}\nsets:\n  - {kind: set, name: "
+         "s, uuid: " UUID "1, metrics: [M]}\n",
+         "unknown symbol $No"},
         {"sets:\n  - {kind: set, name: s, metrics: [N]}\n", "unknown shared metric 'N'"},
+        {"sets:\n  - {kind: set, name: s, metrics: M}\n", "must be a sequence"},
         {"sets:\n  - {kind: set, name: s, metrics: [M, M]}\n", "metric M is already declared"},
         {"sets:\n  - {kind: set, name: s, metrics: [{kind: raw, name: X, value: C}]}\n",
          "unknown name C"},
@@ -192,6 +204,188 @@ static void deferred__mistakes__found_by_the_first_use(void **state)
         (void)zeta_catalog_link(catalog, &linking);
         assert_non_null(strstr(linking.first_error, mistakes[i].finding));
         zeta_catalog_destroy(catalog);
+    }
+}
+
+/** Findings of a set's first use, a line each. */
+struct first_use {
+    char text[1024];
+};
+
+static void keep_finding(void *context, const struct zeta_diagnostic *finding)
+{
+    struct first_use *use = context;
+    const size_t used = strlen(use->text);
+    char line[ZETA_DIAGNOSTIC_BYTES];
+
+    zeta_diagnostic_print(finding, line, sizeof(line));
+    (void)snprintf(use->text + used, sizeof(use->text) - used, "%s\n", line);
+}
+
+#define LATE_HEAD                                                                                  \
+    "format: 2\nunits: {u: {}}\nlayouts:\n"                                                        \
+    "  - {name: wide, kind: delta, record: 64, header: {ticks: {at: 0, width: 32, delta: 32}}}\n"  \
+    "kinds:\n  raw: {description: d, type: raw, value_type: u64, class: exact}\n"                  \
+    "  set: {description: d, domain: 0, unit: u, layout: wide, sampling: [time]}\nmetrics:\n"
+
+/* Entries are parsed at their first use, with the place where they are in their file; other entries
+ * and other sets are as usable as before. Rule 10.19. */
+static void deferred__mistakes_of_entries__reported_with_their_place(void **state)
+{
+    static const struct {
+        const char *text, *findings;
+        bool reads; /**< the file is taken */
+    } mistakes[] = {
+        {LATE_HEAD
+         "  M: {kind: raw, value: ticks}\n  N: {kind: raw, value: ticks +}\nsets:\n  - {kind: "
+         "set, name: s, metrics: [N]}\n",
+         "a.yaml:10:32: an operand is expected, but the expression ends\n"
+         "a.yaml:12:36: set s cannot use the shared metric N: see a.yaml:10\n",
+         true},
+        {LATE_HEAD "  M: {kind: raw, value: 'ticks}\n  N: {kind: raw, value: ticks'}\nsets:\n"
+                   "  - {kind: set, name: s, metrics: [M]}\n",
+         "a.yaml:10:1: YAML syntax: found unexpected end of stream (while scanning a quoted scalar "
+         "that "
+         "starts in line 9)\n"
+         "a.yaml:12:36: set s cannot use the shared metric M: see a.yaml:9\n",
+         true},
+        {LATE_HEAD
+         "  M: {kind: row, value: ticks}\nsets:\n  - {kind: set, name: s, metrics: [M]}\n",
+         "a.yaml:9:13: unknown kind 'row'; a file declares it under 'kinds'\n"
+         "a.yaml:11:36: set s cannot use the shared metric M: see a.yaml:9\n",
+         true},
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\nprograms:\n  " UUID "1: 1=1 <b>\nblocks:\n"
+                   "  b: 1=x\nsets:\n  - {kind: set, name: s, uuid: " UUID "1, metrics: [M]}\n",
+         "a.yaml:13:6: '1=x' is neither ADDRESS=VALUE, ADDRESS+=VALUE, VALUE behind one of them, "
+         "in "
+         "hexadecimal digits without 0x, nor <BLOCK>\n",
+         true},
+        /* What a list of sets needs is found at once, and so are names that are there twice. */
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\nblocks:\n  b: 1=1\n  b: 1=2\nsets: []\n",
+         "a.yaml:12:3: block b is already declared in line 11\n", false},
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\nprograms:\n  0000: 1=1\nsets: []\n",
+         "a.yaml:11:3: uuid has 32 digits, 0 to 9 and a to f, in the form "
+         "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx\n",
+         false},
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\nmetrics: {}\n",
+         "a.yaml:10:1: key 'metrics' appears twice; the first one is in line 8\n", false},
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\n N: {kind: raw, value: ticks}\n",
+         "a.yaml:10:2: YAML syntax: did not find expected key (while parsing a block mapping that "
+         "starts in line 1)\n",
+         false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        struct first_use use = {""};
+        struct zeta_diagnostics sink = {.report = keep_finding, .context = &use};
+        struct zeta_catalog *catalog = zeta_catalog_create();
+        const char *text = mistakes[i].text;
+        struct zeta_compiled *compiled = NULL;
+
+        assert_non_null(catalog);
+        zeta_catalog_defer(catalog, true);
+        assert_int_equal(zeta_catalog_add_whole(catalog, "a.yaml", text, strlen(text), &sink),
+                         mistakes[i].reads ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        if (mistakes[i].reads) {
+            assert_int_equal(zeta_catalog_link(catalog, &sink), ZE_RESULT_SUCCESS);
+            assert_string_equal(use.text, "");
+            assert_int_equal(
+                zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), NULL, &sink, &compiled),
+                ZE_RESULT_SUCCESS);
+            assert_int_equal(zeta_compiled_check(compiled), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+        assert_string_equal(use.text, mistakes[i].findings);
+        zeta_compiled_destroy(compiled);
+        zeta_catalog_destroy(catalog);
+    }
+}
+
+/* Comments, blank lines, quotes, folded lines and other columns: an entry is what YAML says. */
+static void deferred__entries_as_yaml_allows__the_same_as_at_once(void **state)
+{
+    static const char *const texts[] = {
+        "  # of all\n  M: {kind: raw, # one\n\n    value: ticks}\n\n# two\n  N:\n    kind: raw\n"
+        "# three\n    value: M + 1\nblocks: # none yet\n",
+        "    M: {kind: raw, value: ticks}\n    N: {kind: raw, description: \"a b\n      c: d # e\","
+        "\n      value:\n        M + 1}\n",
+        "  \"M\": {kind: raw, value: ticks}\n  N: {kind: raw, value: M + 1}\n",
+        "  M: {kind: raw, value: ticks}\n  N: {kind: raw,\nvalue: M + 1}\n",
+        "  M: {kind: raw, value: ticks}\n  N:\n    description: \"x\n      M: n\"\n    kind: raw\n "
+        "   "
+        "value: M "
+        "+ 1\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char text[2048];
+        char *found[2] = {NULL, NULL};
+
+        (void)snprintf(text, sizeof(text), "%s%ssets:\n  - {kind: set, name: s, metrics: [N, M]}\n",
+                       LATE_HEAD, texts[i]);
+        for (int defers = 0; defers < 2; defers++) {
+            struct first_use use = {""};
+            struct zeta_diagnostics sink = {.report = keep_finding, .context = &use};
+            struct zeta_catalog *catalog = zeta_catalog_create();
+            struct zeta_compiled *compiled = NULL;
+
+            assert_non_null(catalog);
+            zeta_catalog_defer(catalog, defers);
+            (void)zeta_catalog_add_text(catalog, text, strlen(text), "a.yaml", &sink);
+            (void)zeta_catalog_link(catalog, &sink);
+            if (zeta_catalog_set_count(catalog) == 1)
+                (void)zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), NULL, &sink,
+                                       &compiled);
+            if (compiled && zeta_compiled_check(compiled) == ZE_RESULT_SUCCESS)
+                found[defers] = describe(compiled).data;
+            else
+                found[defers] = strdup(use.text);
+            zeta_compiled_destroy(compiled);
+            zeta_catalog_destroy(catalog);
+        }
+        assert_string_equal(found[0], found[1]);
+        free(found[0]);
+        free(found[1]);
+    }
+}
+
+/* Blocks in blocks: as deep as they may be, and deeper. */
+static void deferred__blocks_in_each_other__up_to_a_bound(void **state)
+{
+    (void)state;
+    for (int deep = 0; deep < 2; deep++) {
+        for (int defers = 0; defers < 2; defers++) {
+            struct first_use use = {""};
+            struct zeta_diagnostics sink = {.report = keep_finding, .context = &use};
+            struct zeta_catalog *catalog = zeta_catalog_create();
+            struct zeta_compiled *compiled = NULL;
+            const int count = 256 + deep;
+            char text[16384] = LATE_HEAD "  M: {kind: raw, value: ticks}\nblocks:\n  b0: 1=1\n";
+            size_t used = strlen(text);
+
+            for (int i = 1; i < count; i++)
+                used += (size_t)snprintf(text + used, sizeof(text) - used, "  b%d: <b%d> 1=%x\n", i,
+                                         i - 1, (unsigned)i);
+            (void)snprintf(text + used, sizeof(text) - used,
+                           "programs:\n  " UUID
+                           "1: <b%d>\nsets:\n  - {kind: set, name: s, uuid: " UUID
+                           "1, metrics: [M]}\n",
+                           count - 1);
+            zeta_catalog_defer(catalog, defers);
+            (void)zeta_catalog_add_text(catalog, text, strlen(text), "a.yaml", &sink);
+            (void)zeta_catalog_link(catalog, &sink);
+            if (zeta_catalog_set_count(catalog) == 1)
+                (void)zeta_set_compile(catalog, zeta_catalog_set(catalog, 0), NULL, &sink,
+                                       &compiled);
+            assert_int_equal(compiled && zeta_compiled_check(compiled) == ZE_RESULT_SUCCESS, !deep);
+            if (deep)
+                assert_non_null(strstr(use.text, "blocks are more than 256 deep in each other"));
+            else
+                assert_string_equal(use.text, "");
+            zeta_compiled_destroy(compiled);
+            zeta_catalog_destroy(catalog);
+        }
     }
 }
 
@@ -295,6 +489,9 @@ SUITE(deferred)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deferred__every_set__the_same_as_at_once),
         cmocka_unit_test(deferred__mistakes__found_by_the_first_use),
+        cmocka_unit_test(deferred__mistakes_of_entries__reported_with_their_place),
+        cmocka_unit_test(deferred__entries_as_yaml_allows__the_same_as_at_once),
+        cmocka_unit_test(deferred__blocks_in_each_other__up_to_a_bound),
         cmocka_unit_test(deferred__mistake__reported_to_the_compilers_sink),
         cmocka_unit_test(deferred__first_use_by_many_threads__all_get_the_set),
     };

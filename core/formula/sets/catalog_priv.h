@@ -4,6 +4,8 @@
 #ifndef ZETA_CORE_FORMULA_SETS_CATALOG_PRIV_H
 #define ZETA_CORE_FORMULA_SETS_CATALOG_PRIV_H
 
+#include <stdatomic.h>
+
 #include <zeta/yaml.h>
 
 #include "core/formula/sets/set.h"
@@ -90,8 +92,23 @@ enum zeta_metric_text {
     ZETA_METRIC_TEXTS
 };
 
+/** An entry of a file that is parsed at its first use (set_late.c). */
+struct zeta_late_entry {
+    struct zeta_late_file *file;
+    const char *text; /**< from the begin of its line on */
+    size_t length;
+    const char *key; /**< in the text */
+    size_t key_length;
+    uint32_t line;
+};
+
+/** Whether a definition can be used. */
+enum zeta_shared_state { ZETA_SHARED_READ, ZETA_SHARED_LATE, ZETA_SHARED_FAULTY };
+
 /** A definition that sets use by its key: a metric, a template of metrics, or a list of uses. */
 struct zeta_shared_metric {
+    _Atomic(enum zeta_shared_state) state; /**< LATE: nothing but key, line and file is known */
+    const struct zeta_late_entry *late;
     const char *key;
     uint32_t line;
     struct zeta_metric metric;    /**< of a template: what its texts do not change */
@@ -106,6 +123,9 @@ struct zeta_shared_metric {
 struct zeta_register_block {
     struct zeta_program_entry *entries;
     uint32_t entry_count;
+    uint32_t depth; /**< of blocks in it */
+    uint32_t line;
+    const struct zeta_late_entry *late; /**< it is not read yet; else NULL */
 };
 
 /** A program that belongs to a uuid, and so to the sets that have it. */
@@ -115,8 +135,15 @@ struct zeta_uuid_program {
     uint32_t line;
     struct zeta_program_part *parts;
     uint32_t part_count;
-    const struct zeta_yaml_node *text; /**< not read yet, with these blocks; else NULL */
-    struct zeta_name_table blocks;
+    const struct zeta_late_entry *late; /**< its parts are read by those who use them; else NULL */
+};
+
+/** A list of metrics that is not read yet. */
+struct zeta_late_list {
+    const struct zeta_late_file *file;
+    struct zeta_yaml_node node;
+    const char *index; /**< of a set over an index, and its value; else NULL */
+    uint32_t value;
 };
 
 /** A set as it was read: references are names with their positions. */
@@ -125,8 +152,10 @@ struct zeta_loaded_set {
     struct zeta_metric_use
         *uses; /**< by index; the metric of such an index is empty until linking */
     uint32_t use_count;
-    bool wants_program;                    /**< that of its uuid */
-    bool deferred;                         /**< linked when it is compiled */
+    const struct zeta_late_list
+        *late;          /**< its list of metrics is read when it is linked; or NULL */
+    bool wants_program; /**< that of its uuid */
+    bool deferred;      /**< linked when it is compiled */
     const struct zeta_metric_use **use_of; /**< linked: of each metric, NULL: it is the set's own */
     const struct zeta_loaded_set
         *also_of; /**< it is this one on a further unit; NULL: it is none */
@@ -137,6 +166,7 @@ struct zeta_loaded_set {
 struct zeta_catalog {
     struct zeta_arena arena;
     uint32_t made;               /**< of ZETA_CATALOG_MAX_MADE */
+    struct zeta_late *late;      /**< files with entries that are parsed at their first use */
     bool defers;                 /**< sets of files that are added now are linked when compiled */
     struct zeta_vector symbols;  /**< of struct zeta_symbol */
     struct zeta_vector units;    /**< of struct zeta_unit */
@@ -175,6 +205,11 @@ struct zeta_set_reader {
     const struct zeta_yaml_node *kinds; /**< what definitions of the file have in common, or NULL */
     struct zeta_name_table blocks;      /**< of struct zeta_register_block */
     struct zeta_program_entry *room;    /**< for ZETA_PROGRAM_MAX_ENTRIES, once one was needed */
+    uint32_t depth;                     /**< blocks that are being read */
+    const struct zeta_late_file *late;  /**< lists of metrics are read later; NULL: at once */
+    const char *index;                  /**< of a set that is being read; NULL: it has none */
+    uint32_t index_value;
+    struct zeta_pattern_memo *patterns; /**< of that set */
     struct zeta_arena scratch;          /**< nodes that are made of others, for one definition */
     uint32_t errors;                    /**< findings of this file that make it fail */
     bool out_of_memory;                 /**< reading stops soon */
@@ -294,6 +329,48 @@ bool zeta_link_fail(struct zeta_linker *linker, const char *file, uint32_t line,
 /** Notes that memory is exhausted; false. */
 bool zeta_link_no_memory(struct zeta_linker *linker);
 
+/* Entries that are parsed at their first use (set_late.c). */
+
+struct zeta_late *zeta_late_create(void);
+void zeta_late_destroy(struct zeta_late *late);
+
+/**
+ * Takes a text, and gives its document without the entries that can be parsed one by one; both live
+ * as long as the catalog. INVALID_ARGUMENT with a finding, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_late_open(struct zeta_late *late, char *text, size_t length, const char *name,
+                           struct zeta_diagnostics *sink, struct zeta_late_file **out_file,
+                           const struct zeta_yaml_document **out_document);
+
+/** Makes the entries known, before the rest of the file is read; then what that gave them. */
+void zeta_late_add(struct zeta_set_reader *reader, struct zeta_late_file *file);
+void zeta_late_ready(const struct zeta_set_reader *reader, struct zeta_late_file *file);
+
+/** Adds an entry by the key, line and column of node. */
+void zeta_late_add_block(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
+                         const struct zeta_yaml_node *node);
+void zeta_late_add_program(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
+                           const struct zeta_yaml_node *node);
+void zeta_late_add_metric(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
+                          const struct zeta_yaml_node *node);
+
+/** A reader for what was left out of a file, into memory of the linker, and what came of it. */
+struct zeta_set_reader zeta_late_reader(const struct zeta_linker *linker,
+                                        const struct zeta_late_file *file);
+ze_result_t zeta_late_result(struct zeta_set_reader *reader);
+
+/** Around what threads read into memory of the catalog: one at a time. */
+void zeta_late_lock(const struct zeta_catalog *catalog);
+void zeta_late_unlock(const struct zeta_catalog *catalog);
+
+/** What the reader makes from now on belongs to the catalog. */
+void zeta_late_own(struct zeta_set_reader *reader);
+
+/** Parses an entry. The document is to be freed; NULL with a finding. */
+struct zeta_yaml_document *zeta_late_parse(struct zeta_set_reader *reader,
+                                           const struct zeta_late_entry *entry,
+                                           const struct zeta_yaml_node **out_node);
+
 /** The program of a uuid; its text is read if it was not. */
 ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
                                     const struct zeta_uuid_program *program,
@@ -322,6 +399,11 @@ void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_y
 /** Reads a member of a set's list that is the key of a shared definition. */
 bool zeta_read_metric_use(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
                           struct zeta_loaded_set *loaded, uint32_t index);
+
+/** Keeps the list of metrics of a set, and reads it. */
+bool zeta_late_keep_list(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                         struct zeta_loaded_set *loaded);
+ze_result_t zeta_late_read_list(const struct zeta_linker *linker, struct zeta_loaded_set *loaded);
 
 /** Adds a set to the catalog, and the same set for each other unit that node names ("also"). */
 bool zeta_read_set_also(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,

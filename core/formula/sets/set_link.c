@@ -9,13 +9,22 @@
 
 struct zeta_catalog *zeta_catalog_create(void)
 {
-    return calloc(1, sizeof(struct zeta_catalog));
+    struct zeta_catalog *catalog = calloc(1, sizeof(*catalog));
+
+    if (catalog)
+        catalog->late = zeta_late_create();
+    if (catalog && !catalog->late) {
+        free(catalog);
+        return NULL;
+    }
+    return catalog;
 }
 
 void zeta_catalog_destroy(struct zeta_catalog *catalog)
 {
     if (!catalog)
         return;
+    zeta_late_destroy(catalog->late);
     zeta_arena_finish(&catalog->arena);
     free(catalog);
 }
@@ -201,6 +210,20 @@ static bool gather_metrics(struct zeta_linker *linker, struct zeta_loaded_set *l
     return true;
 }
 
+static bool link_condition(struct zeta_linker *linker, const char *file,
+                           struct zeta_expr *condition)
+{
+    const struct zeta_link_scope scope = {.linker = linker, .file = file};
+
+    if (!condition)
+        return true;
+    if (!zeta_expr_link(&scope, condition))
+        return false;
+    return condition->type == ZETA_EXPR_U64 ||
+           zeta_link_fail(linker, file, condition->line, condition->column,
+                          "a condition has type u64; compare f64 numbers");
+}
+
 /** Gives a set the program of its uuid; of a deferred one only makes sure that there is one. */
 static bool find_program(struct zeta_linker *linker, struct zeta_loaded_set *loaded)
 {
@@ -216,12 +239,19 @@ static bool find_program(struct zeta_linker *linker, struct zeta_loaded_set *loa
             linker, set->file, set->line, 1,
             "set %s: there is no program for its uuid %s under 'programs' of any file", set->name,
             set->uuid);
-    if (program->text && loaded->deferred && !linker->copies)
+    if (program->late && loaded->deferred && !linker->copies)
         return true;
     result = zeta_uuid_program_parts(linker, program, &set->program, &set->program_count);
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS) {
         linker->result = result;
-    return result == ZE_RESULT_SUCCESS;
+        return false;
+    }
+    /* These parts are the set's own; others are linked with the catalog. */
+    for (uint32_t i = 0; program->late && i < set->program_count; i++) {
+        if (!link_condition(linker, program->file, set->program[i].condition))
+            return false;
+    }
+    return true;
 }
 
 static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loaded_set *loaded)
@@ -246,20 +276,6 @@ static bool check_metric_names(struct zeta_linker *linker, const struct zeta_loa
     }
     zeta_arena_finish(&arena);
     return good;
-}
-
-static bool link_condition(struct zeta_linker *linker, const char *file,
-                           struct zeta_expr *condition)
-{
-    const struct zeta_link_scope scope = {.linker = linker, .file = file};
-
-    if (!condition)
-        return true;
-    if (!zeta_expr_link(&scope, condition))
-        return false;
-    return condition->type == ZETA_EXPR_U64 ||
-           zeta_link_fail(linker, file, condition->line, condition->column,
-                          "a condition has type u64; compare f64 numbers");
 }
 
 enum validity { VALIDITY_UNKNOWN, VALIDITY_ALWAYS, VALIDITY_BY_RECORD };
@@ -545,8 +561,10 @@ ze_result_t zeta_set_link_deferred(const struct zeta_catalog *catalog, const str
                                  .result = ZE_RESULT_SUCCESS};
 
     loaded.set.deferred = NULL;
-    if (!find_program(&linker, &loaded) || !link_contents(&linker, &loaded) ||
-        !check_event_sampling(&linker, &loaded.set))
+    if (loaded.late)
+        linker.result = zeta_late_read_list(&linker, &loaded);
+    if (linker.result != ZE_RESULT_SUCCESS || !find_program(&linker, &loaded) ||
+        !link_contents(&linker, &loaded) || !check_event_sampling(&linker, &loaded.set))
         return linker.result;
     *out_set = loaded.set;
     return ZE_RESULT_SUCCESS;

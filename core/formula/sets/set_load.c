@@ -8,13 +8,18 @@
 /* Registers as text ----------------------------------------------------------------------------
  */
 
+/** Blocks in blocks, at most. */
+#define MAX_BLOCK_DEPTH 256u
+
 /** Registers as they are read from a text. */
 struct register_text {
     struct zeta_set_reader *reader;
     const struct zeta_yaml_node *node;
     struct zeta_program_entry *entries; /**< the room of the reader */
     uint32_t count;
-    bool in_run; /**< a value may follow, for address */
+    uint32_t depth; /**< of blocks in it */
+    uint32_t above; /**< line of a block that is read late: it has those of lines above */
+    bool in_run;    /**< a value may follow, for address */
     uint32_t address, step;
 };
 
@@ -25,6 +30,13 @@ static bool has_room(struct register_text *text, uint32_t more)
         return true;
     zeta_reader_error(text->reader, text->node, "more than %u register writes",
                       ZETA_PROGRAM_MAX_ENTRIES);
+    return false;
+}
+
+static bool too_deep(const struct register_text *text)
+{
+    zeta_reader_error(text->reader, text->node, "blocks are more than %u deep in each other",
+                      MAX_BLOCK_DEPTH);
     return false;
 }
 
@@ -50,17 +62,34 @@ static const char *read_hex(const char *text, uint32_t *out_value)
     return end;
 }
 
-static bool add_block(struct register_text *text, const char *name, size_t length)
+static const char block_letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
+
+/** The block of a token <NAME>; NULL: it is no such token, or no block above knows the name. */
+static struct zeta_register_block *find_block(const struct register_text *text, const char *token,
+                                              size_t length)
 {
-    const struct zeta_register_block *block = zeta_names_find(&text->reader->blocks, name, length);
+    struct zeta_register_block *block =
+        token[0] == '<' && length > 2
+            ? zeta_names_find(&text->reader->blocks, token + 1, length - 2)
+            : NULL;
+
+    return block && block->line < text->above ? block : NULL;
+}
+
+static bool add_block(struct register_text *text, const char *token, size_t length)
+{
+    const struct zeta_register_block *block = find_block(text, token, length);
 
     text->in_run = false;
     if (!block) {
         zeta_reader_error(text->reader, text->node,
                           "unknown block '%.*s'; a file declares blocks before it uses them",
-                          length < 60 ? (int)length : 60, name);
+                          length < 62 ? (int)length - 2 : 60, token + 1);
         return false;
     }
+    if (block->depth >= MAX_BLOCK_DEPTH)
+        return too_deep(text);
     if (!has_room(text, block->entry_count) ||
         !zeta_reader_may_make(text->reader, text->node, block->entry_count))
         return false;
@@ -68,6 +97,8 @@ static bool add_block(struct register_text *text, const char *name, size_t lengt
         memcpy(&text->entries[text->count], block->entries,
                block->entry_count * sizeof(*block->entries));
     text->count += block->entry_count;
+    if (text->depth <= block->depth)
+        text->depth = block->depth + 1;
     return true;
 }
 
@@ -77,7 +108,7 @@ static bool add_token(struct register_text *text, const char *token, size_t leng
     const char *end = read_hex(token, &value);
 
     if (token[0] == '<' && length > 2 && token[length - 1] == '>')
-        return add_block(text, token + 1, length - 2);
+        return add_block(text, token, length);
     if (end && end < token + length) {
         text->step = *end == '+' ? 4 : 0;
         end += *end == '+';
@@ -101,13 +132,21 @@ static bool add_token(struct register_text *text, const char *token, size_t leng
     return true;
 }
 
+/** Reads the blocks of a text that were not needed until now. */
+static bool read_late_blocks(const struct register_text *text);
+
+/** Reads a program, or a block. */
 static bool read_register_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                               struct zeta_register_block *block,
                                struct zeta_program_entry **out_entries, uint32_t *out_count)
 {
-    struct register_text text = {.reader = reader, .node = node};
+    struct register_text text = {
+        .reader = reader, .node = node, .above = block && block->late ? block->line : UINT32_MAX};
     struct zeta_program_entry *entries;
     const char *token = node->text + strspn(node->text, " \t\n");
 
+    if (!read_late_blocks(&text))
+        return false;
     if (!reader->room)
         reader->room = malloc(ZETA_PROGRAM_MAX_ENTRIES * sizeof(*reader->room));
     if (!reader->room)
@@ -125,32 +164,86 @@ static bool read_register_text(struct zeta_set_reader *reader, const struct zeta
     if (!entries)
         return zeta_reader_no_memory(reader);
     memcpy(entries, text.entries, text.count * sizeof(*entries));
+    if (block)
+        block->depth = text.depth;
     *out_entries = entries;
     *out_count = text.count;
     return true;
 }
 
+static bool read_block_text(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                            struct zeta_register_block *block)
+{
+    return zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, "a block of registers") &&
+           read_register_text(reader, node, block, &block->entries, &block->entry_count);
+}
+
+static bool read_late_blocks(const struct register_text *text)
+{
+    struct zeta_set_reader *reader = text->reader;
+    const struct zeta_set_reader before = *reader;
+    const char *token = text->node->text;
+    bool good = true;
+
+    if (reader->depth > MAX_BLOCK_DEPTH)
+        return too_deep(text);
+    while (good && (token = strchr(token, '<')) != NULL) {
+        const size_t length = strcspn(token, " \t\n");
+        struct zeta_register_block *block = find_block(text, token, length);
+        const struct zeta_yaml_node *node;
+        struct zeta_yaml_document *document;
+
+        token += length;
+        if (!block || !block->late)
+            continue;
+        document = zeta_late_parse(reader, block->late, &node);
+        zeta_late_own(reader);
+        reader->depth++;
+        good = document && read_block_text(reader, node, block);
+        reader->depth--;
+        reader->arena = before.arena;
+        reader->made = before.made;
+        if (good)
+            block->late = NULL;
+        zeta_yaml_free(document);
+    }
+    return good;
+}
+
 static void read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
-    struct zeta_register_block *block;
-    const char *name;
+    struct zeta_register_block *block = zeta_reader_alloc(reader, sizeof(*block));
+    const char *name = zeta_arena_copy(reader->arena, node->key, strlen(node->key));
 
-    if (strspn(node->key, letters) != strlen(node->key)) {
+    if (strspn(node->key, block_letters) != strlen(node->key)) {
         zeta_reader_error(reader, node, "the name of a block has letters, digits, '_' and '-'");
         return;
     }
-    if (!zeta_reader_kind(reader, node, ZETA_YAML_SCALAR, "a block of registers"))
-        return;
-    block = zeta_arena_alloc(reader->arena, sizeof(*block));
-    name = zeta_arena_copy(reader->arena, node->key, strlen(node->key));
     if (!block || !name) {
         (void)zeta_reader_no_memory(reader);
         return;
     }
-    if (read_register_text(reader, node, &block->entries, &block->entry_count) &&
+    if (read_block_text(reader, node, block) &&
         !zeta_names_add(reader->arena, &reader->blocks, name, block))
+        (void)zeta_reader_no_memory(reader);
+}
+
+void zeta_late_add_block(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
+                         const struct zeta_yaml_node *node)
+{
+    struct zeta_register_block *block =
+        zeta_names_find(&reader->blocks, node->key, strlen(node->key));
+
+    if (block) {
+        zeta_reader_error(reader, node, "block %s is already declared in line %u", node->key,
+                          block->line);
+        return;
+    }
+    block = zeta_reader_alloc(reader, sizeof(*block));
+    if (!block)
+        return;
+    *block = (struct zeta_register_block){.line = entry->line, .late = entry};
+    if (!zeta_names_add(reader->arena, &reader->blocks, node->key, block))
         (void)zeta_reader_no_memory(reader);
 }
 
@@ -515,7 +608,7 @@ static bool read_program_part(struct zeta_set_reader *reader, const struct zeta_
         return false;
     }
     if (registers && registers->kind == ZETA_YAML_SCALAR && reader->format > 1)
-        return read_register_text(reader, registers, &part->entries, &part->entry_count);
+        return read_register_text(reader, registers, NULL, &part->entries, &part->entry_count);
     part->entries = zeta_reader_array(reader, list, ZETA_YAML_SEQUENCE, list->key, 0,
                                       ZETA_PROGRAM_MAX_ENTRIES, sizeof(*part->entries));
     if (!part->entries)
@@ -541,7 +634,8 @@ static bool read_program(struct zeta_set_reader *reader, const struct zeta_yaml_
         parts = zeta_reader_alloc(reader, sizeof(*parts));
         *out_parts = parts;
         *out_count = 1;
-        return parts && read_register_text(reader, node, &parts->entries, &parts->entry_count);
+        return parts &&
+               read_register_text(reader, node, NULL, &parts->entries, &parts->entry_count);
     }
     parts = zeta_reader_array(reader, node, ZETA_YAML_SEQUENCE, "program", 0,
                               ZETA_PROGRAM_MAX_PARTS, sizeof(*parts));
@@ -558,11 +652,11 @@ static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_nod
                       const char *text, const char **out_uuid)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    static const char digits[] = "0123456789abcdef";
     bool good = text && strlen(text) == sizeof(form) - 1;
 
     for (size_t i = 0; good && form[i]; i++)
-        good = form[i] == '-' ? text[i] == '-' : strchr(digits, text[i]) != NULL;
+        good = form[i] == '-' ? text[i] == '-'
+                              : digit_of(text[i]) < 16 && !(text[i] >= 'A' && text[i] <= 'F');
     if (!good) {
         zeta_reader_error(reader, node, "uuid has 32 digits, 0 to 9 and a to f, in the form %s",
                           form);
@@ -572,61 +666,58 @@ static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     return *out_uuid || zeta_reader_no_memory(reader);
 }
 
-static void read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+/** A program that belongs to the uuid that is the key of a node; NULL with an error. */
+static struct zeta_uuid_program *make_uuid_program(struct zeta_set_reader *reader,
+                                                   const struct zeta_yaml_node *node)
 {
-    struct zeta_catalog *catalog = reader->catalog;
     struct zeta_uuid_program *program = zeta_reader_alloc(reader, sizeof(*program));
 
-    if (!program)
-        return;
+    if (!program || !read_uuid(reader, node, node->key, &program->uuid))
+        return NULL;
     program->file = reader->file;
     program->line = node->key_line;
-    if (!read_uuid(reader, node, node->key, &program->uuid))
-        return;
-    if (catalog->defers && node->kind == ZETA_YAML_SCALAR && reader->format > 1) {
-        struct zeta_yaml_node *text = zeta_arena_alloc(&catalog->arena, sizeof(*text));
+    return program;
+}
 
-        if (text) {
-            *text = (struct zeta_yaml_node){.kind = ZETA_YAML_SCALAR,
-                                            .line = node->line,
-                                            .column = node->column,
-                                            .length = node->length};
-            text->text = zeta_arena_copy(&catalog->arena, node->text, node->length);
-        }
-        if (!text || !text->text) {
-            (void)zeta_reader_no_memory(reader);
-            return;
-        }
-        program->text = text;
-        program->blocks = reader->blocks;
-    } else if (!read_program(reader, node, &program->parts, &program->part_count)) {
-        return;
+static void read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+{
+    struct zeta_uuid_program *program = make_uuid_program(reader, node);
+
+    if (program && read_program(reader, node, &program->parts, &program->part_count))
+        (void)zeta_reader_add(reader, &reader->catalog->programs, program);
+}
+
+void zeta_late_add_program(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
+                           const struct zeta_yaml_node *node)
+{
+    struct zeta_uuid_program *program = make_uuid_program(reader, node);
+
+    if (program) {
+        program->late = entry;
+        (void)zeta_reader_add(reader, &reader->catalog->programs, program);
     }
-    (void)zeta_reader_add(reader, &catalog->programs, program);
 }
 
 ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
                                     const struct zeta_uuid_program *program,
                                     struct zeta_program_part **out_parts, uint32_t *out_count)
 {
-    struct zeta_set_reader reader = {.catalog = (struct zeta_catalog *)(uintptr_t)linker->catalog,
-                                     .arena = linker->arena,
-                                     .made = linker->made,
-                                     .sink = linker->sink,
-                                     .file = program->file,
-                                     .format = ZETA_SET_FORMAT,
-                                     .blocks = program->blocks};
-    bool good;
+    struct zeta_set_reader reader;
+    struct zeta_yaml_document *document;
+    const struct zeta_yaml_node *node;
 
     *out_parts = program->parts;
     *out_count = program->part_count;
-    if (!program->text)
+    if (!program->late)
         return ZE_RESULT_SUCCESS;
-    good = read_program(&reader, program->text, out_parts, out_count);
-    free(reader.room);
-    if (reader.out_of_memory)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    return good ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    reader = zeta_late_reader(linker, program->late->file);
+    document = zeta_late_parse(&reader, program->late, &node);
+    zeta_late_lock(linker->catalog); /* of blocks */
+    if (document)
+        (void)read_program(&reader, node, out_parts, out_count);
+    zeta_late_unlock(linker->catalog);
+    zeta_yaml_free(document);
+    return zeta_late_result(&reader);
 }
 
 bool zeta_read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
@@ -664,8 +755,12 @@ bool zeta_read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *
     good = zeta_reader_mapping(reader, node, "a set", keys, loaded);
     good = (!uuid || read_uuid(reader, uuid, uuid->text, &set->uuid)) && good;
     good = (!program || read_program(reader, program, &set->program, &set->program_count)) && good;
-    good = metrics &&
-           zeta_read_metrics(reader, metrics, loaded, &set->metrics, &set->metric_count) && good;
+    if (reader->late)
+        good = metrics && zeta_late_keep_list(reader, metrics, loaded) && good;
+    else
+        good = metrics &&
+               zeta_read_metrics(reader, metrics, loaded, &set->metrics, &set->metric_count) &&
+               good;
     return good && zeta_read_set_also(reader, zeta_yaml_member(node, "also"), loaded);
 }
 
@@ -765,13 +860,18 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     read_each(reader, root, "sets", ZETA_YAML_SEQUENCE, zeta_read_sets);
 }
 
-static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_document *document,
-                                 struct zeta_diagnostics *sink)
+/** late has what is not in the document, and read later; NULL: all is. */
+static ze_result_t read_document(struct zeta_catalog *catalog,
+                                 const struct zeta_yaml_document *document,
+                                 struct zeta_late_file *late, struct zeta_diagnostics *sink)
 {
     const char *name = zeta_yaml_name(document);
     const struct zeta_yaml_node *root = zeta_yaml_root(document);
-    struct zeta_set_reader reader = {
-        .catalog = catalog, .arena = &catalog->arena, .made = &catalog->made, .sink = sink};
+    struct zeta_set_reader reader = {.catalog = catalog,
+                                     .arena = &catalog->arena,
+                                     .made = &catalog->made,
+                                     .sink = sink,
+                                     .late = late};
 
     reader.file = zeta_arena_copy(&catalog->arena, name, strlen(name));
     if (!reader.file)
@@ -780,7 +880,11 @@ static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_
         zeta_diagnose(sink, ZETA_SEVERITY_ERROR, name, 0, 0, "the file is empty");
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
+    if (late)
+        zeta_late_add(&reader, late);
     read_root(&reader, root);
+    if (late)
+        zeta_late_ready(&reader, late);
     zeta_arena_finish(&reader.scratch);
     free(reader.room);
     if (reader.out_of_memory)
@@ -792,12 +896,30 @@ static ze_result_t read_document(struct zeta_catalog *catalog, struct zeta_yaml_
 static ze_result_t add(struct zeta_catalog *catalog, const char *text, size_t length,
                        const char *name, struct zeta_diagnostics *sink)
 {
+    ZETA_CLEANUP(zeta_freep) char *own = NULL;
+    struct zeta_yaml_document *document;
+    const struct zeta_yaml_document *rest;
+    struct zeta_late_file *late;
     struct zeta_yaml_error error;
-    struct zeta_yaml_document *document = text ? zeta_yaml_parse(text, length, name, NULL, &error)
-                                               : zeta_yaml_read_file(name, NULL, &error);
-    const ze_result_t result =
-        document ? read_document(catalog, document, sink) : zeta_diagnose_yaml(sink, name, &error);
+    ze_result_t result;
 
+    if (!text)
+        own = zeta_yaml_read_text(name, NULL, &length, &error);
+    else if (catalog->defers)
+        own = malloc(length + 1);
+    if (!text && !own)
+        return zeta_diagnose_yaml(sink, name, &error);
+    if (catalog->defers) {
+        if (!own)
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        if (text)
+            memcpy(own, text, length);
+        result = zeta_late_open(catalog->late, ZETA_TAKE(own), length, name, sink, &late, &rest);
+        return result == ZE_RESULT_SUCCESS ? read_document(catalog, rest, late, sink) : result;
+    }
+    document = zeta_yaml_parse(text ? text : own, length, name, NULL, &error);
+    result = document ? read_document(catalog, document, NULL, sink)
+                      : zeta_diagnose_yaml(sink, name, &error);
     zeta_yaml_free(document);
     return result;
 }

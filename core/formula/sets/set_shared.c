@@ -223,6 +223,42 @@ void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_y
         (void)zeta_reader_add(reader, &catalog->shared, shared);
 }
 
+void zeta_late_add_metric(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
+                          const struct zeta_yaml_node *node)
+{
+    struct zeta_shared_metric *shared = zeta_reader_alloc(reader, sizeof(*shared));
+
+    if (!shared || !zeta_reader_name(reader, node, node->key, true, &shared->key))
+        return;
+    atomic_store(&shared->state, ZETA_SHARED_LATE);
+    shared->late = entry;
+    shared->line = shared->metric.line = entry->line;
+    shared->metric.file = reader->file;
+    (void)zeta_reader_add(reader, &reader->catalog->shared, shared);
+}
+
+/** Reads a definition at its first use, by whichever thread. */
+static ze_result_t read_late_definition(const struct zeta_linker *linker,
+                                        struct zeta_shared_metric *shared)
+{
+    struct zeta_set_reader reader = zeta_late_reader(linker, shared->late->file);
+    struct zeta_yaml_document *document = NULL;
+    const struct zeta_yaml_node *node;
+    bool good = false;
+
+    zeta_late_own(&reader);
+    zeta_late_lock(linker->catalog);
+    if (atomic_load(&shared->state) == ZETA_SHARED_LATE) {
+        document = zeta_late_parse(&reader, shared->late, &node);
+        good = document && read_definition(&reader, node, shared);
+        if (!reader.out_of_memory)
+            atomic_store(&shared->state, good ? ZETA_SHARED_READ : ZETA_SHARED_FAULTY);
+        zeta_yaml_free(document);
+    }
+    zeta_late_unlock(linker->catalog);
+    return zeta_late_result(&reader);
+}
+
 /* Sets over an index ----------------------------------------------------------------------------
  */
 
@@ -296,18 +332,40 @@ static bool read_index_values(struct zeta_set_reader *reader, const struct zeta_
     return true;
 }
 
+/** Patterns of a set over an index: read for its first value, filled for each. */
+struct zeta_pattern_memo {
+    struct {
+        const char *text;
+        struct zeta_pattern pattern;
+    } known[16];
+    uint32_t count;
+};
+
 /** Writes what a scalar becomes for a value of the index. */
 static bool fill_scalar(struct zeta_set_reader *reader, const char *index, uint32_t value,
                         struct zeta_yaml_node *node)
 {
-    struct zeta_pattern pattern;
+    struct zeta_pattern_memo *memo = reader->patterns;
+    const struct zeta_pattern *pattern = NULL;
+    struct zeta_pattern own;
     char text[FILLED_BYTES];
 
     if (!strpbrk(node->text, "{}"))
         return true;
-    if (!zeta_pattern_read(reader, node, index, false, &pattern))
-        return false;
-    if (!zeta_pattern_fill(&pattern, value, NULL, text, sizeof(text), &node->length)) {
+    for (uint32_t i = 0; memo && i < memo->count && !pattern; i++) {
+        if (memo->known[i].text == node->text)
+            pattern = &memo->known[i].pattern;
+    }
+    if (!pattern) {
+        pattern = &own;
+        if (!zeta_pattern_read(reader, node, index, false, &own))
+            return false;
+        if (memo && memo->count < sizeof(memo->known) / sizeof(memo->known[0])) {
+            memo->known[memo->count].text = node->text;
+            memo->known[memo->count++].pattern = own;
+        }
+    }
+    if (!zeta_pattern_fill(pattern, value, NULL, text, sizeof(text), &node->length)) {
         zeta_reader_error(reader, node, "the text becomes longer than %u bytes", FILLED_BYTES - 1);
         return false;
     }
@@ -358,7 +416,9 @@ static bool make_indexed_set(struct zeta_set_reader *reader, const struct zeta_y
         if (!copy)
             return false;
         copy->key = member->key;
-        if (!fill_node(reader, index, value, copy))
+        /* A list of metrics that is read later is filled then. */
+        if (!(reader->late && strcmp(member->key, "metrics") == 0) &&
+            !fill_node(reader, index, value, copy))
             return false;
     }
     return true;
@@ -377,6 +437,7 @@ static uint32_t count_nodes(const struct zeta_yaml_node *node)
 void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
     const struct zeta_yaml_node *over, *uuid, *item;
+    struct zeta_pattern_memo patterns;
     struct index_values values;
     uint32_t node_count;
 
@@ -398,6 +459,8 @@ void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node 
         return;
     }
     item = values.list;
+    patterns.count = 0;
+    reader->patterns = &patterns;
     for (uint32_t i = 0; i < values.count; i++) {
         uint64_t value =
             values.falls ? values.first - i * values.step : values.first + i * values.step;
@@ -407,11 +470,41 @@ void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node 
             (void)zeta_yaml_u64(item, &value);
             item = item->next;
         }
+        reader->index = values.name;
+        reader->index_value = (uint32_t)value;
         if (!zeta_reader_may_make(reader, over, node_count) ||
             !make_indexed_set(reader, node, values.name, (uint32_t)value, i, &set) ||
             !zeta_read_set(reader, &set))
-            return;
+            break;
     }
+    reader->index = NULL;
+    reader->patterns = NULL;
+}
+
+bool zeta_late_keep_list(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
+                         struct zeta_loaded_set *loaded)
+{
+    struct zeta_late_list *list = zeta_reader_alloc(reader, sizeof(*list));
+
+    if (list)
+        *list = (struct zeta_late_list){.file = reader->late,
+                                        .node = *node,
+                                        .index = reader->index,
+                                        .value = reader->index_value};
+    loaded->late = list;
+    return list != NULL;
+}
+
+ze_result_t zeta_late_read_list(const struct zeta_linker *linker, struct zeta_loaded_set *loaded)
+{
+    const struct zeta_late_list *list = loaded->late;
+    struct zeta_set_reader reader = zeta_late_reader(linker, list->file);
+    struct zeta_yaml_node node = list->node;
+
+    if (!list->index || fill_node(&reader, list->index, list->value, &node))
+        (void)zeta_read_metrics(&reader, &node, loaded, &loaded->set.metrics,
+                                &loaded->set.metric_count);
+    return zeta_late_result(&reader);
 }
 
 /* Sets on several units -------------------------------------------------------------------------
@@ -724,10 +817,16 @@ static bool add_instances(struct gathered *gathered, const struct zeta_shared_me
 static bool add_use(struct gathered *gathered, const struct zeta_metric_use *use, uint32_t depth)
 {
     struct zeta_linker *linker = gathered->linker;
-    const struct zeta_shared_metric *shared =
+    struct zeta_shared_metric *shared =
         zeta_names_find(&linker->catalog->shared_by_name, use->key, strlen(use->key));
     bool good = true;
 
+    if (shared && atomic_load(&shared->state) == ZETA_SHARED_LATE &&
+        read_late_definition(linker, shared) == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return zeta_link_no_memory(linker);
+    if (shared && atomic_load(&shared->state) == ZETA_SHARED_FAULTY)
+        return refuse(gathered, "set %s cannot use the shared metric %s: see %s:%u",
+                      gathered->loaded->set.name, shared->key, shared->metric.file, shared->line);
     if (!shared)
         return refuse(gathered,
                       "unknown shared metric '%.100s'; such metrics are declared under 'metrics' "

@@ -74,6 +74,12 @@ struct zeta_yaml_document *zeta_yaml_parse(const char *text, size_t length, cons
                                            const struct zeta_yaml_limits *limits,
                                            struct zeta_yaml_error *out_error);
 
+/** The same of a part of a file, which begins with its line of that number (from 1). */
+struct zeta_yaml_document *zeta_yaml_parse_part(const char *text, size_t length, uint32_t line,
+                                                const char *name,
+                                                const struct zeta_yaml_limits *limits,
+                                                struct zeta_yaml_error *out_error);
+
 /**
  * Reads what an open descriptor gives, from its current position to its end, and parses it.
  * The descriptor stays open. Parameters and errors as zeta_yaml_parse().
@@ -81,6 +87,13 @@ struct zeta_yaml_document *zeta_yaml_parse(const char *text, size_t length, cons
 struct zeta_yaml_document *zeta_yaml_read_fd(int fd, const char *name,
                                              const struct zeta_yaml_limits *limits,
                                              struct zeta_yaml_error *out_error);
+
+/**
+ * Opens a regular file and reads it, one byte more than the limit at most. NULL with *out_error if
+ * it cannot be read. The text has no zero byte at its end; it is freed with free().
+ */
+char *zeta_yaml_read_text(const char *path, const struct zeta_yaml_limits *limits,
+                          size_t *out_length, struct zeta_yaml_error *out_error);
 
 /** Opens a regular file, reads and parses it. Parameters and errors as zeta_yaml_parse(). */
 struct zeta_yaml_document *zeta_yaml_read_file(const char *path,

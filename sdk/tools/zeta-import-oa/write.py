@@ -2,7 +2,7 @@
 
 import blocks
 import source
-from yaml_text import fill, flow_mapping, scalar, words
+from yaml_text import REGISTER_WIDTH, fill, flow_mapping, scalar, words
 
 
 def definitions(shared):
@@ -66,22 +66,25 @@ def one_set(found, shared, with_program):
 
 
 def programs(found):
-    """Lines of blocks, and of programs that use them. found: {uuid: parts}"""
+    """Lines of blocks, and of programs that use them. found: {uuid: parts}
+
+    Each begins a line: the library finds it there, and parses those alone that a set needs."""
     grammar = blocks.Grammar([writes for parts in found.values() for _, writes in parts])
     names = {number: f"b{place}" for place, number in enumerate(grammar.blocks, 1)}
     texts = iter([blocks.text(items, names) for items in grammar.programs])
-    definitions = ", ".join(f"{names[number]}: {blocks.text(items, names)}"
-                            for number, items in grammar.blocks.items())
-    lines = words(f"blocks: {{{definitions}}}", "  ") + [""] if names else []
-    lines += ["programs:"]
+    lines = ["blocks:"] if names else []
+    for number, items in grammar.blocks.items():
+        lines += words(f"  {names[number]}: {blocks.text(items, names)}", " " * 4, REGISTER_WIDTH)
+    lines += ["", "programs:"] if names else ["programs:"]
     for uuid, parts in found.items():
         if [condition for condition, _ in parts] == [None]:
-            lines += words(f"  {uuid}: {next(texts)}", " " * 4)
+            lines += words(f"  {uuid}: {next(texts)}", " " * 4, REGISTER_WIDTH)
             continue
         lines += [f"  {uuid}:"]
         for condition, _ in parts:
             lines += [f"    - when: {scalar(condition)}"] if condition else []
-            lines += words(f"    {' ' if condition else '-'} registers: {next(texts)}", " " * 8)
+            lines += words(f"    {' ' if condition else '-'} registers: {next(texts)}", " " * 8,
+                           REGISTER_WIDTH)
     return lines
 
 

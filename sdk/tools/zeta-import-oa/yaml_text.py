@@ -4,6 +4,7 @@ import re
 import textwrap
 
 WIDTH = 100
+REGISTER_WIDTH = 112  # of register texts: few look at them, and each block begins a line
 PLAIN = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$.()/+*<>= -]*\Z")
 RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
@@ -24,9 +25,9 @@ def plain(text):
     return text
 
 
-def words(text, indent):
+def words(text, indent, width=WIDTH):
     """Lines of a text; those behind the first one begin with indent."""
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False,
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False,
                          break_on_hyphens=False)
 
 

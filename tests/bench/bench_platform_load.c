@@ -3,6 +3,8 @@
  * asked for the first time: reading the set files, linking them, listing the sets that the device
  * has; then linking and compiling every set, of which an application uses few. Beside it libyaml,
  * which only splits the same files.
+ *
+ * usage: bench_platform_load [PLATFORM]
  */
 #include <stdbool.h>
 #include <yaml.h>
@@ -164,7 +166,7 @@ static void measure(const struct data_generation *generation,
     (void)fflush(stdout);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     uint32_t count = 0;
     struct data_generation *generations = data_read(&count);
@@ -177,7 +179,8 @@ int main(void)
         for (uint32_t p = 0; p < generations[i].platforms.count; p++) {
             const struct zeta_intel_platform *platform = &generations[i].platforms.items[p];
 
-            measure(&generations[i], platform);
+            if (argc < 2 || strcmp(platform->id, argv[1]) == 0)
+                measure(&generations[i], platform);
         }
     }
     data_free(generations, count);

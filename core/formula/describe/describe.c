@@ -192,9 +192,9 @@ static void add_one_metric(struct zeta_text *text, const struct zeta_set *set,
     indent += 2;
     add_text(text, indent, "description", metric->description);
     add_text(text, indent, "component", metric->component);
-    zeta_text_add(text, "%*stype: %s\n", indent, "", zeta_set_metric_type_word(metric->type));
+    zeta_text_add(text, "%*stype: %s\n", indent, "", zeta_word_of(zeta_metric_types, metric->type));
     zeta_text_add(text, "%*svalue_type: %s\n", indent, "",
-                  zeta_set_value_type_word(metric->value_type));
+                  zeta_word_of(zeta_value_types, metric->value_type));
     add_text(text, indent, "unit", metric->unit);
     zeta_text_add(text, "%*stier: %u\n", indent, "", metric->tier);
     zeta_text_add(text, "%*sclass: %s\n", indent, "", zeta_metric_class_name(metric->metric_class));
@@ -516,8 +516,7 @@ static void add_sampling(struct zeta_text *text, const struct zeta_set *set)
     for (uint32_t flag = 1; flag <= set->sampling; flag <<= 1) {
         if ((set->sampling & flag) == 0)
             continue;
-        zeta_text_add(text, "%s%s", separator,
-                      zeta_set_sampling_word((zet_metric_group_sampling_type_flag_t)flag));
+        zeta_text_add(text, "%s%s", separator, zeta_word_of(zeta_sampling_words, flag));
         separator = ", ";
     }
     zeta_text_add(text, "]\n");
@@ -598,50 +597,40 @@ static void destroy(struct zeta_description *description)
 /* Reading --------------------------------------------------------------------------------------
  */
 
-static ze_result_t refuse(const struct zeta_diagnostics *sink)
+/** Reads, links and compiles the text; it holds one set, and nothing that this version skips. */
+static ze_result_t read_text(struct zeta_description *description)
 {
-    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                      "the description of a set in the data cannot be used: %s", sink->first_error);
-}
-
-/** Reads and links the text; it holds one set, and nothing that this version skips. */
-static ze_result_t read_text(struct zeta_description *description, struct zeta_diagnostics *sink)
-{
+    const bool query = description->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    struct zeta_diagnostics sink = {0};
+    const struct zeta_set *set;
     ze_result_t result = zeta_catalog_add_text(description->catalog, description->text,
-                                               description->bytes, "description", sink);
+                                               description->bytes, "description", &sink);
 
-    if (result == ZE_RESULT_SUCCESS && sink->count[ZETA_SEVERITY_WARNING] > 0)
+    if (result == ZE_RESULT_SUCCESS && sink.count[ZETA_SEVERITY_WARNING] > 0)
         return zeta_error(
             ZE_RESULT_ERROR_UNSUPPORTED_VERSION,
             "the description of a set in the data has keys that this version does not know; "
             "use the version of Zeta that wrote it, or a newer one");
     if (result == ZE_RESULT_SUCCESS)
-        result = zeta_catalog_link(description->catalog, sink);
-    if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-        return result;
-    if (result != ZE_RESULT_SUCCESS)
-        return refuse(sink);
-    if (zeta_catalog_set_count(description->catalog) != 1)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the description in the data has %u sets, and one is needed",
-                          zeta_catalog_set_count(description->catalog));
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t compile(struct zeta_description *description, struct zeta_diagnostics *sink)
-{
-    const struct zeta_set *set = zeta_catalog_set(description->catalog, 0);
-    const bool query = description->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    ze_result_t result;
-
-    if ((set->sampling & (uint32_t)description->sampling) == 0)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "set %s in the data is not %s-based",
-                          set->name, zeta_set_sampling_word(description->sampling));
-    result = (query ? zeta_set_compile_query : zeta_set_compile)(description->catalog, set, NULL,
-                                                                 sink, &description->compiled);
+        result = zeta_catalog_link(description->catalog, &sink);
+    if (result == ZE_RESULT_SUCCESS) {
+        if (zeta_catalog_set_count(description->catalog) != 1)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "the description in the data has %u sets, and one is needed",
+                              zeta_catalog_set_count(description->catalog));
+        set = zeta_catalog_set(description->catalog, 0);
+        if ((set->sampling & (uint32_t)description->sampling) == 0)
+            return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                              "set %s in the data is not %s-based", set->name,
+                              zeta_word_of(zeta_sampling_words, description->sampling));
+        result = (query ? zeta_set_compile_query : zeta_set_compile)(
+            description->catalog, set, NULL, &sink, &description->compiled);
+    }
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                ? result
-               : refuse(sink);
+               : zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the description of a set in the data cannot be used: %s",
+                            sink.first_error);
 }
 
 static ze_result_t create(const char *text, size_t bytes,
@@ -649,7 +638,6 @@ static ze_result_t create(const char *text, size_t bytes,
                           struct zeta_description **out_description)
 {
     struct zeta_description *description = calloc(1, sizeof(*description));
-    struct zeta_diagnostics sink = {0};
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
     if (!description)
@@ -662,10 +650,8 @@ static ze_result_t create(const char *text, size_t bytes,
     if (description->text && description->catalog) {
         memcpy(description->text, text, bytes);
         description->text[bytes] = '\0';
-        result = read_text(description, &sink);
+        result = read_text(description);
     }
-    if (result == ZE_RESULT_SUCCESS)
-        result = compile(description, &sink);
     if (result != ZE_RESULT_SUCCESS) {
         destroy(description);
         return result;

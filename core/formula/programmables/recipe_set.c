@@ -15,18 +15,45 @@
 struct maker {
     struct zeta_recipe_set *made;
     const struct zeta_recipe_set_request *request;
-    struct zeta_diagnostics *sink;
+    struct zeta_linker linker;
 };
 
-static ze_result_t refuse(const struct maker *maker, const struct zeta_programmable *programmable,
-                          const char *wrong)
+/** Reports what is wrong with a programmable, or with the set if that is NULL; false. */
+static bool refuse(struct maker *maker, const struct zeta_programmable *programmable,
+                   const char *wrong)
 {
-    zeta_diagnose(maker->sink, ZETA_SEVERITY_ERROR,
-                  programmable ? programmable->file : maker->request->file,
-                  programmable ? programmable->line : maker->request->line, 1, "%s%s: %s",
-                  programmable ? "programmable " : "set ",
-                  programmable ? programmable->name : maker->request->name, wrong);
-    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    const struct zeta_recipe_set_request *request = maker->request;
+
+    return programmable ? zeta_link_fail(&maker->linker, programmable->file, programmable->line, 1,
+                                         "programmable %s: %s", programmable->name, wrong)
+                        : zeta_link_fail(&maker->linker, request->file, request->line, 1,
+                                         "set %s: %s", request->name, wrong);
+}
+
+/** Fills the placeholders of a text in. */
+static bool fill(struct maker *maker, const struct zeta_programmable *programmable,
+                 const struct zeta_names *names, const char *text, const char **out_text)
+{
+    const char *wrong = NULL;
+    const ze_result_t result =
+        zeta_template_fill(&maker->made->arena, names, text, out_text, &wrong);
+
+    if (wrong)
+        return refuse(maker, programmable, wrong);
+    return result == ZE_RESULT_SUCCESS || zeta_link_no_memory(&maker->linker);
+}
+
+/** Fills a text in and parses it. */
+static bool parse(struct maker *maker, const struct zeta_programmable *programmable,
+                  const struct zeta_names *names, const char *text, struct zeta_expr **out_expr)
+{
+    const struct zeta_expr_source source = {programmable->file, programmable->line, 1};
+
+    if (!fill(maker, programmable, names, text, &text))
+        return false;
+    maker->linker.result = zeta_expr_parse(text, strlen(text), &source, &maker->made->arena,
+                                           maker->linker.sink, out_expr);
+    return maker->linker.result == ZE_RESULT_SUCCESS;
 }
 
 /* GpuTime --------------------------------------------------------------------------------------
@@ -137,61 +164,44 @@ static bool find_slot(const struct zeta_unit *unit, uint32_t slot, struct slot_n
 /* Program --------------------------------------------------------------------------------------
  */
 
-/** Reads one of the numbers of a register: an expression without names. */
-static ze_result_t read_number(const struct maker *maker,
-                               const struct zeta_programmable *programmable, const char *text,
-                               uint32_t *out_number)
+/** Makes one of the numbers of a register: an expression without names. */
+static bool make_number(struct maker *maker, const struct zeta_programmable *programmable,
+                        const struct zeta_names *names, const char *text, uint32_t *out_number)
 {
-    const struct zeta_expr_source source = {programmable->file, programmable->line, 1};
     const struct zeta_symbol_lookup nothing = {0};
-    struct zeta_linker linker = {.catalog = maker->request->catalog, .sink = maker->sink};
-    const struct zeta_link_scope scope = {.linker = &linker, .file = programmable->file};
+    const struct zeta_link_scope scope = {.linker = &maker->linker, .file = programmable->file};
     struct zeta_expr *expr = NULL;
     struct zeta_number number;
-    ze_result_t result =
-        zeta_expr_parse(text, strlen(text), &source, &maker->made->arena, maker->sink, &expr);
 
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (!parse(maker, programmable, names, text, &expr))
+        return false;
     if (!zeta_expr_link(&scope, expr) ||
-        !zeta_expr_over_symbols(linker.catalog, &nothing, expr, &number) ||
+        !zeta_expr_over_symbols(maker->linker.catalog, &nothing, expr, &number) ||
         number.type != ZETA_EXPR_U64 || number.u.u64 > UINT32_MAX)
         return refuse(maker, programmable,
-                      "address and value of a register are constants of 32 "
-                      "bits");
+                      "address and value of a register are constants of 32 bits");
     *out_number = (uint32_t)number.u.u64;
-    return ZE_RESULT_SUCCESS;
+    return true;
 }
 
-static ze_result_t make_entry(const struct maker *maker,
-                              const struct zeta_programmable *programmable,
-                              const struct zeta_names *names, const struct zeta_counter_entry *from,
-                              struct zeta_program_entry *entry)
+static bool make_entry(struct maker *maker, const struct zeta_programmable *programmable,
+                       const struct zeta_names *names, const struct zeta_counter_entry *from,
+                       struct zeta_program_entry *entry)
 {
-    const char *parts[] = {from->select ? from->select : from->address, from->value, from->mask};
-    uint32_t *const numbers[] = {&entry->address, &entry->value, &entry->mask};
-    const char *wrong = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
     entry->line = programmable->line;
-    for (int i = 0; result == ZE_RESULT_SUCCESS && i < 3 && parts[i]; i++)
-        result = zeta_template_fill(&maker->made->arena, names, parts[i], &parts[i], &wrong);
-    if (wrong)
-        return refuse(maker, programmable, wrong);
     if (from->select)
-        entry->select = parts[0];
-    for (int i = 0; result == ZE_RESULT_SUCCESS && !from->select && i < 3 && parts[i]; i++)
-        result = read_number(maker, programmable, parts[i], numbers[i]);
-    if (result == ZE_RESULT_SUCCESS && from->mask && (entry->value & ~entry->mask) != 0)
-        return refuse(maker, programmable, "the value of a register has bits outside its mask");
-    return result;
+        return fill(maker, programmable, names, from->select, &entry->select);
+    return make_number(maker, programmable, names, from->address, &entry->address) &&
+           make_number(maker, programmable, names, from->value, &entry->value) &&
+           (!from->mask || make_number(maker, programmable, names, from->mask, &entry->mask)) &&
+           (!from->mask || (entry->value & ~entry->mask) == 0 ||
+            refuse(maker, programmable, "the value of a register has bits outside its mask"));
 }
 
 /** The program of one counter in its slot. */
-static ze_result_t make_part(const struct maker *maker,
-                             const struct zeta_programmable *programmable,
-                             const struct zeta_counter *counter, uint32_t slot,
-                             struct zeta_program_part *part)
+static bool make_part(struct maker *maker, const struct zeta_programmable *programmable,
+                      const struct zeta_counter *counter, uint32_t slot,
+                      struct zeta_program_part *part)
 {
     struct slot_names slot_names;
     struct zeta_let lets[3] = {{"slot", slot_names.slot}, {.name = "bank"}, {.name = "index"}};
@@ -204,15 +214,13 @@ static ze_result_t make_part(const struct maker *maker,
     part->entries =
         zeta_arena_array(&maker->made->arena, counter->entry_count, sizeof(*part->entries));
     if (!part->entries)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(&maker->linker);
     for (uint32_t i = 0; i < counter->entry_count; i++) {
-        ze_result_t result = make_entry(maker, programmable, &names, &counter->entries[i],
-                                        &part->entries[part->entry_count++]);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
+        if (!make_entry(maker, programmable, &names, &counter->entries[i],
+                        &part->entries[part->entry_count++]))
+            return false;
     }
-    return ZE_RESULT_SUCCESS;
+    return true;
 }
 
 /** The entry before this one that has other bits of the same register; NULL if there is none. */
@@ -233,7 +241,7 @@ static struct zeta_program_entry *find_sharer(const struct zeta_set *set, uint32
 }
 
 /** Registers that counters share are written once, with the bits of all of them. */
-static ze_result_t join_registers(const struct maker *maker)
+static bool join_registers(struct maker *maker)
 {
     const struct zeta_set *set = &maker->made->set;
 
@@ -257,36 +265,32 @@ static ze_result_t join_registers(const struct maker *maker)
         }
         part->entry_count = kept;
     }
-    return ZE_RESULT_SUCCESS;
+    return true;
 }
 
 /** Programs each slot once. */
-static ze_result_t make_program(const struct maker *maker)
+static bool make_program(struct maker *maker)
 {
     const struct zeta_recipe_set_request *request = maker->request;
+    const struct zeta_ingredient *ingredients = request->ingredients;
     struct zeta_set *set = &maker->made->set;
-    const uint32_t slots =
-        zeta_ingredients_slots(request->ingredients, request->count, request->tile);
 
-    set->program = zeta_arena_array(&maker->made->arena, slots, sizeof(*set->program));
+    set->program = zeta_arena_array(
+        &maker->made->arena, zeta_ingredients_slots(ingredients, request->count, request->tile),
+        sizeof(*set->program));
     if (!set->program)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(&maker->linker);
     for (uint32_t i = 0; i < request->count; i++) {
-        const struct zeta_recipe *recipe = request->ingredients[i].recipe;
+        const struct zeta_recipe *recipe = ingredients[i].recipe;
 
-        if (!zeta_ingredient_counts(&request->ingredients[i], request->tile))
+        if (!zeta_ingredient_counts(&ingredients[i], request->tile))
             continue;
         for (uint32_t j = 0; j < recipe->programmable->counter_count; j++) {
-            const uint32_t slot =
-                zeta_ingredients_slot_of(set->unit, request->ingredients, i, j, request->tile);
-            ze_result_t result;
-
-            if (!zeta_ingredients_is_first(request->ingredients, i, j, request->tile))
-                continue;
-            result = make_part(maker, recipe->programmable, &recipe->counters[j], slot,
-                               &set->program[set->program_count++]);
-            if (result != ZE_RESULT_SUCCESS)
-                return result;
+            if (zeta_ingredients_is_first(ingredients, i, j, request->tile) &&
+                !make_part(maker, recipe->programmable, &recipe->counters[j],
+                           zeta_ingredients_slot_of(set->unit, ingredients, i, j, request->tile),
+                           &set->program[set->program_count++]))
+                return false;
         }
     }
     return join_registers(maker);
@@ -295,65 +299,38 @@ static ze_result_t make_program(const struct maker *maker)
 /* Metrics --------------------------------------------------------------------------------------
  */
 
-static ze_result_t parse_value(const struct maker *maker,
-                               const struct zeta_programmable *programmable,
-                               const struct zeta_names *names, const char *text,
-                               struct zeta_expr **out_expr)
-{
-    const struct zeta_expr_source source = {programmable->file, programmable->line, 1};
-    const char *wrong = NULL;
-    ze_result_t result = zeta_template_fill(&maker->made->arena, names, text, &text, &wrong);
-
-    if (wrong)
-        return refuse(maker, programmable, wrong);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return zeta_expr_parse(text, strlen(text), &source, &maker->made->arena, maker->sink, out_expr);
-}
-
-/** Value and maximum; a recipe for another tile counts nothing here. */
-static ze_result_t make_values(const struct maker *maker, uint32_t index,
-                               struct zeta_metric *metric)
+/** A recipe for another tile counts nothing here. */
+static bool make_metric(struct maker *maker, uint32_t index)
 {
     const struct zeta_recipe_set_request *request = maker->request;
     const struct zeta_recipe *recipe = request->ingredients[index].recipe;
     const struct zeta_programmable *programmable = recipe->programmable;
     const bool counts = zeta_ingredient_counts(&request->ingredients[index], request->tile);
-    const struct zeta_unit *unit = maker->made->set.unit;
+    struct zeta_set *set = &maker->made->set;
+    struct zeta_metric *metric = &set->metrics[index];
     struct slot_names slots[ZETA_PROGRAMMABLE_MAX_COUNTERS];
     struct zeta_let lets[ZETA_PROGRAMMABLE_MAX_COUNTERS];
     const struct zeta_names names = {.lets = lets, .count = programmable->counter_count};
-    ze_result_t result;
 
+    *metric = recipe->metric;
+    if (!name_metric(&maker->made->arena, set, index, recipe->metric.name))
+        return zeta_link_no_memory(&maker->linker);
     for (uint32_t i = 0; i < programmable->counter_count; i++) {
-        const uint32_t slot =
-            counts ? zeta_ingredients_slot_of(unit, request->ingredients, index, i, request->tile)
-                   : 0;
+        const uint32_t slot = counts ? zeta_ingredients_slot_of(set->unit, request->ingredients,
+                                                                index, i, request->tile)
+                                     : 0;
 
-        if (!find_slot(unit, slot, &slots[i]))
+        if (!find_slot(set->unit, slot, &slots[i]))
             return refuse(maker, programmable, "its counters do not fit the slots of its unit");
         lets[i] = (struct zeta_let){recipe->counters[i].name, slots[i].counter};
     }
-    result = parse_value(maker, programmable, &names, counts ? recipe->value : "0", &metric->value);
-    if (result == ZE_RESULT_SUCCESS && recipe->maximum)
-        result = parse_value(maker, programmable, &names, recipe->maximum, &metric->maximum);
-    return result;
-}
-
-static ze_result_t make_metric(const struct maker *maker, uint32_t index)
-{
-    struct zeta_recipe_set *made = maker->made;
-    const struct zeta_recipe *recipe = maker->request->ingredients[index].recipe;
-    struct zeta_metric *metric = &made->set.metrics[index];
-
-    *metric = recipe->metric;
-    if (!name_metric(&made->arena, &made->set, index, recipe->metric.name))
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    return make_values(maker, index, metric);
+    return parse(maker, programmable, &names, counts ? recipe->value : "0", &metric->value) &&
+           (!recipe->maximum ||
+            parse(maker, programmable, &names, recipe->maximum, &metric->maximum));
 }
 
 /** The recipes' metrics first, then GpuTime and the info metrics of the layout. */
-static ze_result_t make_metrics(const struct maker *maker)
+static bool make_metrics(struct maker *maker)
 {
     const struct zeta_recipe_set_request *request = maker->request;
     struct zeta_recipe_set *made = maker->made;
@@ -366,28 +343,26 @@ static ze_result_t make_metrics(const struct maker *maker)
         return refuse(maker, NULL, "it has no metric, or too many");
     set->metrics = zeta_arena_array(&made->arena, total, sizeof(*set->metrics));
     if (!set->metrics)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(&maker->linker);
     set->metric_count = total;
     if (time && !zeta_metric_copy(&made->arena, time, &set->metrics[request->count]))
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(&maker->linker);
     for (uint32_t i = 0; i < layout->info_count; i++) {
         if (!zeta_metric_copy(&made->arena, &layout->info[i],
                               &set->metrics[total - layout->info_count + i]))
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return zeta_link_no_memory(&maker->linker);
     }
     for (uint32_t i = 0; i < request->count; i++) {
-        ze_result_t result = make_metric(maker, i);
-
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
+        if (!make_metric(maker, i))
+            return false;
     }
-    return ZE_RESULT_SUCCESS;
+    return true;
 }
 
 /* The set --------------------------------------------------------------------------------------
  */
 
-static ze_result_t make_head(const struct maker *maker)
+static bool make_head(struct maker *maker)
 {
     const struct zeta_recipe_set_request *request = maker->request;
     struct zeta_recipe_set *made = maker->made;
@@ -397,33 +372,29 @@ static ze_result_t make_head(const struct maker *maker)
     set->description =
         zeta_arena_copy(&made->arena, request->description, strlen(request->description));
     if (!set->name || !set->description)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return zeta_link_no_memory(&maker->linker);
     set->file = request->file;
     set->line = request->line;
     set->domain = request->domain;
     set->sampling = request->sampling;
     set->unit = zeta_catalog_find_unit(request->catalog, request->unit_name);
     set->layout = zeta_catalog_find_layout(request->catalog, request->layout_name);
-    return set->unit && set->layout
-               ? ZE_RESULT_SUCCESS
-               : refuse(maker, NULL, "its unit or its layout does not exist on a tile");
+    return (set->unit && set->layout) ||
+           refuse(maker, NULL, "its unit or its layout does not exist on a tile");
 }
 
 ze_result_t zeta_recipe_set_init(struct zeta_recipe_set *made,
                                  const struct zeta_recipe_set_request *request,
                                  struct zeta_diagnostics *sink)
 {
-    const struct maker maker = {.made = made, .request = request, .sink = sink};
+    struct maker maker = {
+        .made = made, .request = request, .linker = {.catalog = request->catalog, .sink = sink}};
     ze_result_t result;
 
     *made = (struct zeta_recipe_set){0};
-    result = make_head(&maker);
-    if (result == ZE_RESULT_SUCCESS)
-        result = make_program(&maker);
-    if (result == ZE_RESULT_SUCCESS)
-        result = make_metrics(&maker);
-    if (result == ZE_RESULT_SUCCESS)
-        result = zeta_set_link(request->catalog, &made->set, sink);
+    if (!make_head(&maker) || !make_program(&maker) || !make_metrics(&maker))
+        return maker.linker.result;
+    result = zeta_set_link(request->catalog, &made->set, sink);
     if (result == ZE_RESULT_SUCCESS &&
         (request->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0 &&
         !zeta_query_form_check(&made->set, sink))

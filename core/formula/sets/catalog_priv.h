@@ -215,12 +215,6 @@ struct zeta_set_reader {
     bool out_of_memory;                 /**< reading stops soon */
 };
 
-/** A word of a file and its number in C. Tables end with a NULL word. */
-struct zeta_word {
-    const char *word;
-    uint32_t value;
-};
-
 /** What the value of a key is, and the type of the place that it is read into. */
 enum zeta_key_kind {
     ZETA_KEY_OTHER,       /**< read apart */
@@ -423,8 +417,7 @@ bool zeta_metric_copy(struct zeta_arena *arena, const struct zeta_metric *from,
 void zeta_report_use(const struct zeta_loaded_set *loaded, uint32_t index,
                      struct zeta_diagnostics *sink);
 
-/** Words of sampling types; zeta_metric_words() gives a metric type, value type and class. */
-extern const struct zeta_word zeta_sampling_words[];
+/** Gives a metric type, value type and class by their words; false if there are no such words. */
 bool zeta_metric_words(const char *type, const char *value_type, const char *metric_class,
                        struct zeta_metric *metric);
 

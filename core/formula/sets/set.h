@@ -213,10 +213,15 @@ ze_result_t zeta_set_link_deferred(const struct zeta_catalog *catalog, const str
 uint32_t zeta_catalog_symbol_count(const struct zeta_catalog *catalog);
 const struct zeta_symbol *zeta_catalog_symbol(const struct zeta_catalog *catalog, uint32_t index);
 
-/** Words of set files for numbers of the API; NULL for what set files cannot say. */
-const char *zeta_set_metric_type_word(zet_metric_type_t type);
-const char *zeta_set_value_type_word(zet_value_type_t type);
-const char *zeta_set_sampling_word(zet_metric_group_sampling_type_flag_t sampling);
+/** A word of set files and its number in C. Tables end with a NULL word. */
+struct zeta_word {
+    const char *word;
+    uint32_t value;
+};
+extern const struct zeta_word zeta_metric_types[], zeta_value_types[], zeta_sampling_words[];
+
+/** The word for a number; NULL for what set files cannot say. */
+const char *zeta_word_of(const struct zeta_word *words, uint32_t value);
 
 /** "exact", "simulated" or "modelled". */
 const char *zeta_metric_class_name(enum zeta_value_class metric_class);

@@ -389,7 +389,7 @@ static void read_unit(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 /* Sets -----------------------------------------------------------------------------------------
  */
 
-static const struct zeta_word metric_types[] = {
+const struct zeta_word zeta_metric_types[] = {
     {"duration", ZET_METRIC_TYPE_DURATION},
     {"event", ZET_METRIC_TYPE_EVENT},
     {"event_with_range", ZET_METRIC_TYPE_EVENT_WITH_RANGE},
@@ -402,7 +402,7 @@ static const struct zeta_word metric_types[] = {
     {NULL, 0},
 };
 
-static const struct zeta_word value_types[] = {
+const struct zeta_word zeta_value_types[] = {
     {"u32", ZET_VALUE_TYPE_UINT32},  {"u64", ZET_VALUE_TYPE_UINT64},
     {"f32", ZET_VALUE_TYPE_FLOAT32}, {"f64", ZET_VALUE_TYPE_FLOAT64},
     {"bool8", ZET_VALUE_TYPE_BOOL8}, {NULL, 0},
@@ -427,48 +427,28 @@ const char *zeta_metric_class_name(enum zeta_value_class metric_class)
     return metric_class < ZETA_METRIC_CLASS_COUNT ? metric_classes[metric_class].word : "unknown";
 }
 
-static const char *find_word(const struct zeta_word *words, uint32_t value)
+const char *zeta_word_of(const struct zeta_word *words, uint32_t value)
 {
     while (words->word && words->value != value)
         words++;
     return words->word;
 }
 
-const char *zeta_set_sampling_word(zet_metric_group_sampling_type_flag_t sampling)
-{
-    return find_word(zeta_sampling_words, (uint32_t)sampling);
-}
-
-const char *zeta_set_metric_type_word(zet_metric_type_t type)
-{
-    return find_word(metric_types, (uint32_t)type);
-}
-
-const char *zeta_set_value_type_word(zet_value_type_t type)
-{
-    return find_word(value_types, (uint32_t)type);
-}
-
-static bool find_value(const struct zeta_word *words, const char *word, uint32_t *out_value)
-{
-    while (words->word && strcmp(words->word, word) != 0)
-        words++;
-    *out_value = words->value;
-    return words->word != NULL;
-}
-
 bool zeta_metric_words(const char *type, const char *value_type, const char *metric_class,
                        struct zeta_metric *metric)
 {
-    uint32_t found[3];
+    const char *const written[] = {type, value_type, metric_class};
+    const struct zeta_word *words[] = {zeta_metric_types, zeta_value_types, metric_classes};
 
-    if (!find_value(metric_types, type, &found[0]) ||
-        !find_value(value_types, value_type, &found[1]) ||
-        !find_value(metric_classes, metric_class, &found[2]))
-        return false;
-    metric->type = (zet_metric_type_t)found[0];
-    metric->value_type = (zet_value_type_t)found[1];
-    metric->metric_class = (enum zeta_value_class)found[2];
+    for (int i = 0; i < 3; i++) {
+        while (words[i]->word && strcmp(words[i]->word, written[i]) != 0)
+            words[i]++;
+        if (!words[i]->word)
+            return false;
+    }
+    metric->type = (zet_metric_type_t)words[0]->value;
+    metric->value_type = (zet_value_type_t)words[1]->value;
+    metric->metric_class = (enum zeta_value_class)words[2]->value;
     return true;
 }
 
@@ -482,8 +462,8 @@ const struct zeta_key zeta_metric_keys[] = {
     [ZETA_METRIC_WHEN] = {"when", ZETA_KEY_EXPR, .offset = AT(available), .optional = true},
     [ZETA_METRIC_VALUE] = {"value", ZETA_KEY_EXPR, .offset = AT(value)},
     [ZETA_METRIC_MAX] = {"max", ZETA_KEY_EXPR, .offset = AT(maximum), .optional = true},
-    {"type", ZETA_KEY_WORD, .offset = AT(type), .words = metric_types},
-    {"value_type", ZETA_KEY_WORD, .offset = AT(value_type), .words = value_types},
+    {"type", ZETA_KEY_WORD, .offset = AT(type), .words = zeta_metric_types},
+    {"value_type", ZETA_KEY_WORD, .offset = AT(value_type), .words = zeta_value_types},
     {"class", ZETA_KEY_WORD, .offset = AT(metric_class), .words = metric_classes},
     {"tier", ZETA_KEY_U32, .offset = AT(tier), .optional = true, .min = 1, .max = 4},
     {"events", .optional = true},

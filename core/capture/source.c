@@ -329,10 +329,13 @@ static bool read_through(struct zeta_source *source, struct zeta_cursor *cursor,
     return piece.records == room || piece.records >= cursor->new_records / TRICKLE;
 }
 
-static void read_direct(struct zeta_source *source, struct zeta_cursor *cursor)
+void zeta_source_read(struct zeta_source *source, struct zeta_cursor *cursor, bool name_tile)
 {
+    if (source->ring) {
+        read_ring(source, cursor, name_tile);
+        return;
+    }
     bool more = take_baseline(source);
-
     while (more && cursor->new_left > 0 && cursor->slots_left > 0) {
         const bool first = cursor->new_records == 0;
 
@@ -343,14 +346,6 @@ static void read_direct(struct zeta_source *source, struct zeta_cursor *cursor)
         else
             more = read_through(source, cursor, first);
     }
-}
-
-void zeta_source_read(struct zeta_source *source, struct zeta_cursor *cursor, bool name_tile)
-{
-    if (source->ring)
-        read_ring(source, cursor, name_tile);
-    else
-        read_direct(source, cursor);
 }
 
 /* Ending --------------------------------------------------------------------------------------- */

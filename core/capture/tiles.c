@@ -55,27 +55,19 @@ static uint32_t count_until(const struct zeta_capture *capture, const struct zet
 
 /* Streams: up to one instant ------------------------------------------------------------------- */
 
-/** True if waiting for the slowest tile would lose records of the others, or has no end. */
-static bool must_not_wait(const struct zeta_capture *capture)
-{
-    if (atomic_load(&capture->stopped))
-        return true;
-    for (uint32_t i = 0; i < capture->source_count; i++) {
-        const struct zeta_source *source = &capture->sources[i];
-
-        if (atomic_load(&source->error) != 0 ||
-            zeta_ring_count(source->ring) > source->ring->capacity / 2)
-            return true;
-    }
-    return false;
-}
-
 /** Finds the instant; false if there is none and every tile gives its share. */
 static bool find_instant(const struct zeta_capture *capture, uint32_t share, uint64_t *out_instant)
 {
     bool found = false;
-    bool wait = !must_not_wait(capture);
+    bool wait = !atomic_load(&capture->stopped);
 
+    /* To wait for the slowest tile must not lose records of the others, and must have an end. */
+    for (uint32_t i = 0; i < capture->source_count; i++) {
+        const struct zeta_source *source = &capture->sources[i];
+
+        wait = wait && atomic_load(&source->error) == 0 &&
+               zeta_ring_count(source->ring) <= source->ring->capacity / 2;
+    }
     for (uint32_t i = 0; i < capture->source_count; i++) {
         const struct zeta_source *source = &capture->sources[i];
         uint32_t count = zeta_ring_count(source->ring);

@@ -77,26 +77,6 @@ static ze_result_t start(struct generation *generation)
     return result;
 }
 
-/* One thread starts, the others wait for it. */
-static ze_result_t start_once(void)
-{
-    struct generation *generation = zeta_fork_state_get(&generations, sizeof(*generation));
-    ze_result_t result = ZE_RESULT_SUCCESS;
-
-    if (!generation)
-        return zeta_error(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                          "there is no memory to initialise the library");
-    (void)pthread_mutex_lock(&generation->fork.lock);
-    uint32_t state = atomic_load(&zeta_core_state_word);
-    if (state == ZETA_CORE_DEAD)
-        result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
-                            "the library is being unloaded and cannot be initialised again");
-    else if (state != ZETA_CORE_READY)
-        result = start(generation);
-    (void)pthread_mutex_unlock(&generation->fork.lock);
-    return result;
-}
-
 ze_result_t zeta_core_init(void)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -105,8 +85,21 @@ ze_result_t zeta_core_init(void)
         return zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
                           "a plugin initialised the library that was just opening it; a plugin "
                           "must not use the API of its host");
-    if (!zeta_core_is_initialised())
-        result = start_once();
+    if (!zeta_core_is_initialised()) {
+        struct generation *generation = zeta_fork_state_get(&generations, sizeof(*generation));
+
+        if (!generation)
+            return zeta_error_no_memory("the library");
+        /* One thread starts, the others wait for it. */
+        (void)pthread_mutex_lock(&generation->fork.lock);
+        const uint32_t state = atomic_load(&zeta_core_state_word);
+        if (state == ZETA_CORE_DEAD)
+            result = zeta_error(ZE_RESULT_ERROR_UNINITIALIZED,
+                                "the library is being unloaded and cannot be initialised again");
+        else if (state != ZETA_CORE_READY)
+            result = start(generation);
+        (void)pthread_mutex_unlock(&generation->fork.lock);
+    }
     /* Once enabled is enabled: groups that a program may have stay usable. */
     if (result == ZE_RESULT_SUCCESS && zeta_settings_switch("ZET_ENABLE_METRICS"))
         atomic_store(&metrics_wanted, true);

@@ -101,21 +101,6 @@ static ze_result_t check_root_locked(const struct zeta_device_metrics *metrics, 
     return ZE_RESULT_SUCCESS;
 }
 
-/** An application can still change a group that it did not close. */
-static ze_result_t check_closed_locked(struct zeta_metric_group *const *groups, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (!groups[i]->user)
-            continue;
-        if (!zeta_object_is(groups[i], ZETA_KIND_METRIC_GROUP))
-            return zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                              "another thread destroyed the group at position %u", i);
-        if (!groups[i]->closed)
-            return ZE_RESULT_NOT_READY;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 /** As the entry point; the groups are pinned. */
 static ze_result_t activate(const struct zeta_context *context, struct zeta_device *device,
                             uint32_t count, struct zeta_metric_group *const *groups)
@@ -137,8 +122,14 @@ static ze_result_t activate(const struct zeta_context *context, struct zeta_devi
     zeta_clients_wait_for_queries(metrics, kept_count, kept);
     (void)pthread_mutex_lock(&root->lock);
     result = zeta_metrics_check_enabled(metrics);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_closed_locked(kept, kept_count);
+    /* An application can still change a group that it did not close. */
+    for (uint32_t i = 0; i < kept_count && result == ZE_RESULT_SUCCESS; i++) {
+        if (kept[i]->user && !zeta_object_is(kept[i], ZETA_KIND_METRIC_GROUP))
+            result = zeta_error(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                                "another thread destroyed the group at position %u", i);
+        else if (kept[i]->user && !kept[i]->closed)
+            result = ZE_RESULT_NOT_READY;
+    }
     if (result == ZE_RESULT_SUCCESS)
         result = check_root_locked(metrics, kept_count, kept);
     if (result == ZE_RESULT_SUCCESS)

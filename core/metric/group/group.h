@@ -141,4 +141,25 @@ ze_result_t zeta_group_view_acquire(const void *handle, const char *function, co
 /** Releases a view, also with ZETA_CLEANUP. One of no group is allowed. */
 void zeta_group_view_release(struct zeta_group_view *view);
 
+/* ---- The groups of a device, which are loaded when they are first asked for (groups.c) ---- */
+
+/**
+ * Loads the device's sets and makes its groups, once.
+ * Errors: OUT_OF_HOST_MEMORY; another call tries again then. Sets that are not in order are left
+ * out and logged.
+ */
+ze_result_t zeta_groups_load(struct zeta_device_metrics *metrics);
+
+/**
+ * What every enumeration of a device's metrics begins with: they were enabled once, and are loaded.
+ * Errors: those of zeta_groups_load(), DEPENDENCY_UNAVAILABLE with a sentence.
+ *
+ * @count  becomes 0 if metrics of the device were never enabled: there is nothing to see
+ */
+ze_result_t zeta_groups_enumerate(struct zeta_device *device, uint32_t *count,
+                                  struct zeta_device_metrics **out_metrics);
+
+/** False if the backend gave a reason why the unit has no queries. Any thread. */
+bool zeta_unit_has_queries(const struct zeta_device_metrics *metrics, const char *unit);
+
 #endif

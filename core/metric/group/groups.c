@@ -1,5 +1,4 @@
-#include "core/metric/group/groups.h"
-
+/* The groups of a device, and what the API shows of them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "core/formula/programmables/recipe.h"
 #include "core/metric/device/device_metrics.h"
 #include "core/metric/group/group.h"
-#include "core/metric/group/groups.h"
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"

@@ -1,6 +1,7 @@
 #include "tile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <zeta/thread.h>
 
@@ -248,57 +249,43 @@ static void on_print(void *user, const char *text, size_t length)
     self->host.ops->kernel_output(self->host.handle, string);
 }
 
-static uint32_t create_engine_locked(struct zeta_vgpu_tile *tile)
-{
-    struct zeta_vgpu *vgpu = tile->vgpu;
-    struct zeta_vgpu_engine_config config = {
-        .topology = vgpu->description.topology,
-        .callbacks =
-            {.user = tile,
-             .publish = on_publish,
-             .pace = on_pace,
-             .sampling = on_sampling,
-             .sampled = on_sampled,
-             .watched =
-                 &zeta_vgpu_instance_traces(atomic_load(&vgpu->instance), tile->index)->watched,
-             .event = on_event,
-             .print = on_print},
-        .time = is_virtual(tile) ? ZETA_VGPU_TIME_MODELLED : ZETA_VGPU_TIME_HOST,
-        .workers = vgpu->workers,
-    };
-    struct zeta_vgpu_message message;
-    enum zeta_vgpu_result result;
-
-    config.topology.tile = tile->index;
-    result = zeta_vgpu_engine_create(&config, vgpu->space, &message, &tile->engine);
-    if (result == ZETA_VGPU_OK)
-        return ZETA_PLUGIN_SUCCESS;
-    return zeta_host_fail(&vgpu->self->host,
-                          result == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
-                                                            : ZETA_PLUGIN_INVALID_ARGUMENT,
-                          "%s: %s", vgpu->description.id, message.text);
-}
-
 uint32_t zeta_vgpu_tile_prepare(struct zeta_vgpu_tile *tile)
 {
+    struct zeta_vgpu *vgpu = tile->vgpu;
     struct zeta_vgpu_instance *instance;
-    uint32_t result = zeta_vgpu_instance_get(tile->vgpu, &instance);
+    uint32_t result = zeta_vgpu_instance_get(vgpu, &instance);
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     pthread_mutex_lock(&tile->lock);
     if (!tile->engine) {
+        struct zeta_vgpu_engine_config config = {
+            .topology = vgpu->description.topology,
+            .callbacks = {.user = tile,
+                          .publish = on_publish,
+                          .pace = on_pace,
+                          .sampling = on_sampling,
+                          .sampled = on_sampled,
+                          .watched = &zeta_vgpu_instance_traces(instance, tile->index)->watched,
+                          .event = on_event,
+                          .print = on_print},
+            .time = is_virtual(tile) ? ZETA_VGPU_TIME_MODELLED : ZETA_VGPU_TIME_HOST,
+            .workers = vgpu->workers,
+        };
         struct zeta_vgpu_message message;
-        const enum zeta_vgpu_result joined = zeta_vgpu_instance_join(instance, &message);
+        enum zeta_vgpu_result made = zeta_vgpu_instance_join(instance, &message);
 
-        if (joined == ZETA_VGPU_OK)
-            result = create_engine_locked(tile);
-        else
-            result =
-                zeta_host_fail(&tile->vgpu->self->host,
-                               joined == ZETA_VGPU_OUT_OF_MEMORY ? ZETA_PLUGIN_OUT_OF_HOST_MEMORY
-                                                                 : ZETA_PLUGIN_NOT_AVAILABLE,
-                               "%s: %s", tile->vgpu->description.id, message.text);
+        config.topology.tile = tile->index;
+        result = ZETA_PLUGIN_NOT_AVAILABLE;
+        if (made == ZETA_VGPU_OK) {
+            made = zeta_vgpu_engine_create(&config, vgpu->space, &message, &tile->engine);
+            result = ZETA_PLUGIN_INVALID_ARGUMENT;
+        }
+        if (made == ZETA_VGPU_OUT_OF_MEMORY)
+            result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        result = made == ZETA_VGPU_OK ? ZETA_PLUGIN_SUCCESS
+                                      : zeta_host_fail(&vgpu->self->host, result, "%s: %s",
+                                                       vgpu->description.id, message.text);
     }
     pthread_mutex_unlock(&tile->lock);
     return result;
@@ -333,6 +320,31 @@ static void end_work_locked(struct zeta_vgpu_tile *tile)
     switch_context_locked(tile, 0);
 }
 
+/* What the engine has counted before a launch; at its end the usage gets what came since. */
+static void count_launch(struct zeta_vgpu_usage *usage, const struct zeta_vgpu_engine *engine,
+                         bool at_end)
+{
+    const uint32_t eus = atomic_load(&usage->open_eus) > 0 ? eu_count(usage->tile) : 0;
+    uint64_t now[ZETA_VGPU_COUNTER_COUNT];
+
+    for (uint32_t row = 0; row < usage->rows - 1; row++) {
+        zeta_vgpu_engine_counters(engine, row, now);
+        for (uint32_t i = 0; at_end && i < ZETA_VGPU_COUNTER_COUNT; i++)
+            usage->totals[row][i] += now[i] - usage->before[row][i];
+        memcpy(usage->before[row], now, sizeof(now));
+    }
+    for (uint32_t eu = 0; eu < eus; eu++) {
+        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
+            const uint64_t value = zeta_vgpu_engine_eu_counter(engine, eu, i);
+
+            if (at_end)
+                usage->eu_totals[eu][i] += value - usage->eu_before[eu][i];
+            usage->eu_before[eu][i] = value;
+        }
+    }
+    usage->commands += at_end;
+}
+
 enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
                                             const struct zeta_vgpu_launch *launch, uint32_t context,
                                             enum zeta_vgpu_priority priority,
@@ -352,13 +364,13 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
         return ZETA_VGPU_INTERRUPTED;
     tile->measured = usage != NULL;
     if (usage)
-        zeta_vgpu_usage_launch_begin(usage, tile->engine);
+        count_launch(usage, tile->engine, false);
     zeta_vgpu_trace_launch(&tile->trace, launch, context);
     watch_eus(tile);
     result = zeta_vgpu_engine_launch(tile->engine, launch, out_fault);
     zeta_vgpu_trace_rest(&tile->trace);
     if (usage)
-        zeta_vgpu_usage_launch_end(usage, tile->engine);
+        count_launch(usage, tile->engine, true);
     pthread_mutex_lock(&tile->lock);
     end_work_locked(tile);
     zeta_vgpu_launch_lock_release_locked(&tile->launch_lock);
@@ -502,45 +514,6 @@ bool zeta_vgpu_usage_count_eus(struct zeta_vgpu_usage *usage, bool on)
         atomic_fetch_sub(&usage->open_eus, 1);
     zeta_vgpu_engine_count_eus(usage->tile->engine, on);
     return true;
-}
-
-/* The counters of all EUs of an engine: as they are, or what came since. */
-static void read_eus(struct zeta_vgpu_usage *usage, const struct zeta_vgpu_engine *engine,
-                     bool at_end)
-{
-    for (uint32_t eu = 0; eu < eu_count(usage->tile); eu++) {
-        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++) {
-            const uint64_t value = zeta_vgpu_engine_eu_counter(engine, eu, i);
-
-            if (at_end)
-                usage->eu_totals[eu][i] += value - usage->eu_before[eu][i];
-            usage->eu_before[eu][i] = value;
-        }
-    }
-}
-
-void zeta_vgpu_usage_launch_begin(struct zeta_vgpu_usage *usage,
-                                  const struct zeta_vgpu_engine *engine)
-{
-    for (uint32_t row = 0; row < usage->rows - 1; row++)
-        zeta_vgpu_engine_counters(engine, row, usage->before[row]);
-    if (atomic_load(&usage->open_eus) > 0)
-        read_eus(usage, engine, false);
-}
-
-void zeta_vgpu_usage_launch_end(struct zeta_vgpu_usage *usage,
-                                const struct zeta_vgpu_engine *engine)
-{
-    uint64_t after[ZETA_VGPU_COUNTER_COUNT];
-
-    for (uint32_t row = 0; row < usage->rows - 1; row++) {
-        zeta_vgpu_engine_counters(engine, row, after);
-        for (uint32_t i = 0; i < ZETA_VGPU_COUNTER_COUNT; i++)
-            usage->totals[row][i] += after[i] - usage->before[row][i];
-    }
-    if (atomic_load(&usage->open_eus) > 0)
-        read_eus(usage, engine, true);
-    usage->commands++;
 }
 
 uint64_t zeta_vgpu_usage_core_clocks(const struct zeta_vgpu_usage *usage)

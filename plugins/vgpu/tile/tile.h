@@ -186,12 +186,6 @@ static inline struct zeta_vgpu_usage *zeta_vgpu_usage_counting(struct zeta_vgpu_
     return usage && atomic_load_explicit(&usage->open, memory_order_relaxed) > 0 ? usage : NULL;
 }
 
-/** Around a launch. */
-void zeta_vgpu_usage_launch_begin(struct zeta_vgpu_usage *usage,
-                                  const struct zeta_vgpu_engine *engine);
-void zeta_vgpu_usage_launch_end(struct zeta_vgpu_usage *usage,
-                                const struct zeta_vgpu_engine *engine);
-
 /** EUs are counted from now on, or once less often. False without memory. */
 bool zeta_vgpu_usage_count_eus(struct zeta_vgpu_usage *usage, bool on);
 

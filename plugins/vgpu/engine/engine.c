@@ -461,13 +461,11 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
         }
     }
     engine->subslices[0].counters[ZETA_VGPU_KERNELS_LAUNCHED]++;
-    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
-        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_BEGIN);
+    zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_BEGIN);
     result = run(engine);
-    if (result == ZETA_VGPU_FAULT && zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_DEVICE))
+    if (result == ZETA_VGPU_FAULT)
         zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_FAULT);
-    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
-        zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_END);
+    zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_END);
 
 release:
     pthread_mutex_lock(&engine->lock);

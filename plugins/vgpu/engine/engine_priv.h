@@ -387,21 +387,14 @@ bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice);
 /** Waits until one of the subslices worker @index owns may go on, or all have finished. */
 void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker);
 
-/** Reports an event of a group; items as in struct zeta_vgpu_engine_event. */
+/**
+ * Report an event of a group (items as in struct zeta_vgpu_engine_event), and one of the running
+ * launch, if the owner wants events of that sort now.
+ */
 void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
                               const struct group *group, uint32_t items);
-
-/** Reports an event of the running launch. */
 void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
                                enum zeta_vgpu_engine_event_kind kind);
-
-/** True when the owner wants events of that sort (ZETA_VGPU_WATCH_*) now. */
-static inline bool zeta_vgpu_watched(const struct zeta_vgpu_engine *engine, uint32_t watch)
-{
-    const _Atomic uint32_t *watched = engine->config.callbacks.watched;
-
-    return watched && (atomic_load_explicit(watched, memory_order_relaxed) & watch) != 0;
-}
 
 /* call.c */
 

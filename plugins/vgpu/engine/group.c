@@ -245,8 +245,7 @@ static void dispatch_group(struct subslice *subslice)
     subslice->next_group += engine->subslice_count;
     subslice->counters[ZETA_VGPU_GROUPS_DISPATCHED]++;
     subslice->counters[ZETA_VGPU_THREADS_DISPATCHED] += engine->group_items;
-    if (zeta_vgpu_watched(engine, ZETA_VGPU_WATCH_WORK))
-        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_BEGIN, group, 0);
+    zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_BEGIN, group, 0);
 }
 
 /*
@@ -276,8 +275,7 @@ static void release_barrier(struct subslice *subslice, struct group *group)
         hart->cost = 0;
         hart->state = HART_READY;
     }
-    if (zeta_vgpu_watched(subslice->engine, ZETA_VGPU_WATCH_DEVICE))
-        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_BARRIER, group, group->waiting);
+    zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_BARRIER, group, group->waiting);
     group->waiting = 0;
 }
 
@@ -299,8 +297,7 @@ static void end_hart(struct subslice *subslice, struct hart *hart)
             release_barrier(subslice, group);
         return;
     }
-    if (zeta_vgpu_watched(subslice->engine, ZETA_VGPU_WATCH_WORK))
-        zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_END, group, 0);
+    zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_GROUP_END, group, 0);
     for (struct hart *member = group->harts; member; member = member->next)
         member->state = HART_IDLE;
     subslice->free_harts += subslice->engine->group_items;

@@ -89,6 +89,15 @@ static bool grow(struct event_list *list)
     return true;
 }
 
+static bool is_watched(const struct zeta_vgpu_engine *engine, enum zeta_vgpu_engine_event_kind kind)
+{
+    const bool is_work = kind != ZETA_VGPU_EVENT_BARRIER && kind != ZETA_VGPU_EVENT_FAULT;
+    const _Atomic uint32_t *watched = engine->config.callbacks.watched;
+
+    return watched && (atomic_load_explicit(watched, memory_order_relaxed) &
+                       (is_work ? ZETA_VGPU_WATCH_WORK : ZETA_VGPU_WATCH_DEVICE)) != 0;
+}
+
 void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_event_kind kind,
                               const struct group *group, uint32_t items)
 {
@@ -101,6 +110,8 @@ void zeta_vgpu_event_of_group(struct subslice *subslice, enum zeta_vgpu_engine_e
         .items = items,
     };
 
+    if (!is_watched(subslice->engine, kind))
+        return;
     if (subslice->engine->config.time == ZETA_VGPU_TIME_HOST) {
         callbacks->event(callbacks->user, &event);
     } else if (grow(list)) {
@@ -122,7 +133,8 @@ void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
         .core_clocks = atomic_load(&engine->model.added[0][ZETA_VGPU_GPU_CORE_CLOCKS]),
     };
 
-    callbacks->event(callbacks->user, &event);
+    if (is_watched(engine, kind))
+        callbacks->event(callbacks->user, &event);
 }
 
 static bool is_paced(const struct zeta_vgpu_engine *engine)

@@ -285,16 +285,12 @@ void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint3
     /* Sums reach back to the begin of a block and splits forward to its end. */
     while (first > 0 && !ends_block(code->insns[first - 1].original))
         first--;
-    while (last < code->count - 1 && !ends_block(code->insns[last].original))
-        last++;
-    decode_all(code, words, first, last);
-    /* The last word may have ended a block before and no longer does. */
-    while (last < code->count - 1 && !ends_block(code->insns[last].original)) {
-        do
+    do {
+        while (last < code->count - 1 && !ends_block(code->insns[last].original))
             last++;
-        while (last < code->count - 1 && !ends_block(code->insns[last].original));
         decode_all(code, words, first, last);
-    }
+        /* The last word may have ended a block before and no longer does. */
+    } while (last < code->count - 1 && !ends_block(code->insns[last].original));
 }
 
 bool zeta_rv64_code_holds(const struct zeta_rv64_code *code, uint64_t address)

@@ -27,8 +27,12 @@
 /** A variable of this library alone, so that it is reached without the table of others. */
 #define ZETA_HIDDEN __attribute__((visibility("hidden")))
 
-/** Keeps a function apart from its callers. */
+/** Keeps a function apart from its callers, whose constants gcc would make a copy of it for. */
+#ifdef __clang__
 #define ZETA_NOINLINE __attribute__((noinline))
+#else
+#define ZETA_NOINLINE __attribute__((noinline, noclone))
+#endif
 
 /** Keeps a function that seldom runs out of the way of its callers. */
 #define ZETA_COLD __attribute__((cold, noinline))

@@ -240,7 +240,7 @@ case_hardware_not_permitted_by_an_old_kernel()
             mkdir "$KMD_MACHINE"/proc/sys/kernel
             echo "$0" >"$KMD_MACHINE"/proc/sys/kernel/cap_last_cap
             exec "$1" stat -a --for 100ms' "$last" "$bin/zeta"
-        err_has "the sysctl dev.i915.perf_stream_paranoid is 2, so that it takes the capability CAP_"
+        err_has "the sysctl dev.i915.perf_stream_paranoid is 2, so that it takes the capability cap_"
         [ "$last" -eq 38 ] || err_has "sudo setcap cap_sys_admin=ep '$bin/zeta'"
         [ "$last" -eq 37 ] || err_has "sudo setcap cap_perfmon=ep '$bin/zeta'"
     done
@@ -476,7 +476,7 @@ case_hardware_forbidden_by_others()
 {
     for device in tgl-gt2 bmg; do
         expect 1 on "--device $device --fault open-errno=1" "$bin/zeta" stat -a --for 100ms
-        err_has "with EPERM: the sysctl dev."
+        err_has "with EPERM (Operation not permitted): the sysctl dev."
         err_has "is 0, so that everybody may sample; something else forbids it"
         err_lacks "sudo sysctl"
     done

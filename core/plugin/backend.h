@@ -71,6 +71,7 @@ struct zeta_backend {
     struct zeta_plugin_compute_ops compute; /**< stubs where it has nothing */
     struct zeta_plugin_metric_ops metric;
     struct zeta_plugin_tracer_ops tracer;
+    struct zeta_plugin_debug_ops debug;
 };
 
 /** Who provides one group of the API for one device. */

@@ -136,6 +136,7 @@ extern const struct zeta_plugin_device_ops zeta_stub_device_ops;
 extern const struct zeta_plugin_compute_ops zeta_stub_compute_ops;
 extern const struct zeta_plugin_metric_ops zeta_stub_metric_ops;
 extern const struct zeta_plugin_tracer_ops zeta_stub_tracer_ops;
+extern const struct zeta_plugin_debug_ops zeta_stub_debug_ops;
 
 /** Gives, once, the sentence that a plugin left on this thread for a result; NULL if none. */
 const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t result);

@@ -67,6 +67,21 @@ static const struct required tracer_required[] = {
     REQUIRED(zeta_plugin_tracer_ops, close),
 };
 
+static const struct required debug_required[] = {
+    REQUIRED(zeta_plugin_debug_ops, properties),
+    REQUIRED(zeta_plugin_debug_ops, attach),
+    REQUIRED(zeta_plugin_debug_ops, detach),
+    REQUIRED(zeta_plugin_debug_ops, descriptor),
+    REQUIRED(zeta_plugin_debug_ops, next_event),
+    REQUIRED(zeta_plugin_debug_ops, acknowledge),
+    REQUIRED(zeta_plugin_debug_ops, halt),
+    REQUIRED(zeta_plugin_debug_ops, resume),
+    REQUIRED(zeta_plugin_debug_ops, memory_read),
+    REQUIRED(zeta_plugin_debug_ops, memory_write),
+    REQUIRED(zeta_plugin_debug_ops, registers_read),
+    REQUIRED(zeta_plugin_debug_ops, registers_write),
+};
+
 /* What a manifest that promises queries has to bring. */
 static const struct required query_required[] = {
     REQUIRED(zeta_plugin_metric_ops, query_pool_create),
@@ -132,6 +147,7 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
         ZETA_PLUGIN_HAS(ops, compute) ? ops->compute : NULL;
     const struct zeta_plugin_metric_ops *metric = ZETA_PLUGIN_HAS(ops, metric) ? ops->metric : NULL;
     const struct zeta_plugin_tracer_ops *tracer = ZETA_PLUGIN_HAS(ops, tracer) ? ops->tracer : NULL;
+    const struct zeta_plugin_debug_ops *debug = ZETA_PLUGIN_HAS(ops, debug) ? ops->debug : NULL;
     const char *missing = NULL;
     bool has_queries = metric != NULL;
     const struct table tables[] = {
@@ -143,6 +159,8 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
          metric_required, COUNT(metric_required)},
         {"tracer", tracer, &zeta_stub_tracer_ops, &backend->tracer, sizeof(backend->tracer),
          tracer_required, COUNT(tracer_required)},
+        {"debug", debug, &zeta_stub_debug_ops, &backend->debug, sizeof(backend->debug),
+         debug_required, COUNT(debug_required)},
     };
 
     backend->has_stream_pending =
@@ -171,6 +189,8 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
                   "end; it gave no table \"compute\", of which the functions of queues are enough";
     else if ((provides & 1u << ZETA_GROUP_METRIC_TRACER) && !tracer)
         missing = "metric.tracer, but the plugin gave no table \"tracer\"";
+    else if ((provides & 1u << ZETA_GROUP_DEBUG) && !debug)
+        missing = "debug, but the plugin gave no table \"debug\"";
     return !missing ||
            zeta_entry_stop(entry, ZETA_PLUGIN_STATE_REFUSED, "The manifest promises %s.", missing);
 }

@@ -276,3 +276,22 @@ const struct zeta_plugin_tracer_ops zeta_stub_tracer_ops = {
     .close = no_tracer_close,
     .ended = no_tracer_ended,
 };
+
+UNSUPPORTED(no_debug_properties, struct zeta_plugin *self, struct zeta_plugin_device *device,
+            struct zeta_plugin_debug_properties *out_properties)
+UNSUPPORTED(no_debug_register_sets, struct zeta_plugin *self,
+            struct zeta_plugin_debug_session *session, uint32_t thread,
+            struct zeta_plugin_array *out_sets)
+
+static uint32_t no_debug_enable(struct zeta_plugin *self)
+{
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* A session is attached to only where properties() succeeds, so the others are there or unused. */
+const struct zeta_plugin_debug_ops zeta_stub_debug_ops = {
+    .struct_size = sizeof(struct zeta_plugin_debug_ops),
+    .properties = no_debug_properties,
+    .enable = no_debug_enable,
+    .register_sets = no_debug_register_sets,
+};

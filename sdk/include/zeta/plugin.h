@@ -14,8 +14,8 @@
  * Results are uint32_t with the numeric values of ze_result_t; the ones a backend needs are in
  * plugin_base.h. After a failure a backend may leave a sentence for the user with host->fail().
  *
- * Parts: plugin_base.h, plugin_compute.h and plugin_metric.h; the services of the host, devices and
- * the negotiation are here.
+ * Parts: plugin_base.h, plugin_compute.h, plugin_metric.h and plugin_debug.h; the services of the
+ * host, devices and the negotiation are here.
  *
  * Threads: the host serialises calls for one plugin object (a stream, a queue, a module), calls for
  * different objects may run at the same time; members marked "any time" may run beside any other
@@ -31,6 +31,7 @@
 
 #include <zeta/plugin_base.h>
 #include <zeta/plugin_compute.h>
+#include <zeta/plugin_debug.h>
 #include <zeta/plugin_metric.h>
 
 #ifdef __cplusplus
@@ -292,6 +293,7 @@ struct zeta_plugin_ops {
     const struct zeta_plugin_compute_ops *compute; /**< null: no compute */
     const struct zeta_plugin_metric_ops *metric;   /**< null: no metrics */
     const struct zeta_plugin_tracer_ops *tracer;   /**< null: no metric tracers */
+    const struct zeta_plugin_debug_ops *debug;     /**< null: no program debug */
 };
 
 /** What the host offers. Valid during the call, except ops and host, which live on. */

@@ -71,6 +71,7 @@ struct zeta_plugin_stream;
 struct zeta_plugin_query_pool;
 struct zeta_plugin_tracer;
 struct zeta_plugin_physical;
+struct zeta_plugin_debug_session;
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,7 @@
 struct generation {
     struct zeta_fork_state fork;
     struct zeta_driver_set set;
+    bool is_debuggable; /* debuggers may attach */
 };
 
 _Atomic uint32_t zeta_core_state_word = ZETA_CORE_NEVER;
@@ -77,6 +78,31 @@ static ze_result_t start(struct generation *generation)
     return result;
 }
 
+/* Once in each process: every backend that debugs one of the devices is told. */
+static void let_debuggers_attach(void)
+{
+    struct generation *generation = zeta_fork_state_peek(&generations);
+    size_t count;
+    const struct zeta_backend_device *devices = zeta_plugin_host_devices(&count);
+
+    (void)pthread_mutex_lock(&generation->fork.lock);
+    for (size_t i = 0; !generation->is_debuggable && i < count; i++) {
+        const struct zeta_backend *backend = devices[i].providers[ZETA_GROUP_DEBUG].backend;
+        size_t before = 0;
+
+        while (before < i && devices[before].providers[ZETA_GROUP_DEBUG].backend != backend)
+            before++;
+        if (!backend || before < i)
+            continue;
+        if (zeta_backend_result(backend, backend->debug.enable(backend->self),
+                                "letting debuggers attach") != ZE_RESULT_SUCCESS)
+            zeta_log(ZETA_LOG_WARN, "debug", "debuggers cannot attach to this process: %s",
+                     zeta_error_describe());
+    }
+    generation->is_debuggable = true;
+    (void)pthread_mutex_unlock(&generation->fork.lock);
+}
+
 ze_result_t zeta_core_init(void)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -103,6 +129,8 @@ ze_result_t zeta_core_init(void)
     /* Once enabled is enabled: groups that a program may have stay usable. */
     if (result == ZE_RESULT_SUCCESS && zeta_settings_switch("ZET_ENABLE_METRICS"))
         atomic_store(&metrics_wanted, true);
+    if (result == ZE_RESULT_SUCCESS && zeta_settings_switch("ZET_ENABLE_PROGRAM_DEBUGGING"))
+        let_debuggers_attach();
     return result;
 }
 

@@ -177,14 +177,6 @@ ze_result_t ZE_APICALL impl_zeDevicePciGetPropertiesExt(ze_device_handle_t hDevi
     return ZE_RESULT_SUCCESS;
 }
 
-/* No backend halts threads for a debugger, so a device has no flag. */
-ze_result_t ZE_APICALL impl_zetDeviceGetDebugProperties(
-    zet_device_handle_t hDevice ZETA_UNUSED, zet_device_debug_properties_t *pDebugProperties)
-{
-    pDebugProperties->flags = 0;
-    return ZE_RESULT_SUCCESS;
-}
-
 /* ---- what a device can execute ---- */
 
 ze_result_t ZE_APICALL impl_zeDeviceGetComputeProperties(

@@ -20,7 +20,7 @@ import sys
 FILES_PER_FOLDER = 25
 
 # Folders of core: each may include those before it.
-CORE = ["util", "settings", "object", "api", "plugin", "trace", "device", "memory", "module", "event",
+CORE = ["util", "settings", "object", "api", "plugin", "trace", "device", "debug", "memory", "module", "event",
         "queue", "list"]
 
 # Folder: what it may include besides itself and sdk/include. A star stands for one name: each plugin and

@@ -3,6 +3,7 @@
  * the parts what happens through their control tables, which are symbols of the library.
  */
 #include "tests/harness/device/compute_control.h"
+#include "tests/harness/device/debug_control.h"
 #include "tests/harness/device/scripted.h"
 #include "tests/harness/device/stream_control.h"
 #include "tests/harness/device/tracer_control.h"
@@ -17,6 +18,8 @@ uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
         scripted_streams(offer, out_answer);
     else if (scripted_is(offer->id, "fake-tracer"))
         scripted_tracers(offer, out_answer);
+    else if (scripted_is(offer->id, "fake-debug"))
+        scripted_debug(offer, out_answer);
     else if (scripted_is(offer->id, "fake"))
         scripted_compute(offer, out_answer);
     else

@@ -20,6 +20,7 @@ void scripted_compute(const struct zeta_plugin_offer *offer, struct zeta_plugin_
 void scripted_bare(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
 void scripted_streams(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
 void scripted_tracers(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
+void scripted_debug(const struct zeta_plugin_offer *offer, struct zeta_plugin_answer *out_answer);
 
 /** What is missing before a record. */
 struct scripted_break {

@@ -180,17 +180,6 @@ static bool fits_pci(const struct zeta_manifest_match *match, const struct zeta_
            (match->drivers.count == 0 || has_text(&match->drivers, device->driver));
 }
 
-static bool match_pci(struct zeta_machine *machine, const struct zeta_manifest_match *match)
-{
-    if (!machine->pci_read)
-        read_pci(machine);
-    for (size_t i = 0; i < machine->pci_count; i++) {
-        if (fits_pci(match, &machine->pci[i]))
-            return true;
-    }
-    return false;
-}
-
 static bool is_named(const struct zeta_list *entries, const struct zeta_pci_device *device)
 {
     for (size_t i = 0; i < entries->count; i++) {
@@ -224,17 +213,6 @@ const struct zeta_pci_device *zeta_machine_find_unnamed(struct zeta_machine *mac
         }
     }
     return NULL;
-}
-
-static bool match_drm(struct zeta_machine *machine, const struct zeta_manifest_match *match)
-{
-    if (!machine->drm_read)
-        read_drm(machine);
-    for (size_t i = 0; i < machine->drm_drivers.count; i++) {
-        if (has_text(&match->drivers, machine->drm_drivers.items[i]))
-            return true;
-    }
-    return false;
 }
 
 /* Whether an entry names devices of a vendor and asks for nothing else. */
@@ -304,9 +282,22 @@ static void describe(const struct zeta_manifest *manifest, size_t index, struct 
 static bool holds(struct zeta_machine *machine, const struct zeta_manifest *manifest,
                   const struct zeta_manifest_match *match)
 {
-    if (match->has_vendor && !match_pci(machine, match))
-        return false;
-    if (!match->has_vendor && match->drivers.count > 0 && !match_drm(machine, match))
+    bool is_there = false;
+
+    if (match->has_vendor) {
+        if (!machine->pci_read)
+            read_pci(machine);
+        for (size_t i = 0; !is_there && i < machine->pci_count; i++)
+            is_there = fits_pci(match, &machine->pci[i]);
+    } else if (match->drivers.count > 0) {
+        if (!machine->drm_read)
+            read_drm(machine);
+        for (size_t i = 0; !is_there && i < machine->drm_drivers.count; i++)
+            is_there = has_text(&match->drivers, machine->drm_drivers.items[i]);
+    } else {
+        is_there = true;
+    }
+    if (!is_there)
         return false;
     if (match->device_glob) {
         char path[PATH_MAX + 64];

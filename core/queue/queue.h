@@ -95,7 +95,7 @@ void zeta_queue_destroy(struct zeta_queue *queue);
 
 /**
  * Whether a queue can be destroyed: SUCCESS when nothing runs, or what runs is lost. Waits for the
- * report of work that is over, and a little (use.h) for that of other work.
+ * report of work that is over, and a little for that of other work.
  * Errors: HANDLE_OBJECT_IN_USE.
  */
 ze_result_t zeta_queue_check_idle(struct zeta_queue *queue);

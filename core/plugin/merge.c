@@ -39,18 +39,35 @@ static uint32_t index_in(const struct zeta_plugin_host *entry, const char *id)
     return i;
 }
 
-/* The first active entry in order that sees the device and provides one of the groups. */
+/* Whether an active entry sees the device and provides one of the groups. */
+static bool serves(const struct zeta_plugin_host *entry, const char *id, uint32_t groups)
+{
+    return entry->active && (entry->manifest.provides & groups) != 0 &&
+           index_in(entry, id) < entry->device_count;
+}
+
+/* The first in order that does. */
 static struct zeta_plugin_host *first_with(const struct zeta_list *entries, const char *id,
                                            uint32_t groups)
 {
     for (size_t i = 0; i < entries->count; i++) {
-        struct zeta_plugin_host *entry = entries->items[i];
-
-        if (entry->active && (entry->manifest.provides & groups) != 0 &&
-            index_in(entry, id) < entry->device_count)
-            return entry;
+        if (serves(entries->items[i], id, groups))
+            return entries->items[i];
     }
     return NULL;
+}
+
+/* The first that can attach, else the first that says why it cannot. */
+static struct zeta_plugin_host *debugger_of(const struct zeta_list *entries, const char *id)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        struct zeta_plugin_host *entry = entries->items[i];
+
+        if (serves(entry, id, 1u << ZETA_GROUP_DEBUG) &&
+            entry->backend.debug.attach != zeta_stub_debug_ops.attach)
+            return entry;
+    }
+    return first_with(entries, id, 1u << ZETA_GROUP_DEBUG);
 }
 
 static struct zeta_provider provider_of(struct zeta_plugin_host *entry, const char *id)
@@ -72,7 +89,9 @@ static void choose_providers(struct zeta_backend_device *devices, size_t count,
         uint32_t bit = 1u << group;
         struct zeta_plugin_host *entry;
 
-        if ((bit & TOGETHER) == 0)
+        if (group == ZETA_GROUP_DEBUG)
+            entry = debugger_of(entries, device->id);
+        else if ((bit & TOGETHER) == 0)
             entry = first_with(entries, device->id, bit);
         else
             entry = together && (together->manifest.provides & bit) ? together : NULL;

@@ -67,6 +67,7 @@ static const struct required tracer_required[] = {
     REQUIRED(zeta_plugin_tracer_ops, close),
 };
 
+/* The first one is all that is required of a plugin that only says why nothing can be debugged. */
 static const struct required debug_required[] = {
     REQUIRED(zeta_plugin_debug_ops, properties),
     REQUIRED(zeta_plugin_debug_ops, attach),
@@ -150,6 +151,10 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
     const struct zeta_plugin_debug_ops *debug = ZETA_PLUGIN_HAS(ops, debug) ? ops->debug : NULL;
     const char *missing = NULL;
     bool has_queries = metric != NULL;
+    bool debugs = false;
+
+    for (size_t i = 1; debug && i < COUNT(debug_required); i++)
+        debugs = debugs || slot_of(debug, debug_required[i].offset);
     const struct table tables[] = {
         {"device", ops->device, &zeta_stub_device_ops, &backend->device, sizeof(backend->device),
          device_required, COUNT(device_required)},
@@ -160,7 +165,7 @@ static bool copy_tables(struct zeta_plugin_host *entry, const struct zeta_plugin
         {"tracer", tracer, &zeta_stub_tracer_ops, &backend->tracer, sizeof(backend->tracer),
          tracer_required, COUNT(tracer_required)},
         {"debug", debug, &zeta_stub_debug_ops, &backend->debug, sizeof(backend->debug),
-         debug_required, COUNT(debug_required)},
+         debug_required, debugs ? COUNT(debug_required) : 1},
     };
 
     backend->has_stream_pending =

@@ -130,6 +130,7 @@ static const struct {
     {"small-table", ZETA_PLUGIN_STATE_REFUSED, "lacks the function properties"},
     {"no-device-table", ZETA_PLUGIN_STATE_REFUSED, "no table \"device\""},
     {"no-finish", ZETA_PLUGIN_STATE_REFUSED, "lacks the function finish"},
+    {"no-attach", ZETA_PLUGIN_STATE_REFUSED, "table \"debug\" lacks the function attach"},
     {"init-error", ZETA_PLUGIN_STATE_FAILED, "join the group render"},
     {"enumerate-error", ZETA_PLUGIN_STATE_FAILED, "Listing devices"},
     {"rubbish-count", ZETA_PLUGIN_STATE_FAILED, "3735928559 devices"},
@@ -168,11 +169,13 @@ static void host__promised_table_missing__is_refused(void **state)
     harness_manifest("10-q.yaml", "q", FAKE, STREAM ", metric.query",
                      "settings: {compute: \"no\"}\n");
     harness_manifest("10-h.yaml", "h", FAKE, "compute", "settings: {compute: queues}\n");
+    harness_manifest("10-d.yaml", "d", FAKE, "debug", "settings: {debug: \"no\"}\n");
     harness_start();
     harness_expect("c", ZETA_PLUGIN_STATE_REFUSED, "promises compute");
     harness_expect("q", ZETA_PLUGIN_STATE_REFUSED, "no queues");
     harness_expect("h", ZETA_PLUGIN_STATE_REFUSED, "lacks the function memory_allocate");
     harness_expect("m", ZETA_PLUGIN_STATE_REFUSED, "promises metrics");
+    harness_expect("d", ZETA_PLUGIN_STATE_REFUSED, "promises debug");
 }
 
 /* An ELF header of 64 bytes with another machine; enough to be told apart. */
@@ -620,6 +623,27 @@ static void merge__two_plugins_one_device__share_the_groups(void **state)
     assert_string_equal(zeta_plugin_host_devices(&count)[device->parent].id, "gpu0");
 }
 
+/* A backend that only says why it cannot is in nobody's way. */
+static void merge__debug_of_two_plugins__is_of_the_first_that_attaches(void **state)
+{
+    struct zeta_plugin_debug_properties properties = {.struct_size = sizeof(properties)};
+    const struct zeta_provider *debug;
+
+    (void)state;
+    harness_manifest("10-m.yaml", "m", FAKE, STREAM ", debug",
+                     "settings: {devices: \"debug0,gpu1\"}\n");
+    harness_manifest("20-d.yaml", "fake-debug", SCRIPTED_LIBRARY, "debug", "");
+    harness_start();
+    debug = harness_device("debug0")->providers;
+    assert_string_equal(debug[ZETA_GROUP_METRIC_STREAM].backend->id, "m");
+    assert_string_equal(debug[ZETA_GROUP_DEBUG].backend->id, "fake-debug");
+    debug = &harness_device("gpu1")->providers[ZETA_GROUP_DEBUG];
+    assert_string_equal(debug->backend->id, "m");
+    assert_int_equal(
+        debug->backend->debug.properties(debug->backend->self, debug->device, &properties),
+        ZETA_PLUGIN_UNSUPPORTED_FEATURE);
+}
+
 static void settings__of_manifest_file_and_environment__reach_the_plugin(void **state)
 {
     (void)state;
@@ -868,6 +892,7 @@ SUITE(host)
         CASE(host__queries_without_compute__need_queues_alone),
         CASE(merge__queries_without_compute__give_the_identity),
         CASE(merge__two_plugins_one_device__share_the_groups),
+        CASE(merge__debug_of_two_plugins__is_of_the_first_that_attaches),
         CASE(settings__of_manifest_file_and_environment__reach_the_plugin),
         CASE(sets__globs__expand_in_the_places_of_the_plugin),
         CASE(sets__of_zeta_itself__serve_manifests_elsewhere),

@@ -4,6 +4,7 @@
  *   devices   ids, comma separated; "root/tile" is a tile; none: no device
  *   compute   "no" leaves out the compute table, "queues" all of it but queues
  *   metric    "no" leaves out the metric table
+ *   debug     "no" leaves out the debug table, which says only that there is nothing to debug
  *   fork      "yes" offers child_after_fork
  *   short     "yes" gives tables that end after their required functions
  *
@@ -322,6 +323,21 @@ static void fill_metric_ops(struct zeta_plugin *self)
     };
 }
 
+static uint32_t debug_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                 struct zeta_plugin_debug_properties *out_properties)
+{
+    (void)device;
+    (void)out_properties;
+    self->host.ops->fail(self->host.handle, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+                         scripted_text("the fake plugin debugs nothing"));
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static const struct zeta_plugin_debug_ops debug_ops = {
+    .struct_size = sizeof(debug_ops),
+    .properties = debug_properties,
+};
+
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
                                struct zeta_plugin_answer *out_answer)
 {
@@ -341,6 +357,7 @@ uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,
         .device = &self->device_ops,
         .compute = scripted_is(setting(self, "compute"), "no") ? NULL : &self->compute_ops,
         .metric = scripted_is(setting(self, "metric"), "no") ? NULL : &self->metric_ops,
+        .debug = scripted_is(setting(self, "debug"), "no") ? NULL : &debug_ops,
     };
     out_answer->ops = &self->ops;
     return ZETA_PLUGIN_SUCCESS;

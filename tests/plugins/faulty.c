@@ -3,7 +3,8 @@
  *
  *   negotiation  negotiate-error, negotiate-crash, negotiate-abort, negotiate-exit, too-old
  *   answer       wrong-id, null-self, null-ops, small-answer, abi-not-offered
- *   tables       null-required, small-table, no-device-table, no-finish, no-compute-table
+ *   tables       null-required, small-table, no-device-table, no-finish, no-compute-table,
+ *                no-attach
  *   later        init-error, init-hang, init-crash, enumerate-error, rubbish-count, null-device,
  *                no-device-id, zero-timer, late-parent, properties-error, finish-crash
  */
@@ -21,6 +22,7 @@ struct zeta_plugin {
     char fault[64];
     struct zeta_plugin_ops ops;
     struct zeta_plugin_device_ops device_ops;
+    struct zeta_plugin_debug_ops debug_ops;
     struct zeta_plugin *next;
 };
 
@@ -102,6 +104,21 @@ static uint32_t read_clock(struct zeta_plugin *self, struct zeta_plugin_device *
     return ZETA_PLUGIN_SUCCESS;
 }
 
+static uint32_t debug_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                 struct zeta_plugin_debug_properties *out_properties)
+{
+    (void)self;
+    (void)device;
+    (void)out_properties;
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
+static void detach(struct zeta_plugin *self, struct zeta_plugin_debug_session *session)
+{
+    (void)self;
+    (void)session;
+}
+
 static void read_fault(struct zeta_plugin *self)
 {
     struct zeta_plugin_string value = {0};
@@ -140,11 +157,17 @@ static void fill_tables(struct zeta_plugin *self)
     };
     if (has(self, "small-table"))
         self->device_ops.struct_size = offsetof(struct zeta_plugin_device_ops, properties);
+    self->debug_ops = (struct zeta_plugin_debug_ops){
+        .struct_size = sizeof(self->debug_ops),
+        .properties = debug_properties,
+        .detach = has(self, "no-attach") ? detach : NULL,
+    };
     self->ops = (struct zeta_plugin_ops){
         .struct_size = sizeof(self->ops),
         .init = init,
         .finish = has(self, "no-finish") ? NULL : finish,
         .device = has(self, "no-device-table") ? NULL : &self->device_ops,
+        .debug = &self->debug_ops,
     };
 }
 

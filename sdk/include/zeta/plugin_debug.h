@@ -105,7 +105,8 @@ enum {
 };
 
 /**
- * Program debug. All functions are required once the table is given, except those marked optional.
+ * Program debug. All functions are required once the table is given, except those marked optional;
+ * a backend that only says why nothing can be debugged has properties() alone, which always fails.
  * Calls for one session are serialised by the host, except detach(), which comes alone.
  * After the process has ended, each answers DEVICE_LOST; detach() still works.
  */

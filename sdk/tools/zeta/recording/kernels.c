@@ -21,8 +21,8 @@ void zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const
         runs->room = runs->room ? 2 * runs->room : 1024;
         runs->runs = zeta_reallocate(runs->runs, runs->room, sizeof(*runs->runs));
     }
-    zeta_need_memory(zeta_name_table_get(&runs->names, name, &run.name) != ZETA_NAME_NO_MEMORY &&
-                     zeta_name_table_get(&runs->lanes, lane, &run.lane) != ZETA_NAME_NO_MEMORY);
+    (void)zeta_name_table_get(&runs->names, name, &run.name);
+    (void)zeta_name_table_get(&runs->lanes, lane, &run.lane);
     runs->runs[runs->count++] = run;
 }
 
@@ -30,7 +30,7 @@ void zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane,
 {
     uint32_t number = 0;
 
-    zeta_need_memory(zeta_name_table_get(&runs->lanes, lane, &number) != ZETA_NAME_NO_MEMORY);
+    (void)zeta_name_table_get(&runs->lanes, lane, &number);
     while (number >= runs->lane_title_count) {
         runs->lane_titles =
             zeta_reallocate(runs->lane_titles, runs->lane_title_count + 1, sizeof(char *));

@@ -275,9 +275,9 @@ static void read_line(struct zeta_report *report, const struct zeta_trace_line *
         (line->phase != 'M' && report->options.has_range &&
          (!has_time || !zeta_report_in_range(report, begin_ns, end_ns))))
         return;
-    zeta_need_memory(zeta_trace_summary_add(&report->summary, line));
+    zeta_trace_summary_add(&report->summary, line);
     if (report->trace && strcmp(line->name, "zeta_trace_end") != 0)
-        zeta_need_memory(report->trace->format->add(report->trace, line));
+        report->trace->format->add(report->trace, line);
 }
 
 /* ---- first reading ---------------------------------------------------------------------- */

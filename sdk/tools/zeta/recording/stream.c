@@ -85,7 +85,7 @@ static void add_line(struct zeta_report *report, struct zeta_trace_line line,
 {
     line.pid = DEVICE_PID;
     line.arguments = arguments;
-    zeta_need_memory(report->trace->format->add(report->trace, &line));
+    report->trace->format->add(report->trace, &line);
     (void)json_object_put(arguments);
 }
 

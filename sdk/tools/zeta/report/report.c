@@ -178,7 +178,7 @@ static int read_values(struct zeta_report *report, FILE *pftrace)
         return zeta_report_read(report);
     zeta_output_begin(pftrace);
     report->trace = &writer;
-    zeta_need_memory(writer.format->begin(&writer));
+    writer.format->begin(&writer);
     zeta_report_counters_begin(report);
     status = zeta_report_read(report);
     writer.format->end(&writer);

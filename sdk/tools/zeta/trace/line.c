@@ -11,37 +11,26 @@
 #include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/trace/line.h"
 
-enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, const char *name,
-                                         uint32_t *out_number)
+bool zeta_name_table_get(struct zeta_name_table *table, const char *name, uint32_t *out_number)
 {
     void *number = NULL;
-    char *copy;
 
     if (!table->numbers)
         table->numbers = lh_kchar_table_new(64, NULL);
-    if (!table->numbers)
-        return ZETA_NAME_NO_MEMORY;
+    zeta_need_memory(table->numbers != NULL);
     if (lh_table_lookup_ex(table->numbers, name, &number)) {
         *out_number = (uint32_t)(uintptr_t)number;
-        return ZETA_NAME_OLD;
+        return false;
     }
     /* Full at every power of two. */
-    if ((table->count & (table->count - 1)) == 0) {
-        char **names =
-            reallocarray(table->names, table->count ? (size_t)2 * table->count : 1, sizeof(*names));
-
-        if (!names)
-            return ZETA_NAME_NO_MEMORY;
-        table->names = names;
-    }
-    copy = strdup(name);
-    if (!copy || lh_table_insert(table->numbers, copy, (void *)(uintptr_t)table->count) != 0) {
-        free(copy);
-        return ZETA_NAME_NO_MEMORY;
-    }
-    table->names[table->count] = copy;
+    if ((table->count & (table->count - 1)) == 0)
+        table->names =
+            zeta_reallocate(table->names, 2 * (size_t)table->count, sizeof(*table->names));
+    table->names[table->count] = zeta_format("%s", name);
+    zeta_need_memory(lh_table_insert(table->numbers, table->names[table->count],
+                                     (void *)(uintptr_t)table->count) == 0);
     *out_number = table->count++;
-    return ZETA_NAME_NEW;
+    return true;
 }
 
 void zeta_name_table_finish(struct zeta_name_table *table)

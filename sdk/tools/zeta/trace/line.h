@@ -21,12 +21,8 @@ struct zeta_name_table {
     struct lh_table *numbers; /**< by name */
 };
 
-/** What was found for a string. */
-enum zeta_name_found { ZETA_NAME_OLD, ZETA_NAME_NEW, ZETA_NAME_NO_MEMORY };
-
-/** Finds or adds a string. */
-enum zeta_name_found zeta_name_table_get(struct zeta_name_table *table, const char *name,
-                                         uint32_t *out_number);
+/** Finds or adds a string; true if it is new. */
+bool zeta_name_table_get(struct zeta_name_table *table, const char *name, uint32_t *out_number);
 
 /** Frees the table and its strings. */
 void zeta_name_table_finish(struct zeta_name_table *table);
@@ -118,8 +114,8 @@ struct zeta_trace_summary {
     uint64_t damaged;
 };
 
-/** Counts a line of a trace. False when memory is exhausted. */
-bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line);
+/** Counts a line of a trace. */
+void zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line);
 
 /** Prints the tables. */
 void zeta_trace_summary_print(const struct zeta_trace_summary *summary, FILE *stream);
@@ -129,11 +125,11 @@ void zeta_trace_summary_finish(struct zeta_trace_summary *summary);
 
 struct zeta_trace_writer;
 
-/** A format. False means that memory is exhausted; errors of the file stay in it. */
+/** A format. Errors of the file stay in it. */
 struct zeta_trace_format {
     const char *suffix; /**< of file names, with the point */
-    bool (*begin)(struct zeta_trace_writer *writer);
-    bool (*add)(struct zeta_trace_writer *writer, const struct zeta_trace_line *line);
+    void (*begin)(struct zeta_trace_writer *writer);
+    void (*add)(struct zeta_trace_writer *writer, const struct zeta_trace_line *line);
     void (*end)(struct zeta_trace_writer *writer);
 };
 
@@ -151,9 +147,9 @@ extern const struct zeta_trace_format *const zeta_trace_perfetto;
 
 /**
  * Adds the lines of a trace to a file and to a summary. writer: null for no file. Lines that were
- * cut are counted. False when memory is exhausted.
+ * cut are counted.
  */
-bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer *writer,
+void zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer *writer,
                       struct zeta_trace_summary *summary);
 
 struct zeta_trace_options {

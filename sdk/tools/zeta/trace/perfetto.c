@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "perfetto.pb-c.h"
+#include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/trace/line.h"
 
 enum { ANNOTATIONS_MAX = 1024, ANNOTATION_TEXT_BYTES = 64 * 1024 };
@@ -28,7 +29,6 @@ struct state {
     Perfetto__Protos__DebugAnnotationName *new_argument_list[ANNOTATIONS_MAX];
     char text[ANNOTATION_TEXT_BYTES];
     size_t text_bytes;
-    bool is_out_of_memory;
 
     uint8_t *buffer; /* of a packet */
     size_t buffer_bytes;
@@ -41,7 +41,6 @@ static void begin_event(struct state *state)
     state->value_count = 0;
     state->list_count = 0;
     state->text_bytes = 0;
-    state->is_out_of_memory = false;
 }
 
 /* A copy that lasts as long as the event. */
@@ -132,8 +131,7 @@ add_annotations(struct state *state, struct json_object *container, size_t *out_
 
         perfetto__protos__debug_annotation__init(value);
         if (is_object) {
-            state->is_out_of_memory |= zeta_name_table_get(&state->arguments, lh_entry_k(member),
-                                                           &number) == ZETA_NAME_NO_MEMORY;
+            (void)zeta_name_table_get(&state->arguments, lh_entry_k(member), &number);
             value->has_name_iid = true;
             value->name_iid = number + 1;
             json = (struct json_object *)lh_entry_v(member);
@@ -155,7 +153,7 @@ enum { CLOCK_OF_TIME_OF_DAY = 1, CLOCK_OF_TRACE = 3, CLOCK_OF_BOOT = 6 };
 /* Flags of a packet: strings of before are void; strings of before are needed. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
-static bool write_packet(struct zeta_trace_writer *writer, Perfetto__Protos__TracePacket *packet)
+static void write_packet(struct zeta_trace_writer *writer, Perfetto__Protos__TracePacket *packet)
 {
     struct state *state = writer->state;
     Perfetto__Protos__Trace trace = PERFETTO__PROTOS__TRACE__INIT;
@@ -170,16 +168,11 @@ static bool write_packet(struct zeta_trace_writer *writer, Perfetto__Protos__Tra
     trace.packet = &packet;
     bytes = perfetto__protos__trace__get_packed_size(&trace);
     if (bytes > state->buffer_bytes) {
-        uint8_t *buffer = realloc(state->buffer, 2 * bytes);
-
-        if (!buffer)
-            return false;
-        state->buffer = buffer;
+        state->buffer = zeta_reallocate(state->buffer, 2, bytes);
         state->buffer_bytes = 2 * bytes;
     }
     (void)perfetto__protos__trace__pack(&trace, state->buffer);
     (void)fwrite(state->buffer, 1, bytes, writer->file);
-    return true;
 }
 
 /* ---- tracks -------------------------------------------------------------------------------- */
@@ -194,7 +187,7 @@ static uint64_t track_uuid(const struct zeta_trace_line *line)
     return line->pid << 32 | (line->tid & UINT32_MAX);
 }
 
-static bool write_descriptor(struct zeta_trace_writer *writer,
+static void write_descriptor(struct zeta_trace_writer *writer,
                              Perfetto__Protos__TrackDescriptor *descriptor, uint64_t uuid)
 {
     Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
@@ -202,10 +195,10 @@ static bool write_descriptor(struct zeta_trace_writer *writer,
     descriptor->has_uuid = true;
     descriptor->uuid = uuid;
     packet.track_descriptor = descriptor;
-    return write_packet(writer, &packet);
+    write_packet(writer, &packet);
 }
 
-static bool describe_process(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+static void describe_process(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
                              char *name, char *command)
 {
     Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
@@ -217,11 +210,11 @@ static bool describe_process(struct zeta_trace_writer *writer, const struct zeta
     process.process_name = name;
     process.n_cmdline = command ? 1 : 0;
     process.cmdline = &command;
-    return write_descriptor(writer, &descriptor, process_uuid(line));
+    write_descriptor(writer, &descriptor, process_uuid(line));
 }
 
 /* Describes a track, of a thread or of a device, unless that was done without a name now. */
-static bool know_track(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
+static void know_track(struct zeta_trace_writer *writer, const struct zeta_trace_line *line,
                        char *name)
 {
     struct state *state = writer->state;
@@ -230,14 +223,10 @@ static bool know_track(struct zeta_trace_writer *writer, const struct zeta_trace
     char unnamed[] = "device";
     char key[48];
     uint32_t number = 0;
-    enum zeta_name_found found;
 
     (void)snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64, line->pid, line->tid);
-    found = zeta_name_table_get(&state->tracks, key, &number);
-    if (found == ZETA_NAME_NO_MEMORY)
-        return false;
-    if (found == ZETA_NAME_OLD && !name)
-        return true;
+    if (!zeta_name_table_get(&state->tracks, key, &number) && !name)
+        return;
     descriptor.has_parent_uuid = true;
     descriptor.parent_uuid = process_uuid(line);
     if (strcmp(line->category, "device") == 0) {
@@ -250,7 +239,7 @@ static bool know_track(struct zeta_trace_writer *writer, const struct zeta_trace
         thread.tid = (int32_t)line->tid;
         thread.thread_name = name;
     }
-    return write_descriptor(writer, &descriptor, track_uuid(line));
+    write_descriptor(writer, &descriptor, track_uuid(line));
 }
 
 /* ---- metadata ------------------------------------------------------------------------------ */
@@ -266,7 +255,7 @@ static bool find_text(struct zeta_trace_writer *writer, const struct zeta_trace_
     return true;
 }
 
-static bool add_clocks(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+static void add_clocks(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     static const struct {
         const char *name;
@@ -294,29 +283,29 @@ static bool add_clocks(struct zeta_trace_writer *writer, const struct zeta_trace
     }
     snapshot.clocks = list;
     packet.clock_snapshot = &snapshot;
-    return write_packet(writer, &packet);
+    write_packet(writer, &packet);
 }
 
-static bool add_metadata(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+static void add_metadata(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     char *text = NULL;
 
     begin_event(writer->state);
-    if (strcmp(line->name, "zeta_trace") == 0)
-        return add_clocks(writer, line) && (!find_text(writer, line, "command", &text) ||
-                                            describe_process(writer, line, NULL, text));
-    if (!find_text(writer, line, "name", &text))
-        return true;
-    if (strcmp(line->name, "process_name") == 0)
-        return describe_process(writer, line, text, NULL);
-    if (strcmp(line->name, "thread_name") == 0)
-        return know_track(writer, line, text);
-    return true;
+    if (strcmp(line->name, "zeta_trace") == 0) {
+        add_clocks(writer, line);
+        if (find_text(writer, line, "command", &text))
+            describe_process(writer, line, NULL, text);
+    } else if (find_text(writer, line, "name", &text)) {
+        if (strcmp(line->name, "process_name") == 0)
+            describe_process(writer, line, text, NULL);
+        else if (strcmp(line->name, "thread_name") == 0)
+            know_track(writer, line, text);
+    }
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-static bool write_event(struct zeta_trace_writer *writer, Perfetto__Protos__TrackEvent *event,
+static void write_event(struct zeta_trace_writer *writer, Perfetto__Protos__TrackEvent *event,
                         Perfetto__Protos__TrackEvent__Type type, uint64_t time_ns,
                         Perfetto__Protos__InternedData *data)
 {
@@ -330,11 +319,11 @@ static bool write_event(struct zeta_trace_writer *writer, Perfetto__Protos__Trac
     packet.timestamp = time_ns;
     packet.has_timestamp_clock_id = true;
     packet.timestamp_clock_id = CLOCK_OF_TRACE;
-    return write_packet(writer, &packet);
+    write_packet(writer, &packet);
 }
 
 /* Strings that no earlier event had come along as interned data. */
-static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+static void add_event(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     struct state *state = writer->state;
     Perfetto__Protos__TrackEvent first = PERFETTO__PROTOS__TRACK_EVENT__INIT;
@@ -344,34 +333,30 @@ static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_
     Perfetto__Protos__EventCategory *categories = &category;
     Perfetto__Protos__EventName name = PERFETTO__PROTOS__EVENT_NAME__INIT;
     Perfetto__Protos__EventName *names = &name;
-    enum zeta_name_found category_found, name_found;
     uint64_t category_iid;
     uint32_t number = 0;
 
-    if (!know_track(writer, line, NULL))
-        return false;
+    know_track(writer, line, NULL);
     begin_event(state);
-    category_found = zeta_name_table_get(&state->categories, line->category, &number);
-    category_iid = number + 1;
-    first.n_category_iids = 1;
-    first.category_iids = &category_iid;
-    if (category_found == ZETA_NAME_NEW) {
+    if (zeta_name_table_get(&state->categories, line->category, &number)) {
         category.has_iid = true;
-        category.iid = category_iid;
+        category.iid = number + 1;
         category.name = state->categories.names[number];
         fresh.event_categories = &categories;
         fresh.n_event_categories = 1;
     }
-    name_found = zeta_name_table_get(&state->names, line->name, &number);
-    first.has_name_iid = true;
-    first.name_iid = number + 1;
-    if (name_found == ZETA_NAME_NEW) {
+    category_iid = number + 1;
+    first.n_category_iids = 1;
+    first.category_iids = &category_iid;
+    if (zeta_name_table_get(&state->names, line->name, &number)) {
         name.has_iid = true;
-        name.iid = first.name_iid;
+        name.iid = number + 1;
         name.name = copy_text(state, line->name);
         fresh.event_names = &names;
         fresh.n_event_names = 1;
     }
+    first.has_name_iid = true;
+    first.name_iid = number + 1;
     if (line->arguments)
         first.debug_annotations =
             add_annotations(state, line->arguments, &first.n_debug_annotations);
@@ -386,48 +371,41 @@ static bool add_event(struct zeta_trace_writer *writer, const struct zeta_trace_
         argument->name = copy_text(state, state->arguments.names[i]);
         state->new_argument_list[fresh.n_debug_annotation_names++] = argument;
     }
-    if (state->is_out_of_memory || category_found == ZETA_NAME_NO_MEMORY ||
-        name_found == ZETA_NAME_NO_MEMORY)
-        return false;
     first.has_track_uuid = true;
     first.track_uuid = track_uuid(line);
-    if (line->phase == 'i')
-        return write_event(writer, &first, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
-                           line->begin_ns, &fresh);
-    if (!write_event(writer, &first, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
-                     line->begin_ns, &fresh))
-        return false;
-    if (line->phase == 'B')
-        return true;
+    write_event(writer, &first,
+                line->phase == 'i' ? PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT
+                                   : PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+                line->begin_ns, &fresh);
+    if (line->phase != 'X')
+        return;
     last.has_track_uuid = true;
     last.track_uuid = first.track_uuid;
-    return write_event(writer, &last, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END,
-                       line->begin_ns + line->duration_ns, NULL);
+    write_event(writer, &last, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+                line->begin_ns + line->duration_ns, NULL);
 }
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+static void add_counter(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     struct state *state = writer->state;
     Perfetto__Protos__TrackEvent event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
     struct json_object *value = json_object_object_get(line->arguments, "value");
-    enum zeta_name_found found;
     char key[1024];
+    bool is_new;
     uint32_t number = 0;
 
     if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double))
-        return true;
+        return;
     begin_event(state);
     (void)snprintf(key, sizeof(key), "%" PRIu64 "/%" PRIu64 "/%s", line->pid, line->tid,
                    line->name);
-    found = zeta_name_table_get(&state->counters, key, &number);
-    if (found == ZETA_NAME_NO_MEMORY)
-        return false;
+    is_new = zeta_name_table_get(&state->counters, key, &number);
     event.has_track_uuid = true;
     /* No process has that number. */
     event.track_uuid = UINT64_C(1) << 62 | number;
-    if (found == ZETA_NAME_NEW) {
+    if (is_new) {
         Perfetto__Protos__TrackDescriptor descriptor = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
         Perfetto__Protos__CounterDescriptor counter = PERFETTO__PROTOS__COUNTER_DESCRIPTOR__INIT;
 
@@ -435,36 +413,37 @@ static bool add_counter(struct zeta_trace_writer *writer, const struct zeta_trac
         descriptor.parent_uuid = process_uuid(line);
         descriptor.counter = &counter;
         descriptor.name = copy_text(state, line->name);
-        if (!write_descriptor(writer, &descriptor, event.track_uuid))
-            return false;
+        write_descriptor(writer, &descriptor, event.track_uuid);
     }
     event.has_double_counter_value = json_object_is_type(value, json_type_double);
     event.double_counter_value = json_object_get_double(value);
     event.has_counter_value = !event.has_double_counter_value;
     event.counter_value = json_object_get_int64(value);
-    return write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER,
-                       line->begin_ns, NULL);
+    write_event(writer, &event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_COUNTER, line->begin_ns,
+                NULL);
 }
 
-static bool begin(struct zeta_trace_writer *writer)
+static void begin(struct zeta_trace_writer *writer)
 {
-    writer->state = calloc(1, sizeof(struct state));
-    return writer->state != NULL;
+    writer->state = zeta_allocate(1, sizeof(struct state));
 }
 
-static bool add(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+static void add(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     switch (line->phase) {
     case 'M':
-        return add_metadata(writer, line);
+        add_metadata(writer, line);
+        break;
     case 'X':
     case 'B':
     case 'i':
-        return add_event(writer, line);
+        add_event(writer, line);
+        break;
     case 'C':
-        return add_counter(writer, line);
+        add_counter(writer, line);
+        break;
     default:
-        return true;
+        break;
     }
 }
 

@@ -117,7 +117,6 @@ struct run {
     struct zeta_child child;
     struct zeta_trace_folder folder; /* what the processes write is here */
     FILE *output;
-    bool is_incomplete; /* the result; so what was recorded is kept */
     struct zeta_trace_summary summary;
 };
 
@@ -162,9 +161,8 @@ static int merge_file(struct run *run, struct zeta_trace_writer *writer, const c
 
     if (status != ZETA_EXIT_OK)
         return status;
-    if (!zeta_trace_merge(&reader, writer, &run->summary))
-        status = zeta_print_failure("no memory for the trace of %s", path);
-    else if (is_named && reader.lines == 0)
+    zeta_trace_merge(&reader, writer, &run->summary);
+    if (is_named && reader.lines == 0)
         status = zeta_print_failure(
             "%s is no trace: no line is a JSON object; --from reads what ZETA_TRACE=FILE wrote",
             path);
@@ -183,8 +181,7 @@ static int merge(struct run *run)
 
     if (used) {
         zeta_output_begin(run->output);
-        if (!writer.format->begin(&writer))
-            return zeta_print_failure("no memory to write %s", run->options.output_path);
+        writer.format->begin(&writer);
     }
     for (uint32_t i = 0; i < run->options.input_count && status == ZETA_EXIT_OK; i++)
         status = merge_file(run, used, run->options.inputs[i], true);
@@ -227,6 +224,24 @@ static void show(const struct run *run)
             program);
 }
 
+/* Where the traces of the processes are while they are in no result; NULL: they are. */
+static struct zeta_run_folder *unmerged;
+
+/* Keeps them; at the exit too, which lack of memory may cause anywhere. */
+static void keep_unmerged(void)
+{
+    struct zeta_run_folder *place = unmerged;
+
+    unmerged = NULL;
+    /* rmdir() fails if there is something in it. */
+    if (!place || !place->path || rmdir(place->path) == 0)
+        return;
+    zeta_run_folder_keep(place);
+    zeta_print_note("zeta keeps the traces of the processes in %s; merge them with 'zeta trace "
+                    "-o FILE --from FILE ...', with one --from for each file",
+                    place->path);
+}
+
 /* ---- the command --------------------------------------------------------------------------- */
 
 int zeta_trace(int count, char **arguments)
@@ -242,26 +257,22 @@ int zeta_trace(int count, char **arguments)
     if (status == ZETA_EXIT_OK) {
         while (run.options.program && !run.child.has_ended)
             zeta_child_wait(&run.child, UINT64_MAX / 4);
+        unmerged = place;
+        (void)atexit(keep_unmerged);
         status = merge(&run);
-        run.is_incomplete = status != ZETA_EXIT_OK;
     }
     if (status == ZETA_EXIT_OK)
         show(&run);
-    if (run.output && zeta_output_close(run.output, run.options.output_path) != ZETA_EXIT_OK) {
-        run.is_incomplete = true;
+    if (zeta_output_close(run.output, run.options.output_path) != ZETA_EXIT_OK)
         status = status == ZETA_EXIT_OK ? ZETA_EXIT_FAILED : status;
-    }
+    if (status == ZETA_EXIT_OK)
+        unmerged = NULL;
     if (run.child.has_ended && zeta_child_exit_code(&run.child) != ZETA_EXIT_OK)
         status = zeta_child_exit_code(&run.child);
-    /* rmdir() fails if there is something in it. */
-    if (run.is_incomplete && place->path && rmdir(place->path) != 0) {
-        zeta_run_folder_keep(place);
-        zeta_print_note("zeta keeps the traces of the processes in %s; merge them with 'zeta trace "
-                        "-o FILE --from FILE ...', with one --from for each file",
-                        place->path);
-    } else {
+    if (unmerged)
+        keep_unmerged();
+    else
         zeta_run_folder_remove(place);
-    }
     zeta_trace_folder_finish(&run.folder);
     zeta_trace_summary_finish(&run.summary);
     zeta_child_finish(&run.child);

@@ -3,25 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sdk/tools/zeta/output/message.h"
 #include "sdk/tools/zeta/output/text.h"
 #include "sdk/tools/zeta/trace/line.h"
 
-static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_trace_line *line,
+static void count_line(struct zeta_trace_accounts *accounts, const struct zeta_trace_line *line,
                        bool is_error)
 {
     struct zeta_trace_account *account;
     uint32_t number = 0;
-    const enum zeta_name_found found = zeta_name_table_get(&accounts->names, line->name, &number);
 
-    if (found == ZETA_NAME_NO_MEMORY)
-        return false;
-    if (found == ZETA_NAME_NEW) {
-        account = realloc(accounts->accounts, (number + 1) * sizeof(*account));
-        if (!account)
-            return false;
-        accounts->accounts = account;
-        account[number] = (struct zeta_trace_account){.name = accounts->names.names[number],
-                                                      .min_ns = UINT64_MAX};
+    if (zeta_name_table_get(&accounts->names, line->name, &number)) {
+        accounts->accounts = zeta_reallocate(accounts->accounts, number + 1, sizeof(*account));
+        accounts->accounts[number] = (struct zeta_trace_account){
+            .name = accounts->names.names[number], .min_ns = UINT64_MAX};
     }
     account = &accounts->accounts[number];
     account->count++;
@@ -33,10 +28,9 @@ static bool count_line(struct zeta_trace_accounts *accounts, const struct zeta_t
         account->max_ns = line->duration_ns;
     accounts->count++;
     accounts->total_ns += line->duration_ns;
-    return true;
 }
 
-bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
+void zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zeta_trace_line *line)
 {
     static const char error[] = "ZE_RESULT_ERROR_";
 
@@ -44,12 +38,10 @@ bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zet
         const char *result = zeta_trace_line_argument(line, "result");
 
         if (strcmp(line->category, "device") == 0)
-            return count_line(&summary->work, line, false);
-        /* NOT_READY and warnings are answers, not errors. */
-        return count_line(&summary->calls, line,
-                          result && strncmp(result, error, strlen(error)) == 0);
-    }
-    if (line->phase == 'B') {
+            count_line(&summary->work, line, false);
+        else /* NOT_READY and warnings are answers, not errors. */
+            count_line(&summary->calls, line, result && strncmp(result, error, strlen(error)) == 0);
+    } else if (line->phase == 'B') {
         if (summary->open_call_count < ZETA_TRACE_OPEN_CALLS_MAX) {
             struct zeta_trace_open_call *call = &summary->open_calls[summary->open_call_count];
 
@@ -67,9 +59,8 @@ bool zeta_trace_summary_add(struct zeta_trace_summary *summary, const struct zet
         summary->lost += lost ? strtoull(lost, NULL, 10) : 0;
         /* A process that runs one program after the other has a trace for each. */
         (void)snprintf(pid, sizeof(pid), "%" PRIu64, line->pid);
-        return zeta_name_table_get(&summary->processes, pid, &number) != ZETA_NAME_NO_MEMORY;
+        (void)zeta_name_table_get(&summary->processes, pid, &number);
     }
-    return true;
 }
 
 /* ---- printing ------------------------------------------------------------------------------ */
@@ -194,16 +185,15 @@ void zeta_trace_summary_finish(struct zeta_trace_summary *summary)
     zeta_name_table_finish(&summary->processes);
 }
 
-bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer *writer,
+void zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer *writer,
                       struct zeta_trace_summary *summary)
 {
     const uint64_t lost_before = summary->lost;
     uint64_t pid = 0, last_ns = 0;
     bool has_end = false;
     struct zeta_trace_line line = {0};
-    bool is_good = true;
 
-    while (is_good && zeta_trace_reader_next(reader, &line)) {
+    while (zeta_trace_reader_next(reader, &line)) {
         const bool is_end = strcmp(line.name, "zeta_trace_end") == 0;
 
         if (line.phase == 'M' && strcmp(line.name, "zeta_trace") == 0)
@@ -211,13 +201,13 @@ bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer
         has_end = has_end || (line.phase == 'M' && is_end);
         if (line.begin_ns + line.duration_ns > last_ns)
             last_ns = line.begin_ns + line.duration_ns;
-        is_good = zeta_trace_summary_add(summary, &line);
-        if (is_good && writer && !is_end)
-            is_good = writer->format->add(writer, &line);
+        zeta_trace_summary_add(summary, &line);
+        if (writer && !is_end)
+            writer->format->add(writer, &line);
     }
     summary->damaged += reader->damaged;
     /* A process that ended by itself wrote in its last lines what was lost. */
-    if (is_good && writer && !has_end && summary->lost > lost_before) {
+    if (writer && !has_end && summary->lost > lost_before) {
         char text[256];
         const int size = snprintf(text, sizeof(text),
                                   "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"zeta\",\"name\":\"%" PRIu64
@@ -227,28 +217,25 @@ bool zeta_trace_merge(struct zeta_trace_reader *reader, struct zeta_trace_writer
                                   (unsigned)(last_ns % 1000));
 
         if (zeta_trace_line_read(text, (size_t)size, &line))
-            is_good = writer->format->add(writer, &line);
+            writer->format->add(writer, &line);
     }
     zeta_trace_line_finish(&line);
-    return is_good;
 }
 
 /* ---- Chrome's JSON: the lines as they are ---------------------------------------------------- */
 
-static bool begin(struct zeta_trace_writer *writer)
+static void begin(struct zeta_trace_writer *writer)
 {
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", writer->file);
     writer->state = NULL;
-    return true;
 }
 
-static bool add(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
+static void add(struct zeta_trace_writer *writer, const struct zeta_trace_line *line)
 {
     /* Not null from the second event on. */
     (void)fputs(writer->state ? ",\n" : "\n", writer->file);
     (void)fwrite(line->text, 1, line->size, writer->file);
     writer->state = writer;
-    return true;
 }
 
 static void end(struct zeta_trace_writer *writer)

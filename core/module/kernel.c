@@ -4,6 +4,7 @@
 
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
+#include <zeta/zeta.h>
 
 #include "core/api/chain.h"
 #include "core/api/check.h"
@@ -519,15 +520,75 @@ ze_result_t ZE_APICALL impl_zeKernelGetAllocationPropertiesExp(
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- what instrumentation asks for ---- */
+
+/* More of them than a register file of 64 can have. */
+enum { MAX_FREE_RANGES = 64 };
+
 /*
- * The flags that the module was built with. Lists of unused registers would lie behind the struct,
- * for which a caller that does not know their number cannot have made room: there are none.
+ * The room that the caller says is behind the struct, or null. Programs that leave pNext as it was
+ * on their stack are many, so only that value of stype makes it one.
+ */
+static struct zeta_profile_room *find_room(const zet_profile_properties_t *properties)
+{
+    struct zeta_profile_room *given = properties->pNext;
+    struct zeta_profile_room copy;
+
+    if (!given || (uintptr_t)given % _Alignof(struct zeta_profile_room) != 0 ||
+        !zeta_chain_copy(&copy, given, sizeof(copy)) ||
+        copy.stype != ZETA_STRUCTURE_TYPE_PROFILE_ROOM)
+        return NULL;
+    return given;
+}
+
+/* The token about free registers, to be freed; null when nothing is known or there is no memory. */
+static zet_profile_free_register_token_t *free_register_token(const struct zeta_kernel *kernel)
+{
+    struct zeta_backend *backend = kernel->module->backend;
+    struct zeta_plugin_register_range ranges[MAX_FREE_RANGES];
+    uint32_t count = MAX_FREE_RANGES;
+    zet_profile_free_register_token_t *token = NULL;
+    zet_profile_register_sequence_t *sequences;
+
+    if (backend->compute.kernel_profile(backend->self, kernel->plugin_kernel, &count, ranges) !=
+        ZETA_PLUGIN_SUCCESS)
+        return NULL;
+    if (count > MAX_FREE_RANGES)
+        count = MAX_FREE_RANGES; /* the others are not named */
+    token = malloc(sizeof(*token) + count * sizeof(*sequences));
+    if (!token)
+        return NULL;
+    *token = (zet_profile_free_register_token_t){
+        .type = ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER,
+        .size = (uint32_t)(sizeof(*token) + count * sizeof(*sequences)),
+        .count = count};
+    sequences = (zet_profile_register_sequence_t *)(token + 1);
+    for (uint32_t i = 0; i < count; i++)
+        sequences[i] = (zet_profile_register_sequence_t){.start = ranges[i].begin_bytes,
+                                                         .count = ranges[i].size_bytes};
+    return token;
+}
+
+/*
+ * The flags that the module was built with, and tokens behind the struct for those who say that
+ * there is room: the specification has no way to say it.
  */
 ze_result_t ZE_APICALL impl_zetKernelGetProfileInfo(zet_kernel_handle_t hKernel,
                                                     zet_profile_properties_t *pProfileProperties)
 {
-    pProfileProperties->flags = ((const struct zeta_kernel *)hKernel)->module->profile_flags;
-    pProfileProperties->numTokens = 0;
+    const struct zeta_kernel *kernel = (const struct zeta_kernel *)hKernel;
+    const uint32_t flags = kernel->module->profile_flags;
+    struct zeta_profile_room *room = find_room(pProfileProperties);
+    ZETA_CLEANUP(zeta_freep) zet_profile_free_register_token_t *token = NULL;
+
+    if (room && (flags & ZET_PROFILE_FLAG_FREE_REGISTER_INFO))
+        token = free_register_token(kernel);
+    pProfileProperties->flags = flags;
+    pProfileProperties->numTokens = token && token->size <= room->size_bytes ? 1 : 0;
+    if (pProfileProperties->numTokens > 0)
+        memcpy(pProfileProperties + 1, token, token->size);
+    if (room)
+        room->size_bytes = token ? token->size : 0;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -102,8 +102,8 @@ static void good_file__loads__has_all_kernels(void **state)
 
     assert_int_equal(zeta_vgpu_image_create(files->space, files->good, files->size, NULL, &image),
                      ZETA_VGPU_OK);
-    assert_int_equal(zeta_vgpu_image_kernel_count(image), 14);
-    for (uint32_t i = 0; i < 14; i++) {
+    assert_int_equal(zeta_vgpu_image_kernel_count(image), 16);
+    for (uint32_t i = 0; i < 16; i++) {
         const struct zeta_vgpu_kernel *kernel = zeta_vgpu_image_kernel(image, i);
 
         zeta_vgpu_image_text(image, &begin, &end);

@@ -334,6 +334,14 @@ typedef void (*zeta_vgpu_link_report)(void *user, const char *text);
 enum zeta_vgpu_result zeta_vgpu_image_link(struct zeta_vgpu_image *const *images, uint32_t count,
                                            zeta_vgpu_link_report report, void *user);
 
+/**
+ * The registers that a kernel of the image may use, with all that it calls: bit n is xn, bit 32 + n
+ * is fn. All 64 where the code jumps or calls to where only its execution tells, or out of the
+ * image. Reads the code as it is now. False without memory. Any time.
+ */
+bool zeta_vgpu_image_used_registers(const struct zeta_vgpu_image *image,
+                                    const struct zeta_vgpu_kernel *kernel, uint64_t *out_used);
+
 /** Address range of the executable segment. */
 void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_begin,
                           uint64_t *out_end);

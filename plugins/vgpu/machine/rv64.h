@@ -93,6 +93,12 @@ static inline bool zeta_rv64_ends_block(const struct zeta_rv64_code *code, uint3
 /** True when @address is that of an instruction. */
 bool zeta_rv64_code_holds(const struct zeta_rv64_code *code, uint64_t address);
 
+/**
+ * The registers that an instruction word names as operands: bit n is xn, bit 32 + n is fn. Bit 0 is
+ * set where x0 is named. All bits for a word that is no instruction.
+ */
+uint64_t zeta_rv64_registers(uint32_t word);
+
 /** Writes the assembler text of an instruction word, such as "addi a0, a0, -1", or "unknown". */
 void zeta_rv64_disassemble(uint32_t word, uint64_t address, char *out_text, size_t size);
 

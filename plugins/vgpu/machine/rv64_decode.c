@@ -300,6 +300,25 @@ bool zeta_rv64_code_holds(const struct zeta_rv64_code *code, uint64_t address)
     return offset % 4 == 0 && offset / 4 < code->count;
 }
 
+uint64_t zeta_rv64_registers(uint32_t word)
+{
+    static const char files[] = "dstDSTR"; /* three of integers, then those of numbers */
+    const enum rv64_op op = find_op(word);
+    uint64_t registers = 0;
+
+    if (op == RV64_OP_ILLEGAL)
+        return UINT64_MAX;
+    for (const char *letter = op_table[op].operands; *letter; letter++) {
+        const char *file = strchr(files, *letter);
+        const struct operand *operand = &operand_table[(unsigned char)*letter];
+
+        if (file)
+            registers |= UINT64_C(1)
+                         << (bits(word, operand->parts[0].low, 5) + (file - files < 3 ? 0 : 32));
+    }
+    return registers;
+}
+
 static const char *const x_names[33] = {"zero", "ra", "sp", "gp", "tp", "t0",  "t1", "t2", "s0",
                                         "s1",   "a0", "a1", "a2", "a3", "a4",  "a5", "a6", "a7",
                                         "s2",   "s3", "s4", "s5", "s6", "s7",  "s8", "s9", "s10",

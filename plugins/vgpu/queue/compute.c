@@ -309,6 +309,31 @@ static uint32_t kernel_image(struct zeta_plugin *self, struct zeta_plugin_kernel
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* The register file: x0 to x31, then f0 to f31, of 8 bytes each. */
+static uint32_t kernel_profile(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                               uint32_t *count, struct zeta_plugin_register_range *ranges)
+{
+    const uint32_t room = *count;
+    uint32_t found = 0;
+    uint64_t used;
+
+    (void)self;
+    if (!zeta_vgpu_image_used_registers(kernel->module->image, kernel->kernel, &used))
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    for (uint32_t first = 0, last; first < 64; first = last + 1) {
+        for (last = first; last < 64 && !(used >> last & 1);)
+            last++;
+        if (last == first)
+            continue;
+        if (found < room)
+            ranges[found] = (struct zeta_plugin_register_range){.begin_bytes = first * 8,
+                                                                .size_bytes = (last - first) * 8};
+        found++;
+    }
+    *count = found;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static uint32_t kernel_create(struct zeta_plugin *self, struct zeta_plugin_module *module,
                               struct zeta_plugin_string name,
                               struct zeta_plugin_kernel **out_kernel)
@@ -799,4 +824,5 @@ const struct zeta_plugin_compute_ops zeta_vgpu_compute_ops = {
     .module_code = module_code,
     .kernel_code = kernel_code,
     .kernel_image = kernel_image,
+    .kernel_profile = kernel_profile,
 };

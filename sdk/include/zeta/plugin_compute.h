@@ -189,6 +189,12 @@ struct zeta_plugin_fill {
     uint64_t size_bytes;
 };
 
+/** Neighbouring bytes of a device's register file. */
+struct zeta_plugin_register_range {
+    uint32_t begin_bytes; /**< of the first one, from the begin of the file */
+    uint32_t size_bytes;
+};
+
 /** Calls a function of the host, which may block, on a thread of the backend without its locks. */
 struct zeta_plugin_call {
     void (*function)(void *context);
@@ -443,6 +449,15 @@ struct zeta_plugin_compute_ops {
      */
     uint32_t (*kernel_image)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                              struct zeta_plugin_array *out_bytes);
+
+    /**
+     * Bytes of the device's register file that neither the code of a kernel nor what it calls ever
+     * uses: at most *count ranges, ascending and apart. *count gets how many there are, which is 0
+     * where the code does not tell. Derived from the code as it is now. Any time. Optional; absent:
+     * nobody can tell.
+     */
+    uint32_t (*kernel_profile)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
+                               uint32_t *count, struct zeta_plugin_register_range *ranges);
 };
 
 #ifdef __cplusplus

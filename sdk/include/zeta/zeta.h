@@ -339,6 +339,28 @@ ZETA_EXPORT ze_result_t zetaMetricSumGetValues(const struct zeta_metric_sum *sum
 /** Ends a sum; what was made like it stays. Null is allowed. */
 ZETA_EXPORT void zetaMetricSumDestroy(struct zeta_metric_sum *sum);
 
+/* Instrumentation -------------------------------------------------------------------------------
+ */
+
+/** The stype of struct zeta_profile_room. */
+#define ZETA_STRUCTURE_TYPE_PROFILE_ROOM 0x5a455401u
+
+/**
+ * Says how much memory there is right behind a zet_profile_properties_t, where
+ * zetKernelGetProfileInfo() writes tokens: the specification has no way to say it. pNext of the
+ * properties points to it; nothing lies between them.
+ *
+ * A module that was built with -zet-profile-flags and the flag FREE_REGISTER_INFO has one token. It
+ * is written when there is room for it, and numTokens is 1; else numTokens is 0. Its sequences are
+ * bytes of the register file that neither the kernel nor what it calls uses: none of them where
+ * code calls through pointers, or into other modules.
+ */
+struct zeta_profile_room {
+    uint32_t stype; /**< ZETA_STRUCTURE_TYPE_PROFILE_ROOM */
+    const void *pNext;
+    size_t size_bytes; /**< in: of the memory; out: that all tokens need */
+};
+
 /* Exported data and recordings ------------------------------------------------------------------
  */
 

@@ -15,6 +15,8 @@ void nothing(void);
 void spin(volatile uint32_t *flag);
 void table(uint32_t *out);
 void mixed(uint32_t *out);
+void near(uint32_t *out);
+void through(uint32_t *out, uint32_t which);
 
 void fill(uint32_t *out, uint32_t value)
 {
@@ -163,3 +165,30 @@ void mixed(uint32_t *out)
     out[4096 + id] = shared[(me + 1) % vgpu_local_size(0)] + (uint32_t)real % 7;
 }
 VGPU_KERNEL(mixed, ARG_GLOBAL);
+
+/* Named registers: the one of a function that is called, and one that stands behind the end. */
+static __attribute__((noinline)) void use_t4(uint32_t *out)
+{
+    __asm__ volatile("li t4, 7\n\tsw t4, 0(%0)" : : "r"(out) : "t4", "memory");
+}
+
+void near(uint32_t *out)
+{
+    __asm__ volatile("fmv.w.x fs7, zero" : : : "fs7");
+    use_t4(out);
+}
+VGPU_KERNEL(near, ARG_GLOBAL);
+
+/* Only its execution tells what it calls. */
+static __attribute__((noinline)) void use_t5(uint32_t *out)
+{
+    __asm__ volatile("li t5, 8\n\tsw t5, 0(%0)" : : "r"(out) : "t5", "memory");
+}
+
+void through(uint32_t *out, uint32_t which)
+{
+    void (*volatile function)(uint32_t *) = which & 1 ? use_t5 : use_t4;
+
+    function(out);
+}
+VGPU_KERNEL(through, ARG_GLOBAL, ARG_VALUE(uint32_t));

@@ -83,8 +83,10 @@ static void read__quotes_and_pairs__one_word_each(void **state)
 
 static void read__profile_flags__never_fail(void **state)
 {
-    static const char *const texts[] = {"-zet-profile-flags 0x7", "-zet-profile-flags",
-                                        "-zet-profile-flags garbage", "-zet-profile-flags -g"};
+    static const char *const texts[] = {"-zet-profile-flags 0x7",     "-zet-profile-flags",
+                                        "-zet-profile-flags garbage", "-zet-profile-flags -g",
+                                        "-zet-profile-flags=2",       "-zet-profile-flags 1x"};
+    static const uint32_t flags[] = {3, 0, 0, 0, 2, 0};
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -94,6 +96,7 @@ static void read__profile_flags__never_fail(void **state)
         read_text(&options, texts[i], &log);
         assert_int_equal(log.size, 0);
         assert_int_equal(options.has_debug, i == 3);
+        assert_int_equal(options.profile_flags, flags[i]);
         finish(&options, &log);
     }
 }

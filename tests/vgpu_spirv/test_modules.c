@@ -2,6 +2,8 @@
 #include <elf.h>
 #include <stdio.h>
 
+#include <zeta/zeta.h>
+
 #include "rig.h"
 #include "tests/harness/mode.h"
 #include "tests/support/compare.h"
@@ -373,6 +375,116 @@ static void profile_flags__missing_or_garbage__are_none_and_the_module_builds(vo
     expect_profile(*state, "-zet-profile-flagship 3", 0);
 }
 
+/* The properties with room behind them, as instrumentation asks for them. */
+struct profile {
+    zet_profile_properties_t properties;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequences[40];
+};
+
+/* Asks for the tokens of half_sums; out_needed: bytes that they have. */
+static struct profile read_profile(const struct rig *rig, const char *flags, size_t room_bytes,
+                                   size_t *out_needed)
+{
+    ze_module_handle_t module = rig_module(rig, "half", flags);
+    ze_kernel_handle_t kernel = rig_kernel(module, "half_sums");
+    struct zeta_profile_room room = {.stype = ZETA_STRUCTURE_TYPE_PROFILE_ROOM,
+                                     .size_bytes = room_bytes};
+    struct profile p;
+
+    memset(&p, 0x5a, sizeof(p));
+    p.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    p.properties.pNext = &room;
+    assert_success(zetKernelGetProfileInfo(kernel, &p.properties));
+    *out_needed = room.size_bytes;
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
+    return p;
+}
+
+static bool is_free(const struct profile *p, uint32_t number)
+{
+    for (uint32_t i = 0; i < p->token.count; i++) {
+        if (number * 8 >= p->sequences[i].start &&
+            number * 8 + 8 <= p->sequences[i].start + p->sequences[i].count)
+            return true;
+    }
+    return false;
+}
+
+/* Rule 6.31. */
+static void profile_tokens__with_room__are_free_registers(void **state)
+{
+    size_t needed = 0;
+    const struct profile p =
+        read_profile(*state, "-zet-profile-flags 3", sizeof(p) - sizeof(p.properties), &needed);
+
+    assert_int_equal(p.properties.flags, 3);
+    assert_int_equal(p.properties.numTokens, 1);
+    assert_int_equal(p.token.type, ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER);
+    assert_int_equal(p.token.size, needed);
+    assert_int_equal(p.token.size, sizeof(p.token) + p.token.count * sizeof(p.sequences[0]));
+    for (uint32_t i = 0; i < p.token.count; i++) {
+        assert_cmp(p.sequences[i].count, >, 0);
+        assert_int_equal((p.sequences[i].start | p.sequences[i].count) % 8, 0);
+        assert_cmp(p.sequences[i].start + p.sequences[i].count, <=, 64 * 8);
+        if (i > 0)
+            assert_cmp(p.sequences[i].start, >,
+                       p.sequences[i - 1].start + p.sequences[i - 1].count);
+    }
+    /* Flag 1 sees to these; the stack, the block of the thread and what is loaded are in use. */
+    for (uint32_t number = 24; number < 28; number++)
+        assert_true(is_free(&p, number));
+    assert_false(is_free(&p, 0));
+    assert_false(is_free(&p, 2));
+    assert_false(is_free(&p, 4));
+    assert_false(is_free(&p, 10));
+}
+
+/* Rule 6.31. */
+static void profile_tokens__too_little_room_or_no_flag__are_not_written(void **state)
+{
+    static const unsigned char untouched[sizeof(((struct profile *)NULL)->token)] = {
+        0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a};
+    size_t needed = 0;
+    struct profile p = read_profile(*state, "-zet-profile-flags 2", 0, &needed);
+
+    assert_int_equal(p.properties.numTokens, 0);
+    assert_memory_equal(&p.token, untouched, sizeof(untouched));
+    assert_cmp(needed, >, sizeof(p.token));
+    p = read_profile(*state, "-zet-profile-flags 2", needed - 1, &needed);
+    assert_int_equal(p.properties.numTokens, 0);
+    assert_memory_equal(&p.token, untouched, sizeof(untouched));
+    p = read_profile(*state, "-zet-profile-flags 2", needed, &needed);
+    assert_int_equal(p.properties.numTokens, 1);
+    p = read_profile(*state, "-zet-profile-flags 1", 4096, &needed);
+    assert_int_equal(p.properties.numTokens, 0);
+    assert_int_equal(needed, 0);
+    assert_memory_equal(&p.token, untouched, sizeof(untouched));
+}
+
+/* Many programs leave pNext as it was on their stack. Rule 6.31. */
+static void profile_tokens__behind_a_wild_pointer__are_not_written(void **state)
+{
+    const struct rig *rig = *state;
+    ze_module_handle_t module = rig_module(rig, "half", "-zet-profile-flags 2");
+    ze_kernel_handle_t kernel = rig_kernel(module, "half_sums");
+    zet_profile_properties_t other = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES};
+    void *const pointers[] = {(void *)0x1000, (void *)((char *)&other + 1), &other,
+                              (void *)UINTPTR_MAX};
+
+    for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
+        zet_profile_properties_t p = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES,
+                                      .pNext = pointers[i]};
+
+        assert_success(zetKernelGetProfileInfo(kernel, &p));
+        assert_int_equal(p.flags, 2);
+        assert_int_equal(p.numTokens, 0);
+    }
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
+}
+
 static void properties__of_the_device__name_the_version(void **state)
 {
     const struct rig *rig = *state;
@@ -468,6 +580,9 @@ SUITE(modules)
         cmocka_unit_test(debug_info__of_spirv__is_what_gdb_reads),
         cmocka_unit_test(profile_flags__given__are_echoed),
         cmocka_unit_test(profile_flags__missing_or_garbage__are_none_and_the_module_builds),
+        cmocka_unit_test(profile_tokens__with_room__are_free_registers),
+        cmocka_unit_test(profile_tokens__too_little_room_or_no_flag__are_not_written),
+        cmocka_unit_test(profile_tokens__behind_a_wild_pointer__are_not_written),
         cmocka_unit_test(properties__of_the_device__name_the_version),
         cmocka_unit_test(properties__of_compiled_kernels__are_those_of_the_source),
         cmocka_unit_test(allocations__of_arguments__are_listed),

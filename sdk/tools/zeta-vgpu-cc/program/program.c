@@ -16,6 +16,8 @@
 #define TRIPLE "riscv64-unknown-unknown-elf"
 #define PROCESSOR "generic-rv64"
 #define FEATURES "+m,+a,+f,+d,-relax"
+/* Registers that whoever instruments the code finds free: calls preserve them. */
+#define FEATURES_FEWER FEATURES ",+reserve-x24,+reserve-x25,+reserve-x26,+reserve-x27"
 #define ABI "lp64d"
 
 const char *zeta_cc_value_name(LLVMValueRef value)
@@ -60,7 +62,13 @@ bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_c
     LLVMTargetRef target = NULL;
     char *message = NULL;
 
-    *program = (struct zeta_cc_program){.log = log, .level = level};
+    *program = (struct zeta_cc_program){
+        .log = log,
+        .level = level,
+        .features =
+            options->profile_flags & ZETA_CC_PROFILE_FEWER_REGISTERS ? FEATURES_FEWER : FEATURES,
+        .has_no_tables = (options->profile_flags & ZETA_CC_PROFILE_FREE_REGISTERS) != 0,
+    };
     LLVMInitializeRISCVTargetInfo();
     LLVMInitializeRISCVTarget();
     LLVMInitializeRISCVTargetMC();
@@ -70,8 +78,9 @@ bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_c
     if (LLVMGetTargetFromTriple(TRIPLE, &target, &message))
         LLVMDisposeMessage(message);
     else
-        program->machine = LLVMCreateTargetMachine(
-            target, TRIPLE, PROCESSOR, FEATURES, levels[level], LLVMRelocPIC, LLVMCodeModelMedium);
+        program->machine =
+            LLVMCreateTargetMachine(target, TRIPLE, PROCESSOR, program->features, levels[level],
+                                    LLVMRelocPIC, LLVMCodeModelMedium);
     if (!program->machine) {
         zeta_cc_buffer_line(log, "error: this LLVM was built without RISC-V");
         return false;
@@ -201,14 +210,21 @@ bool zeta_cc_program_add_runtime(struct zeta_cc_program *program)
 }
 
 /* The same for all, or functions would not be inlined into each other. */
-static void set_attributes(LLVMContextRef context, LLVMValueRef function)
+static void set_attributes(const struct zeta_cc_program *program, LLVMValueRef function)
 {
-    /* no-builtins: loops stay loops, which is what counters are compared with. */
-    static const char *const replaced[][2] = {
-        {"target-cpu", PROCESSOR}, {"target-features", FEATURES}, {"no-builtins", ""}};
+    /*
+     * no-builtins: loops stay loops, which is what counters are compared with. no-jump-tables: the
+     * code says itself where it goes.
+     */
+    const char *const replaced[][2] = {{"target-cpu", PROCESSOR},
+                                       {"target-features", program->features},
+                                       {"no-builtins", ""},
+                                       {"no-jump-tables", "true"}};
+    const size_t count = program->has_no_tables ? 4 : 3;
+    LLVMContextRef context = program->context;
     const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *name = replaced[i][0];
         const char *value = replaced[i][1];
 
@@ -257,7 +273,7 @@ static void retarget_functions(struct zeta_cc_program *program)
         }
         if (LLVMGetFunctionCallConv(each) != LLVMFastCallConv)
             LLVMSetFunctionCallConv(each, LLVMCCallConv);
-        set_attributes(program->context, each);
+        set_attributes(program, each);
         drop_extension(each, LLVMCountParams(each));
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(each); block;
              block = LLVMGetNextBasicBlock(block)) {

@@ -30,6 +30,8 @@ struct zeta_cc_program {
     LLVMTargetMachineRef machine;
     LLVMTargetDataRef layout;
     unsigned level;
+    const char *features;           /**< of the processor that code is made for */
+    bool has_no_tables;             /**< no jump goes to an address out of a table */
     struct zeta_cc_strings kernels; /**< names, once the program was retargeted */
     uint32_t *local_bytes;          /**< shared local memory per kernel; null: not known */
     struct zeta_cc_strings imports; /**< symbols that another module must define */

@@ -111,6 +111,20 @@ static enum zeta_cc_word take_constant(struct zeta_cc_options *options, const ch
     return ZETA_CC_WORD_TAKEN;
 }
 
+/* The flags of a hexadecimal number as far as they are known; 0 for what is none. */
+static uint32_t read_profile(const char *text)
+{
+    char *end = NULL;
+    unsigned long long number;
+
+    if (!isxdigit((unsigned char)*text))
+        return 0;
+    number = strtoull(text, &end, 16);
+    return *end ? 0
+                : (uint32_t)number &
+                      (ZETA_CC_PROFILE_FEWER_REGISTERS | ZETA_CC_PROFILE_FREE_REGISTERS);
+}
+
 enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const char *word,
                                        const char *next)
 {
@@ -145,11 +159,13 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
             return ZETA_CC_WORD_BAD;
         return is_next ? ZETA_CC_WORD_TAKEN_NEXT : ZETA_CC_WORD_TAKEN;
     }
-    /* The plugin keeps the flags; here they only take their value along, when there is one. */
-    if (STARTS(word, "-zet-profile-flags"))
-        return word[strlen("-zet-profile-flags")] != '\0' || !next || *next == '-'
-                   ? ZETA_CC_WORD_TAKEN
-                   : ZETA_CC_WORD_TAKEN_NEXT;
+    if (STARTS(word, "-zet-profile-flags")) {
+        const char *value = word + strlen("-zet-profile-flags");
+        const bool is_next = *value == '\0' && next && *next != '-';
+
+        options->profile_flags = read_profile(is_next ? next : *value == '=' ? value + 1 : "");
+        return is_next ? ZETA_CC_WORD_TAKEN_NEXT : ZETA_CC_WORD_TAKEN;
+    }
     if (strcmp(word, "--spec-constant") == 0) {
         if (!next)
             return ZETA_CC_WORD_INCOMPLETE;
@@ -257,6 +273,7 @@ void zeta_cc_options_merge(struct zeta_cc_options *options, const struct zeta_cc
     options->has_debug |= more->has_debug;
     options->is_off |= more->is_off;
     options->contracts |= more->contracts;
+    options->profile_flags |= more->profile_flags;
 }
 
 void zeta_cc_options_finish(struct zeta_cc_options *options)

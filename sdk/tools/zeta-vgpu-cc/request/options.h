@@ -18,6 +18,12 @@ struct zeta_cc_constant {
     uint64_t value;      /**< the bits, zeros above */
 };
 
+/** What a program that will be instrumented asks for, numerically zet_profile_flags_t. */
+enum zeta_cc_profile {
+    ZETA_CC_PROFILE_FEWER_REGISTERS = 1, /**< some registers are used by no code */
+    ZETA_CC_PROFILE_FREE_REGISTERS = 2   /**< which registers are free can be told from the code */
+};
+
 /** What a module is compiled with. All zero are the defaults. */
 struct zeta_cc_options {
     struct zeta_cc_strings front_end; /**< for clang: -D, -I, -U, -cl-..., -W... */
@@ -27,6 +33,7 @@ struct zeta_cc_options {
     bool has_debug; /**< -g */
     bool is_off;    /**< -cl-opt-disable, -ze-opt-disable: level 0 whatever else is given */
     bool contracts; /**< -cl-mad-enable, -cl-unsafe-math-optimizations, -cl-fast-relaxed-math */
+    uint32_t profile_flags; /**< enum zeta_cc_profile, of -zet-profile-flags */
     struct zeta_cc_constant *constants;
     size_t constant_count;
 };

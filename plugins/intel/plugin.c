@@ -12,6 +12,7 @@ static const struct zeta_plugin_ops plugin_ops = {
     .device = &zeta_intel_device_ops,
     .compute = &zeta_intel_queue_ops,
     .metric = &zeta_intel_metric_ops,
+    .debug = &zeta_intel_debug_ops,
 };
 
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,

@@ -27,6 +27,7 @@ case_hardware_devices()
     expect 0 intel "$bin/zeta" devices
     out_has "0  Intel Tiger Lake GT2 (hardware)"
     out_has "stream: intel-gen12lp, query: intel-gen12lp"
+    ! grep -q "debug:" "$out" || die "it says who debugs a device that nobody can debug"
     out_has "1 slice x 6 subslices x 16 EUs x 7 threads"
     out_has "timer 19.2 MHz"
     ! grep -q "^1 " "$out" || die "there is a second device"

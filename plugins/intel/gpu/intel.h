@@ -166,5 +166,6 @@ void zeta_intel_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream
 extern const struct zeta_plugin_device_ops zeta_intel_device_ops;
 extern const struct zeta_plugin_compute_ops zeta_intel_queue_ops;
 extern const struct zeta_plugin_metric_ops zeta_intel_metric_ops;
+extern const struct zeta_plugin_debug_ops zeta_intel_debug_ops;
 
 #endif

@@ -14,6 +14,7 @@
 static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device, uint32_t index,
                       struct zeta_device_entry *entry)
 {
+    zet_device_debug_properties_t debug = {.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES};
     ze_result_t result;
 
     *entry = (struct zeta_device_entry){
@@ -29,6 +30,12 @@ static int load_entry(ze_driver_handle_t driver, ze_device_handle_t device, uint
     result = zetaDeviceGetInfo(device, &entry->info);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot read what drives %s", entry->properties.name);
+    result = zetDeviceGetDebugProperties(device, &debug);
+    if (result != ZE_RESULT_SUCCESS)
+        return zeta_print_refusal(result, "cannot read how %s is debugged", entry->properties.name);
+    /* A plugin that only says why a device cannot be debugged does not provide it. */
+    if ((debug.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH) == 0)
+        entry->info.debug = "";
     result = zeDeviceGetSubDevices(device, &entry->tile_count, NULL);
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot count the tiles of %s", entry->properties.name);

@@ -16,8 +16,8 @@ struct zeta_device_entry {
     ze_driver_handle_t driver;
     ze_device_handle_t device;
     ze_device_properties_t properties;
-    struct zeta_device_info info;
-    uint32_t tile_count; /**< sub-devices; 0 for a device that is not divided */
+    struct zeta_device_info info; /**< debug: "" also where a debugger cannot attach */
+    uint32_t tile_count;          /**< sub-devices; 0 for a device that is not divided */
 };
 
 struct zeta_device_list {

@@ -185,3 +185,57 @@ case_doctor_place()
     ZETA_NONSENSE=1 zeta doctor >"$out" || true
     out_has "note: ZETA_NONSENSE is no variable of Zeta"
 }
+
+# Rule 20.18. The scripted devices have a process 7777.
+case_doctor_debugging()
+{
+    ZETA_PLUGIN_PATH=$build/tests/harness/tree/debugged
+    export ZETA_PLUGIN_PATH
+    mkdir "$work/path"
+    PATH=$work/path:$PATH
+    printf '#!/bin/sh\necho "GNU gdb (ours) 13.1"\necho more\n' >"$work/path/gdb-multiarch"
+    chmod +x "$work/path/gdb-multiarch"
+    unset ZET_ENABLE_PROGRAM_DEBUGGING
+    zeta doctor >"$out" 2>"$err" || true
+    out_has "debug0: programs can be debugged"
+    out_has "2  debug2 has no threads that stop"
+    out_has "let no debugger attach, because ZET_ENABLE_PROGRAM_DEBUGGING is not 1"
+    out_has "$work/path/gdb-multiarch: GNU gdb (ours) 13.1"
+    zeta doctor "--json=$json" || true
+    holds "$json" '[e["can_be_debugged"] for e in d["debugging"]["devices"]] == [True, True, False]'
+    holds "$json" '"no threads that stop" in d["debugging"]["devices"][2]["error"]'
+    holds "$json" 'not d["debugging"]["enabled"] and "pid" not in d["debugging"]'
+    holds "$json" 'd["debugging"]["gdb"]["version"] == "GNU gdb (ours) 13.1"'
+    expect 0 zeta devices
+    [ "$(grep -c "debug: fake-debug" "$out")" -eq 2 ] || die "debug2 is said to be debugged"
+    for value in 1 0x1; do
+        ZET_ENABLE_PROGRAM_DEBUGGING=$value zeta doctor >"$out" 2>"$err" || true
+        out_has "programs that are started from here let debuggers attach"
+    done
+    ZET_ENABLE_PROGRAM_DEBUGGING=0 zeta doctor >"$out" 2>"$err" || true
+    out_has "let no debugger attach"
+    # A gdb that does not work.
+    printf '#!/bin/sh\nexit 1\n' >"$work/path/gdb-multiarch"
+    zeta doctor >"$out" 2>"$err" || true
+    out_has "gdb-multiarch: does not tell its version"
+}
+
+# Rule 20.18.
+case_doctor_process()
+{
+    ZETA_PLUGIN_PATH=$build/tests/harness/tree/debugged
+    export ZETA_PLUGIN_PATH
+    zeta doctor --pid 7777 >"$out" 2>"$err" || true
+    out_has "debug0: process 7777 can be debugged"
+    ! grep -q "cannot attach to process" "$out" || die "it can be attached to, and a problem is told"
+    zeta doctor --pid 7777 "--json=$json" || true
+    holds "$json" '[e.get("can_attach") for e in d["debugging"]["devices"]] == [True, True, None]'
+    holds "$json" 'd["debugging"]["pid"] == 7777'
+    expect 1 zeta doctor --pid 7778
+    out_has "PROBLEM: a debugger cannot attach to process 7778"
+    zeta doctor --pid 7778 "--json=$json" || true
+    holds "$json" '"process_error" in d["debugging"]["devices"][0] and not d["ok"]'
+    expect 1 zeta doctor --pid 0
+    out_has "pid 0 cannot be debugged from here"
+    expect 2 zeta doctor --pid me
+}

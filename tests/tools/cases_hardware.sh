@@ -184,13 +184,14 @@ case_hardware_selftest()
     err_lacks "ZETA_PLUGINS_SELECT"
 }
 
-# Rule 26.12.
+# Rules 26.12, 26.37.
 case_hardware_doctor()
 {
     on "--device tgl-gt2" "$bin/zeta" doctor -- "$bin/matmul" >"$out" 2>"$err" || true
     out_has "intel-gen12lp: active"
     out_has "Intel Tiger Lake GT2 (hardware), id 0000:00:02.0, compute by none, can be sampled"
     out_has "ZETA_PLUGINS_SELECT=vgpu"
+    out_has "0  Intel Tiger Lake GT2 (0000:00:02.0) cannot be debugged: its driver i915 of Linux"
     # A GPU without its compute driver is no fault of anybody's.
     expect 0 intel env -u ZE_ENABLE_ALT_DRIVERS "$bin/zeta" doctor
     out_has "note: Zeta measures the devices of this machine, but runs no kernels on them"

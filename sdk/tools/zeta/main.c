@@ -65,6 +65,7 @@ static const struct command {
      "something keeps programs from working.\n"
      "\n"
      "  -v               every setting, not only those that are set\n"
+     "  --pid PID        whether a debugger can attach to this process, and why not\n"
      "  --wait TIME      wait so long for a driver that hangs; default: 30s\n"
      "  --json[=FILE]    the report as JSON\n"},
     {"groups", zeta_command_groups,

@@ -73,6 +73,7 @@ static int examine(struct zeta_doctor *doctor, const char *program)
         doctor->is_initialised = true;
     }
     zeta_doctor_try_sampling(doctor);
+    zeta_doctor_check_debugging(doctor);
     zeta_doctor_try_compiler(doctor);
     zeta_doctor_check_place(&doctor->place);
     zeta_doctor_judge(doctor);
@@ -96,6 +97,13 @@ static void finish(struct zeta_doctor *doctor)
     for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++)
         free(doctor->samplings[i].error);
     free(doctor->samplings);
+    for (uint32_t i = 0; doctor->debugging.devices && i < doctor->devices.count; i++) {
+        free(doctor->debugging.devices[i].error);
+        free(doctor->debugging.devices[i].process_error);
+    }
+    free(doctor->debugging.devices);
+    free(doctor->debugging.gdb.path);
+    free(doctor->debugging.gdb_version);
     zeta_device_list_finish(&doctor->devices);
     free(doctor->settings);
     free(doctor->compiler.path);
@@ -113,8 +121,10 @@ int zeta_command_doctor(int count, char **arguments)
     struct zeta_doctor doctor = {.patience_ns = DEFAULT_PATIENCE_NS};
     struct zeta_json_option json = {0};
     bool is_verbose = false;
+    int64_t pid = -1;
     const struct zeta_option table[] = {
         {"verbose", 'v', ZETA_OPTION_FLAG, &is_verbose, NULL},
+        {"pid", 0, ZETA_OPTION_NUMBER, &pid, NULL},
         {"wait", 'w', ZETA_OPTION_DURATION, &doctor.patience_ns, NULL},
         {"json", 0, ZETA_OPTION_JSON, &json, NULL},
     };
@@ -124,6 +134,8 @@ int zeta_command_doctor(int count, char **arguments)
 
     if (status != ZETA_EXIT_OK)
         return status;
+    doctor.debugging.has_pid = pid >= 0;
+    doctor.debugging.pid = (uint32_t)pid;
     status = examine(&doctor, arguments[first]);
     if (status == ZETA_EXIT_OK && json.is_given)
         status = zeta_doctor_put(&doctor, json.path);

@@ -86,6 +86,21 @@ struct zeta_doctor_sampling {
     char *error;  /**< why it cannot; null: it can */
 };
 
+/** Whether a debugger can attach to programs on a device. */
+struct zeta_doctor_debugged {
+    char *error;         /**< why to none; null: it can */
+    char *process_error; /**< why not to the process that is asked about; null: it can */
+};
+
+struct zeta_doctor_debugging {
+    struct zeta_doctor_debugged *devices; /**< by the index of the device */
+    bool is_enabled; /**< programs with this environment let debuggers attach */
+    bool has_pid;    /**< a process is asked about */
+    uint32_t pid;
+    struct zeta_doctor_program gdb; /**< gdb-multiarch; null path: not installed */
+    char *gdb_version;              /**< as it says it */
+};
+
 struct zeta_doctor_finding {
     bool is_problem; /**< keeps programs from working; else a note */
     char *what;
@@ -111,6 +126,7 @@ struct zeta_doctor {
     struct zeta_doctor_sampling *samplings; /**< one for each device */
     struct zeta_setting *settings;
     uint32_t setting_count;
+    struct zeta_doctor_debugging debugging;
     struct zeta_doctor_compiler compiler;
     struct zeta_doctor_place place;
     struct zeta_doctor_finding *findings;
@@ -118,7 +134,7 @@ struct zeta_doctor {
     size_t problem_count; /**< of the findings */
 };
 
-/* ---- checks.c and probe.c: what there is ---- */
+/* ---- checks.c, debugging.c and probe.c: what there is ---- */
 
 /** Finds the program along PATH and reads how it is linked. */
 void zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name);
@@ -135,6 +151,12 @@ void zeta_doctor_probe_finish(struct zeta_doctor_probe *probe);
 
 /** Samples each device of hardware shortly; devices are known. */
 void zeta_doctor_try_sampling(struct zeta_doctor *doctor);
+
+/**
+ * Finds out what can be debugged with what, and attaches to the process that is asked about;
+ * devices are known.
+ */
+void zeta_doctor_check_debugging(struct zeta_doctor *doctor);
 
 /** Lists the variables that loaders, drivers and Zeta know. */
 void zeta_doctor_list_variables(struct zeta_doctor *doctor);

@@ -160,6 +160,17 @@ static void judge_devices(struct zeta_doctor *doctor)
         find(doctor, PROBLEM, "zeta plugin list", "Zeta found no device");
 }
 
+/* A process that somebody asks about: attaching to it on one device is enough. */
+static void judge_process(struct zeta_doctor *doctor)
+{
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
+        if (!doctor->debugging.devices[i].error && !doctor->debugging.devices[i].process_error)
+            return;
+    }
+    find(doctor, PROBLEM, "do what the reasons under 'debugging' say",
+         "a debugger cannot attach to process %u", doctor->debugging.pid);
+}
+
 void zeta_doctor_judge(struct zeta_doctor *doctor)
 {
     const struct zeta_doctor_program *program = &doctor->program;
@@ -197,6 +208,8 @@ void zeta_doctor_judge(struct zeta_doctor *doctor)
              doctor->own_library, zetaGetVersion());
     if (doctor->is_initialised)
         judge_devices(doctor);
+    if (doctor->debugging.has_pid)
+        judge_process(doctor);
     judge_loader(doctor);
     if (doctor->compiler.error)
         find(doctor, PROBLEM,

@@ -123,6 +123,43 @@ static void print_plugins(const struct zeta_doctor *doctor)
     }
 }
 
+/* Whom a debugger can attach to, and which one there is. */
+static void print_debugging(const struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_debugging *debugging = &doctor->debugging;
+    const char *label = "debugging";
+
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
+        const struct zeta_device_entry *entry = &doctor->devices.entries[i];
+        const struct zeta_doctor_debugged *device = &debugging->devices[i];
+
+        print_label(label);
+        if (device->error)
+            (void)printf("%u  %s\n", entry->index, device->error);
+        else if (device->process_error)
+            (void)printf("%u  %s: %s\n", entry->index, entry->properties.name,
+                         device->process_error);
+        else if (debugging->has_pid)
+            (void)printf("%u  %s: process %u can be debugged\n", entry->index,
+                         entry->properties.name, debugging->pid);
+        else
+            (void)printf("%u  %s: programs can be debugged\n", entry->index,
+                         entry->properties.name);
+        label = "";
+    }
+    print_label(label);
+    (void)puts(debugging->is_enabled
+                   ? "programs that are started from here let debuggers attach"
+                   : "programs that are started from here let no debugger attach, because "
+                     "ZET_ENABLE_PROGRAM_DEBUGGING is not 1");
+    print_label("");
+    if (debugging->gdb.path)
+        (void)printf("%s: %s\n", debugging->gdb.path,
+                     debugging->gdb_version ? debugging->gdb_version : "does not tell its version");
+    else
+        (void)puts("gdb-multiarch is not installed: apt-get install gdb-multiarch");
+}
+
 /* What else programs find: the compiler, the place to share, variables and settings. */
 static void print_surroundings(const struct zeta_doctor *doctor, bool is_verbose)
 {
@@ -166,6 +203,7 @@ void zeta_doctor_print(const struct zeta_doctor *doctor, bool is_verbose)
 {
     print_loading(doctor);
     print_plugins(doctor);
+    print_debugging(doctor);
     print_surroundings(doctor, is_verbose);
     if (doctor->finding_count == 0)
         (void)puts("\nNothing is wrong.");
@@ -261,6 +299,34 @@ static void put_plugins(struct json_object *document, const struct zeta_doctor *
     }
 }
 
+static void put_debugging(struct json_object *document, const struct zeta_doctor *doctor)
+{
+    const struct zeta_doctor_debugging *debugging = &doctor->debugging;
+    struct json_object *object = zeta_json_put_object(document, "debugging");
+    struct json_object *array = zeta_json_put_array(object, "devices");
+    struct json_object *gdb;
+
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
+        const struct zeta_doctor_debugged *device = &debugging->devices[i];
+        struct json_object *element = zeta_json_append_object(array);
+
+        zeta_json_put_u64(element, "index", doctor->devices.entries[i].index);
+        zeta_json_put_bool(element, "can_be_debugged", !device->error);
+        put_known(element, "error", device->error);
+        if (debugging->has_pid && !device->error)
+            zeta_json_put_bool(element, "can_attach", !device->process_error);
+        put_known(element, "process_error", device->process_error);
+    }
+    if (debugging->has_pid)
+        zeta_json_put_u64(object, "pid", debugging->pid);
+    zeta_json_put_bool(object, "enabled", debugging->is_enabled);
+    if (debugging->gdb.path) {
+        gdb = zeta_json_put_object(object, "gdb");
+        zeta_json_put_text(gdb, "path", debugging->gdb.path);
+        put_known(gdb, "version", debugging->gdb_version);
+    }
+}
+
 static void put_surroundings(struct json_object *document, const struct zeta_doctor *doctor)
 {
     struct json_object *object;
@@ -307,6 +373,7 @@ int zeta_doctor_put(const struct zeta_doctor *doctor, const char *path)
     zeta_json_put_bool(document, "ok", doctor->problem_count == 0);
     put_loading(document, doctor);
     put_plugins(document, doctor);
+    put_debugging(document, doctor);
     put_surroundings(document, doctor);
     return zeta_output_put_json(path, document);
 }

@@ -1,0 +1,59 @@
+/* What zeta doctor finds out of program debug: devices, a process, the variable and gdb. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sdk/tools/zeta/doctor/doctor.h"
+#include "sdk/tools/zeta/output/message.h"
+
+/*
+ * Attaches and detaches at once, which the process does not notice. Null: it works. A device that
+ * cannot be debugged says so before it looks at the process.
+ */
+static char *try_attach(ze_device_handle_t device, uint32_t pid)
+{
+    const zet_debug_config_t config = {.pid = pid};
+    zet_debug_session_handle_t session = NULL;
+
+    if (zetDebugAttach(device, &config, &session) != ZE_RESULT_SUCCESS)
+        return zeta_format("%s", zetaGetLastError());
+    (void)zetDebugDetach(session);
+    return NULL;
+}
+
+/* The first line of "gdb-multiarch --version"; null: it does not tell. */
+static char *read_version(char *path, uint64_t patience_ns)
+{
+    char option[] = "--version";
+    char *arguments[] = {path, option, NULL};
+    struct zeta_doctor_answer answer;
+    char *version = NULL;
+
+    zeta_doctor_run(arguments, -1, STDOUT_FILENO, patience_ns, &answer);
+    if (!answer.start_error && !answer.hung && answer.wait_status == 0)
+        version = zeta_format("%.*s", (int)strcspn(answer.output, "\n"), answer.output);
+    free(answer.output);
+    return version;
+}
+
+void zeta_doctor_check_debugging(struct zeta_doctor *doctor)
+{
+    struct zeta_doctor_debugging *debugging = &doctor->debugging;
+    const char *value = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+
+    debugging->is_enabled = value && strtoul(value, NULL, 0) != 0;
+    debugging->devices = zeta_allocate(doctor->devices.count, sizeof(*debugging->devices));
+    for (uint32_t i = 0; i < doctor->devices.count; i++) {
+        const struct zeta_device_entry *entry = &doctor->devices.entries[i];
+        struct zeta_doctor_debugged *device = &debugging->devices[i];
+
+        if (!entry->info.debug[0])
+            device->error = try_attach(entry->device, 0);
+        else if (debugging->has_pid)
+            device->process_error = try_attach(entry->device, debugging->pid);
+    }
+    zeta_doctor_check_program(&debugging->gdb, "gdb-multiarch");
+    if (debugging->gdb.path)
+        debugging->gdb_version = read_version(debugging->gdb.path, doctor->patience_ns);
+}

@@ -206,8 +206,9 @@ struct zeta_set_reader {
     struct zeta_name_table blocks;      /**< of struct zeta_register_block */
     struct zeta_program_entry *room;    /**< for ZETA_PROGRAM_MAX_ENTRIES, once one was needed */
     uint32_t depth;                     /**< blocks that are being read */
-    const struct zeta_late_file *late;  /**< lists of metrics are read later; NULL: at once */
-    const char *index;                  /**< of a set that is being read; NULL: it has none */
+    const struct zeta_late_entry *entry; /**< of the definition, if it is read later; else NULL */
+    const struct zeta_late_file *late;   /**< lists of metrics are read later; NULL: at once */
+    const char *index;                   /**< of a set that is being read; NULL: it has none */
     uint32_t index_value;
     struct zeta_pattern_memo *patterns; /**< of that set */
     struct zeta_arena scratch;          /**< nodes that are made of others, for one definition */
@@ -245,6 +246,8 @@ void zeta_reader_error(struct zeta_set_reader *reader, const struct zeta_yaml_no
                        const char *format, ...) ZETA_PRINTF(3, 4);
 /** Notes that memory is exhausted; returns false. */
 bool zeta_reader_no_memory(struct zeta_set_reader *reader);
+/** Frees what only the reader needed, and gives what came of it. */
+ze_result_t zeta_reader_finish(struct zeta_set_reader *reader);
 /** Memory of what is read, zeroed; NULL, and noted, when it is exhausted. */
 void *zeta_reader_alloc(struct zeta_set_reader *reader, size_t size_bytes);
 /** Adds an item to a part of the catalog; false, and noted, without memory. */
@@ -340,18 +343,9 @@ ze_result_t zeta_late_open(struct zeta_late *late, char *text, size_t length, co
 void zeta_late_add(struct zeta_set_reader *reader, struct zeta_late_file *file);
 void zeta_late_ready(const struct zeta_set_reader *reader, struct zeta_late_file *file);
 
-/** Adds an entry by the key, line and column of node. */
-void zeta_late_add_block(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
-                         const struct zeta_yaml_node *node);
-void zeta_late_add_program(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
-                           const struct zeta_yaml_node *node);
-void zeta_late_add_metric(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
-                          const struct zeta_yaml_node *node);
-
-/** A reader for what was left out of a file, into memory of the linker, and what came of it. */
+/** A reader for what was left out of a file, into memory of the linker. */
 struct zeta_set_reader zeta_late_reader(const struct zeta_linker *linker,
                                         const struct zeta_late_file *file);
-ze_result_t zeta_late_result(struct zeta_set_reader *reader);
 
 /** Around what threads read into memory of the catalog: one at a time. */
 void zeta_late_lock(const struct zeta_catalog *catalog);
@@ -387,7 +381,12 @@ const struct zeta_yaml_node *zeta_reader_with_kind(struct zeta_set_reader *reade
 void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 bool zeta_read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 
-/** Reads a shared definition and adds it to the catalog if it is in order. */
+/*
+ * Read a definition that sets use, and add it if it is in order. Of one that is read later
+ * (reader->entry) node has the key and its position.
+ */
+void zeta_read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
+void zeta_read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node);
 
 /** Reads a member of a set's list that is the key of a shared definition. */

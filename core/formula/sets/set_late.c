@@ -292,11 +292,10 @@ ze_result_t zeta_late_open(struct zeta_late *late, char *text, size_t length, co
 
 void zeta_late_add(struct zeta_set_reader *reader, struct zeta_late_file *file)
 {
-    static void (*const add[])(struct zeta_set_reader *, const struct zeta_late_entry *,
-                               const struct zeta_yaml_node *) = {
-        [BLOCKS] = zeta_late_add_block,
-        [PROGRAMS] = zeta_late_add_program,
-        [METRICS] = zeta_late_add_metric,
+    static void (*const read[])(struct zeta_set_reader *, const struct zeta_yaml_node *) = {
+        [BLOCKS] = zeta_read_block,
+        [PROGRAMS] = zeta_read_uuid_program,
+        [METRICS] = zeta_read_shared_metric,
     };
 
     for (int i = 0; i < SECTIONS; i++) {
@@ -319,9 +318,11 @@ void zeta_late_add(struct zeta_set_reader *reader, struct zeta_late_file *file)
             }
             found.file = file;
             *entry = found;
-            add[i](reader, entry, &node);
+            reader->entry = entry;
+            read[i](reader, &node);
         }
     }
+    reader->entry = NULL;
 }
 
 void zeta_late_ready(const struct zeta_set_reader *reader, struct zeta_late_file *file)
@@ -343,15 +344,6 @@ struct zeta_set_reader zeta_late_reader(const struct zeta_linker *linker,
                                     .format = file->format,
                                     .kinds = file->kinds,
                                     .blocks = file->blocks};
-}
-
-ze_result_t zeta_late_result(struct zeta_set_reader *reader)
-{
-    zeta_arena_finish(&reader->scratch);
-    free(reader->room);
-    if (reader->out_of_memory)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    return reader->errors == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 void zeta_late_lock(const struct zeta_catalog *catalog)

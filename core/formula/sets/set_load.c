@@ -210,11 +210,18 @@ static bool read_late_blocks(const struct register_text *text)
     return good;
 }
 
-static void read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
+void zeta_read_block(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
     struct zeta_register_block *block = zeta_reader_alloc(reader, sizeof(*block));
     const char *name = zeta_arena_copy(reader->arena, node->key, strlen(node->key));
+    const struct zeta_register_block *other =
+        zeta_names_find(&reader->blocks, node->key, strlen(node->key));
 
+    if (other) {
+        zeta_reader_error(reader, node, "block %s is already declared in line %u", node->key,
+                          other->line);
+        return;
+    }
     if (strspn(node->key, block_letters) != strlen(node->key)) {
         zeta_reader_error(reader, node, "the name of a block has letters, digits, '_' and '-'");
         return;
@@ -223,27 +230,10 @@ static void read_block(struct zeta_set_reader *reader, const struct zeta_yaml_no
         (void)zeta_reader_no_memory(reader);
         return;
     }
-    if (read_block_text(reader, node, block) &&
+    block->line = node->key_line;
+    block->late = reader->entry;
+    if ((block->late || read_block_text(reader, node, block)) &&
         !zeta_names_add(reader->arena, &reader->blocks, name, block))
-        (void)zeta_reader_no_memory(reader);
-}
-
-void zeta_late_add_block(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
-                         const struct zeta_yaml_node *node)
-{
-    struct zeta_register_block *block =
-        zeta_names_find(&reader->blocks, node->key, strlen(node->key));
-
-    if (block) {
-        zeta_reader_error(reader, node, "block %s is already declared in line %u", node->key,
-                          block->line);
-        return;
-    }
-    block = zeta_reader_alloc(reader, sizeof(*block));
-    if (!block)
-        return;
-    *block = (struct zeta_register_block){.line = entry->line, .late = entry};
-    if (!zeta_names_add(reader->arena, &reader->blocks, node->key, block))
         (void)zeta_reader_no_memory(reader);
 }
 
@@ -646,36 +636,17 @@ static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     return *out_uuid || zeta_reader_no_memory(reader);
 }
 
-/** A program that belongs to the uuid that is the key of a node; NULL with an error. */
-static struct zeta_uuid_program *make_uuid_program(struct zeta_set_reader *reader,
-                                                   const struct zeta_yaml_node *node)
+void zeta_read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
     struct zeta_uuid_program *program = zeta_reader_alloc(reader, sizeof(*program));
 
     if (!program || !read_uuid(reader, node, node->key, &program->uuid))
-        return NULL;
+        return;
     program->file = reader->file;
     program->line = node->key_line;
-    return program;
-}
-
-static void read_uuid_program(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
-{
-    struct zeta_uuid_program *program = make_uuid_program(reader, node);
-
-    if (program && read_program(reader, node, &program->parts, &program->part_count))
+    program->late = reader->entry;
+    if (program->late || read_program(reader, node, &program->parts, &program->part_count))
         (void)zeta_reader_add(reader, &reader->catalog->programs, program);
-}
-
-void zeta_late_add_program(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
-                           const struct zeta_yaml_node *node)
-{
-    struct zeta_uuid_program *program = make_uuid_program(reader, node);
-
-    if (program) {
-        program->late = entry;
-        (void)zeta_reader_add(reader, &reader->catalog->programs, program);
-    }
 }
 
 ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
@@ -697,7 +668,7 @@ ze_result_t zeta_uuid_program_parts(const struct zeta_linker *linker,
         (void)read_program(&reader, node, out_parts, out_count);
     zeta_late_unlock(linker->catalog);
     zeta_yaml_free(document);
-    return zeta_late_result(&reader);
+    return zeta_reader_finish(&reader);
 }
 
 bool zeta_read_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
@@ -828,8 +799,8 @@ static void read_root(struct zeta_set_reader *reader, const struct zeta_yaml_nod
     (void)zeta_reader_mapping(reader, root, "a set file", format > 1 ? keys : keys + 3, NULL);
     if (format > 1) {
         zeta_read_kinds(reader, zeta_yaml_member(root, "kinds"));
-        read_each(reader, root, "blocks", ZETA_YAML_MAPPING, read_block);
-        read_each(reader, root, "programs", ZETA_YAML_MAPPING, read_uuid_program);
+        read_each(reader, root, "blocks", ZETA_YAML_MAPPING, zeta_read_block);
+        read_each(reader, root, "programs", ZETA_YAML_MAPPING, zeta_read_uuid_program);
     }
     read_each(reader, root, "symbols", ZETA_YAML_MAPPING, read_symbol);
     read_each(reader, root, "units", ZETA_YAML_MAPPING, read_unit);
@@ -865,11 +836,7 @@ static ze_result_t read_document(struct zeta_catalog *catalog,
     read_root(&reader, root);
     if (late)
         zeta_late_ready(&reader, late);
-    zeta_arena_finish(&reader.scratch);
-    free(reader.room);
-    if (reader.out_of_memory)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    return reader.errors == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return zeta_reader_finish(&reader);
 }
 
 /** Adds a text, or if that is NULL the file of that name. */

@@ -1,5 +1,6 @@
 /* Taking members out of YAML mappings, with a message for everything that is not as expected. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/formula/sets/catalog_priv.h"
@@ -84,6 +85,15 @@ bool zeta_reader_no_memory(struct zeta_set_reader *reader)
 {
     reader->out_of_memory = true;
     return false;
+}
+
+ze_result_t zeta_reader_finish(struct zeta_set_reader *reader)
+{
+    zeta_arena_finish(&reader->scratch);
+    free(reader->room);
+    if (reader->out_of_memory)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return reader->errors == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 void *zeta_reader_alloc(struct zeta_set_reader *reader, size_t size_bytes)

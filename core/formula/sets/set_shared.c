@@ -147,7 +147,6 @@ static bool read_list(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 {
     bool good = true;
 
-    shared->metric.file = reader->file;
     shared->uses = zeta_reader_array(reader, node, ZETA_YAML_SEQUENCE, "a list of metrics", 1,
                                      ZETA_SET_MAX_METRICS, sizeof(*shared->uses));
     if (!shared->uses)
@@ -212,29 +211,16 @@ static bool read_definition(struct zeta_set_reader *reader, const struct zeta_ya
 
 void zeta_read_shared_metric(struct zeta_set_reader *reader, const struct zeta_yaml_node *node)
 {
-    struct zeta_catalog *catalog = reader->catalog;
-    struct zeta_shared_metric *shared = zeta_reader_alloc(reader, sizeof(*shared));
-
-    if (!shared)
-        return;
-    shared->line = node->key_line;
-    if (zeta_reader_name(reader, node, node->key, true, &shared->key) &&
-        read_definition(reader, node, shared))
-        (void)zeta_reader_add(reader, &catalog->shared, shared);
-}
-
-void zeta_late_add_metric(struct zeta_set_reader *reader, const struct zeta_late_entry *entry,
-                          const struct zeta_yaml_node *node)
-{
     struct zeta_shared_metric *shared = zeta_reader_alloc(reader, sizeof(*shared));
 
     if (!shared || !zeta_reader_name(reader, node, node->key, true, &shared->key))
         return;
-    atomic_store(&shared->state, ZETA_SHARED_LATE);
-    shared->late = entry;
-    shared->line = shared->metric.line = entry->line;
+    shared->line = shared->metric.line = node->key_line;
     shared->metric.file = reader->file;
-    (void)zeta_reader_add(reader, &reader->catalog->shared, shared);
+    shared->late = reader->entry;
+    atomic_store(&shared->state, shared->late ? ZETA_SHARED_LATE : ZETA_SHARED_READ);
+    if (shared->late || read_definition(reader, node, shared))
+        (void)zeta_reader_add(reader, &reader->catalog->shared, shared);
 }
 
 /** Reads a definition at its first use, by whichever thread. */
@@ -256,7 +242,7 @@ static ze_result_t read_late_definition(const struct zeta_linker *linker,
         zeta_yaml_free(document);
     }
     zeta_late_unlock(linker->catalog);
-    return zeta_late_result(&reader);
+    return zeta_reader_finish(&reader);
 }
 
 /* Sets over an index ----------------------------------------------------------------------------
@@ -504,7 +490,7 @@ ze_result_t zeta_late_read_list(const struct zeta_linker *linker, struct zeta_lo
     if (!list->index || fill_node(&reader, list->index, list->value, &node))
         (void)zeta_read_metrics(&reader, &node, loaded, &loaded->set.metrics,
                                 &loaded->set.metric_count);
-    return zeta_late_result(&reader);
+    return zeta_reader_finish(&reader);
 }
 
 /* Sets on several units -------------------------------------------------------------------------

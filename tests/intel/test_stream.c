@@ -35,8 +35,9 @@ static struct zeta_plugin_stream *open_stream(struct sampler_bed *bed)
         .record_bytes = SCRIPTED_REPORT_BYTES};
     struct zeta_plugin_stream *stream = NULL;
 
-    assert_int_equal(zeta_intel_stream_open(&bed->self, &bed->devices[1], &desc, &stream),
-                     ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(
+        zeta_intel_metric_ops.stream_open(&bed->self, &bed->devices[1], &desc, &stream),
+        ZETA_PLUGIN_SUCCESS);
     return stream;
 }
 
@@ -70,8 +71,8 @@ static uint32_t read_some(struct sampler_bed *bed, struct zeta_plugin_stream *st
 {
     *out_read = (struct zeta_plugin_read){.struct_size = sizeof(*out_read)};
     /* Room for a part of a report is none. */
-    assert_int_equal(zeta_intel_stream_read(&bed->self, stream, reports,
-                                            room * SCRIPTED_REPORT_BYTES + 5, out_read),
+    assert_int_equal(zeta_intel_metric_ops.stream_read(&bed->self, stream, reports,
+                                                       room * SCRIPTED_REPORT_BYTES + 5, out_read),
                      ZETA_PLUGIN_SUCCESS);
     assert_int_equal(out_read->bytes % SCRIPTED_REPORT_BYTES, 0);
     return (uint32_t)(out_read->bytes / SCRIPTED_REPORT_BYTES);
@@ -135,7 +136,7 @@ static void check(struct sampler_bed *bed, struct life (*life_of)(uint32_t numbe
         write_life(&life);
     }
     read_lives(bed, stream, room, life_of, lives);
-    zeta_intel_stream_close(&bed->self, stream);
+    zeta_intel_metric_ops.stream_close(&bed->self, stream);
 }
 
 static void resets__thousands_in_one_read__give_a_piece_each(void **state)
@@ -169,7 +170,7 @@ static void stream__closed_with_reports_held_back__frees_them(void **state)
         write_life(&life);
     }
     assert_int_equal(read_some(bed, stream, reports, SCRIPTED_REPORTS, &read), 3);
-    zeta_intel_stream_close(&bed->self, stream);
+    zeta_intel_metric_ops.stream_close(&bed->self, stream);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, sampler_bed_setup, sampler_bed_teardown)

@@ -152,16 +152,6 @@ uint32_t zeta_intel_program_make(const struct zeta_intel_gpu *gpu,
                                  struct zeta_intel_program *out_program);
 void zeta_intel_program_finish(struct zeta_intel_program *program);
 
-/* Time-based streams (stream.c), as zeta/plugin.h has them. */
-uint32_t zeta_intel_stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                                struct zeta_plugin_stream_desc *desc,
-                                struct zeta_plugin_stream **out_stream);
-uint32_t zeta_intel_stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
-                                void *buffer, uint64_t capacity_bytes,
-                                struct zeta_plugin_read *out_read);
-int32_t zeta_intel_stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
-void zeta_intel_stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
-
 /** The operations, each group in the file of its name. */
 extern const struct zeta_plugin_device_ops zeta_intel_device_ops;
 extern const struct zeta_plugin_compute_ops zeta_intel_queue_ops;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "example.h"
+#include "metrics.h"
 
 static ze_kernel_handle_t create_kernel(ze_module_handle_t module, void *const buffers[3],
                                         uint32_t n)
@@ -52,11 +53,17 @@ static void append_barrier(ze_command_list_handle_t list)
 void matrix_work_create(struct matrix_work *work, ze_context_handle_t context,
                         ze_device_handle_t device, const char *kernel_path, uint32_t n)
 {
-    *work = (struct matrix_work){.context = context, .device = device, .n = n};
+    matrix_work_create_of(work, context, device, example_load_module(context, device, kernel_path),
+                          n);
+}
+
+void matrix_work_create_of(struct matrix_work *work, ze_context_handle_t context,
+                           ze_device_handle_t device, ze_module_handle_t module, uint32_t n)
+{
+    *work = (struct matrix_work){.context = context, .device = device, .module = module, .n = n};
     work->ordinal = example_find_compute_ordinal(device);
     if (work->ordinal == UINT32_MAX)
         example_fail("the device has no queue that runs kernels");
-    work->module = example_load_module(context, device, kernel_path);
     for (uint32_t i = 0; i < 3; i++)
         work->buffers[i] = allocate(context, device, (size_t)n * n * sizeof(float));
     work->kernel = create_kernel(work->module, work->buffers, n);
@@ -126,39 +133,111 @@ void matrix_work_execute(const struct matrix_work *work, ze_command_list_handle_
     example_check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
-void matrix_multiply(ze_context_handle_t context, ze_device_handle_t device,
-                     const char *kernel_path, const float *a, const float *b, float *c, uint32_t n)
+/* The whole product: input, kernel, output. */
+static void run(const struct matrix_work *work, const float *a, const float *b, float *c)
 {
-    struct matrix_work work;
-    ze_command_list_handle_t list = NULL;
+    ze_command_list_handle_t list = matrix_work_create_list(work);
 
-    matrix_work_create(&work, context, device, kernel_path, n);
-    list = matrix_work_create_list(&work);
-    matrix_work_append_input(&work, list, a, b);
-    matrix_work_append_launch(&work, list);
-    matrix_work_append_output(&work, list, c);
-    matrix_work_execute(&work, list);
+    matrix_work_append_input(work, list, a, b);
+    matrix_work_append_launch(work, list);
+    matrix_work_append_output(work, list, c);
+    matrix_work_execute(work, list);
     example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
-    matrix_work_destroy(&work);
 }
 
-void matrix_multiply_checked(ze_context_handle_t context, ze_device_handle_t device, uint32_t n)
+void matrix_work_run_checked(const struct matrix_work *work)
 {
-    const size_t elements = (size_t)n * n;
-    char *kernel = example_data_path("kernels/matmul.elf");
+    const size_t elements = (size_t)work->n * work->n;
     float *a = calloc(3 * elements, sizeof(*a));
     float *b = a + elements;
     float *c = b + elements;
 
     if (!a)
         example_fail("no memory for matrices");
-    matrix_fill(a, n, 1);
-    matrix_fill(b, n, 5);
-    matrix_multiply(context, device, kernel, a, b, c, n);
-    if (matrix_count_wrong(a, b, c, n) > 0)
+    matrix_fill(a, work->n, 1);
+    matrix_fill(b, work->n, 5);
+    run(work, a, b, c);
+    if (matrix_count_wrong(a, b, c, work->n) > 0)
         example_fail("the product is wrong");
     free(a);
+}
+
+void matrix_multiply(ze_context_handle_t context, ze_device_handle_t device,
+                     const char *kernel_path, const float *a, const float *b, float *c, uint32_t n)
+{
+    struct matrix_work work;
+
+    matrix_work_create(&work, context, device, kernel_path, n);
+    run(&work, a, b, c);
+    matrix_work_destroy(&work);
+}
+
+void matrix_multiply_checked(ze_context_handle_t context, ze_device_handle_t device, uint32_t n)
+{
+    char *kernel = example_data_path("kernels/matmul.elf");
+    struct matrix_work work;
+
+    matrix_work_create(&work, context, device, kernel, n);
+    matrix_work_run_checked(&work);
+    matrix_work_destroy(&work);
     free(kernel);
+}
+
+uint64_t matrix_work_measure(const struct matrix_work *work, const char *metric)
+{
+    const zet_metric_query_pool_desc_t description = {
+        .stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+        .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
+        .count = 1,
+    };
+    zet_metric_group_handle_t group = NULL;
+    zet_metric_query_pool_handle_t pool = NULL;
+    zet_metric_query_handle_t query = NULL;
+    ze_command_list_handle_t list = matrix_work_create_list(work);
+    zet_typed_value_t values[128];
+    uint32_t count = sizeof(values) / sizeof(values[0]);
+    uint8_t *raw = NULL;
+    size_t bytes = 0;
+
+    example_check(zetDeviceEnableMetricsExp(work->device), "zetDeviceEnableMetricsExp");
+    group = example_find_group(work->device, "ComputeBasic",
+                               ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    example_check(zetContextActivateMetricGroups(work->context, work->device, 1, &group),
+                  "zetContextActivateMetricGroups");
+    example_check(zetMetricQueryPoolCreate(work->context, work->device, group, &description, &pool),
+                  "zetMetricQueryPoolCreate");
+    example_check(zetMetricQueryCreate(pool, 0, &query), "zetMetricQueryCreate");
+    example_check(zetCommandListAppendMetricQueryBegin(list, query),
+                  "zetCommandListAppendMetricQueryBegin");
+    matrix_work_append_launch(work, list);
+    example_check(zetCommandListAppendMetricQueryEnd(list, query, NULL, 0, NULL),
+                  "zetCommandListAppendMetricQueryEnd");
+    matrix_work_execute(work, list);
+    raw = example_get_query_data(query, &bytes);
+    example_check(
+        zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                            bytes, raw, &count, values),
+        "zetMetricGroupCalculateMetricValues");
+    free(raw);
+    example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
+    example_check(zetMetricQueryDestroy(query), "zetMetricQueryDestroy");
+    example_check(zetMetricQueryPoolDestroy(pool), "zetMetricQueryPoolDestroy");
+    example_check(zetContextActivateMetricGroups(work->context, work->device, 0, NULL),
+                  "zetContextActivateMetricGroups");
+    return values[example_find_metric(group, metric)].value.ui64;
+}
+
+uint64_t *matrix_new_counter(ze_context_handle_t context, ze_device_handle_t device)
+{
+    const ze_device_mem_alloc_desc_t on_device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_host_mem_alloc_desc_t on_host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    void *counter = NULL;
+
+    example_check(
+        zeMemAllocShared(context, &on_device, &on_host, sizeof(uint64_t), 64, device, &counter),
+        "zeMemAllocShared");
+    memset(counter, 0, sizeof(uint64_t));
+    return counter;
 }
 
 void matrix_fill(float *matrix, uint32_t n, uint32_t seed)

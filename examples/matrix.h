@@ -26,6 +26,10 @@ struct matrix_work {
 void matrix_work_create(struct matrix_work *work, ze_context_handle_t context,
                         ze_device_handle_t device, const char *kernel_path, uint32_t n);
 
+/** The same with a module that has the kernel, which is destroyed with the work. */
+void matrix_work_create_of(struct matrix_work *work, ze_context_handle_t context,
+                           ze_device_handle_t device, ze_module_handle_t module, uint32_t n);
+
 /** Frees everything. Nothing of it runs any more. */
 void matrix_work_destroy(struct matrix_work *work);
 
@@ -45,6 +49,18 @@ void matrix_work_append_output(const struct matrix_work *work, ze_command_list_h
 
 /** Closes a list, runs it and waits for its end. */
 void matrix_work_execute(const struct matrix_work *work, ze_command_list_handle_t list);
+
+/** Runs the whole product, copies and all, and checks the result. */
+void matrix_work_run_checked(const struct matrix_work *work);
+
+/**
+ * Runs the kernel alone, between the begin and the end of a query, and gives the value of a metric
+ * of the group ComputeBasic, which counts whole numbers.
+ */
+uint64_t matrix_work_measure(const struct matrix_work *work, const char *metric);
+
+/** A counter of 0 that kernels can add to and the host can read; zeMemFree() frees it. */
+uint64_t *matrix_new_counter(ze_context_handle_t context, ze_device_handle_t device);
 
 /** Multiplies two matrices with the kernel beside the program and checks the result. */
 void matrix_multiply_checked(ze_context_handle_t context, ze_device_handle_t device, uint32_t n);

@@ -70,6 +70,19 @@ uint8_t *example_read_reports(zet_metric_streamer_handle_t streamer, size_t *out
     return raw;
 }
 
+uint8_t *example_get_query_data(zet_metric_query_handle_t query, size_t *out_bytes)
+{
+    uint8_t *raw = NULL;
+
+    *out_bytes = 0;
+    example_check(zetMetricQueryGetData(query, out_bytes, NULL), "zetMetricQueryGetData");
+    raw = malloc(*out_bytes);
+    if (!raw)
+        example_fail("no memory for %zu bytes", *out_bytes);
+    example_check(zetMetricQueryGetData(query, out_bytes, raw), "zetMetricQueryGetData");
+    return raw;
+}
+
 uint8_t *example_sample(ze_context_handle_t context, ze_device_handle_t device,
                         zet_metric_group_handle_t group, example_work_fn work, void *user,
                         size_t *out_bytes)

@@ -29,6 +29,9 @@ ze_event_handle_t example_create_event(ze_context_handle_t context, ze_device_ha
 /** Reads all reports that wait in a streamer. The caller frees what it gets. */
 uint8_t *example_read_reports(zet_metric_streamer_handle_t streamer, size_t *out_bytes);
 
+/** The data of a query that has ended. The caller frees what it gets. */
+uint8_t *example_get_query_data(zet_metric_query_handle_t query, size_t *out_bytes);
+
 /**
  * Activates a time-based group, streams it while work runs and until enough reports are there,
  * deactivates it. Gives the raw reports; the caller frees them.

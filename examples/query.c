@@ -41,20 +41,6 @@ static void run(struct matrix_work *work, zet_metric_query_handle_t query, ze_ev
         example_fail("the product is wrong");
 }
 
-/* The caller frees what it gets. */
-static uint8_t *get_data(zet_metric_query_handle_t query, size_t *out_bytes)
-{
-    uint8_t *raw = NULL;
-
-    *out_bytes = 0;
-    example_check(zetMetricQueryGetData(query, out_bytes, NULL), "zetMetricQueryGetData");
-    raw = malloc(*out_bytes);
-    if (!raw)
-        example_fail("no memory for %zu bytes", *out_bytes);
-    example_check(zetMetricQueryGetData(query, out_bytes, raw), "zetMetricQueryGetData");
-    return raw;
-}
-
 static uint8_t *measure(ze_context_handle_t context, ze_device_handle_t device,
                         zet_metric_group_handle_t group, size_t *out_bytes)
 {
@@ -78,7 +64,7 @@ static uint8_t *measure(ze_context_handle_t context, ze_device_handle_t device,
                   "zetMetricQueryPoolCreate");
     example_check(zetMetricQueryCreate(pool, 0, &query), "zetMetricQueryCreate");
     run(&work, query, event);
-    raw = get_data(query, out_bytes);
+    raw = example_get_query_data(query, out_bytes);
     example_check(zetMetricQueryDestroy(query), "zetMetricQueryDestroy");
     example_check(zetMetricQueryPoolDestroy(pool), "zetMetricQueryPoolDestroy");
     example_check(zetContextActivateMetricGroups(context, device, 0, NULL),

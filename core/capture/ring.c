@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 
 struct zeta_ring *zeta_ring_create(uint32_t record_bytes, uint32_t capacity)
 {

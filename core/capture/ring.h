@@ -14,7 +14,7 @@
 
 /** That records are missing before a record. */
 struct zeta_break {
-    uint32_t reason;       /**< ZETA_BREAK_* of slot.h, 0: no break */
+    uint32_t reason;       /**< ZETA_BREAK_*, 0: no break */
     uint64_t lost_records; /**< 0 if unknown */
 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 #include "core/plugin/host.h"
 
 /** Records that one call to the backend gives when a ring is filled. */

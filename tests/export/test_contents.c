@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/formula/describe/describe.h"
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 #include "core/metric/calculate/calculate.h"
 #include "core/metric/export/export.h"
 #include "core/util/error.h"

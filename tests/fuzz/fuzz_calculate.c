@@ -10,7 +10,7 @@
 
 #include "core/formula/evaluate/evaluate.h"
 #include "core/formula/evaluate/sum.h"
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

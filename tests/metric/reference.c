@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 
 struct context {
     const struct zeta_catalog *catalog;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "core/formula/describe/describe.h"
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 #include "tests/metric/support.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

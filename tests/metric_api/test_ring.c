@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "core/capture/ring.h"
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

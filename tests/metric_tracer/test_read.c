@@ -1,7 +1,7 @@
 /* Reading metric tracers: results in each state, sizes, loss. */
 #include <string.h>
 
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 #include "tests/metric_tracer/trace_bed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"

@@ -10,7 +10,6 @@
 #include "core/formula/evaluate/block.h"
 #include "core/formula/expr/expr.h"
 #include "core/formula/record/layout.h"
-#include "core/formula/record/slot.h"
 #include "core/util/error.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)

@@ -6,7 +6,7 @@
 
 #include "core/formula/compile/program.h"
 #include "core/formula/evaluate/block.h"
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 #include "zeta/query_record.h"
 
 /** One calculation on its way through the slots. */

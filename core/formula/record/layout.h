@@ -1,9 +1,12 @@
 /*
- * What the bytes of a record mean.
+ * What the bytes of a record mean, and what is between records.
  *
  * A layout is data: a set file declares the record size, named header fields and numbered counters
  * in banks. Every field is a run of bits of a little-endian record, or two runs when hardware keeps
  * the high part of a counter somewhere else (40-bit counters whose top bytes lie apart).
+ *
+ * Between the records of raw data the core writes control slots (zeta/slot.h). Loss and tile travel
+ * with the bytes, so any concatenation of reads is valid data, and calculation needs no state.
  */
 #ifndef ZETA_CORE_FORMULA_RECORD_LAYOUT_H
 #define ZETA_CORE_FORMULA_RECORD_LAYOUT_H
@@ -12,10 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <zeta/slot.h>
+
 struct zeta_expr;
 
-/** Bounds of record sizes in bytes; a control slot has to fit (slot.h). Sizes are multiples of 4.
- */
+/** Bounds of record sizes in bytes, multiples of 4; a control slot (zeta/slot.h) has to fit. */
 #define ZETA_RECORD_MIN_BYTES 32u
 #define ZETA_RECORD_MAX_BYTES 4096u
 
@@ -134,5 +138,20 @@ bool zeta_event_is_about_tracer(const struct zeta_event_type *event);
  * @record  at least record_bytes of the field's layout; any alignment
  */
 uint64_t zeta_field_read(const struct zeta_field *field, const void *record);
+
+/** Why a stream of records is interrupted; numerically ZETA_PLUGIN_BREAK_*. */
+enum zeta_break_reason {
+    ZETA_BREAK_OVERFLOW = 1, /**< the ring was full */
+    ZETA_BREAK_LOST = 2,     /**< the device reports lost records */
+    ZETA_BREAK_RESET = 3     /**< the device was reset */
+};
+
+/**
+ * Goes behind the first record_count records, whichever tile they are of; control slots and padding
+ * among them are passed too. Gives the bytes to leave out, and in *out_tile the tile of what
+ * follows.
+ */
+size_t zeta_slot_skip(const void *raw, size_t raw_bytes, size_t record_bytes, uint32_t record_count,
+                      uint32_t *out_tile);
 
 #endif

@@ -9,7 +9,7 @@
 #include "core/formula/describe/describe.h"
 #include "core/formula/evaluate/evaluate.h"
 #include "core/formula/evaluate/sum.h"
-#include "core/formula/record/slot.h"
+#include "core/formula/record/layout.h"
 #include "core/metric/export/export.h"
 #include "core/metric/group/group.h"
 #include "core/plugin/host.h"

@@ -111,16 +111,29 @@ static ze_result_t open_stream(struct zeta_capture *capture, struct zeta_source 
     return ZE_RESULT_SUCCESS;
 }
 
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /**
  * Chooses where records wait. Tiles always wait here, because they are read up to one instant; with
- * an event the backend's ring serves if its level is known and it is large enough. Polling then
- * comes four times in the time that it takes to reach N or to fill the backend's ring.
+ * an event the backend's ring serves if its level is known and it is large enough. A ring of ours
+ * has room for what the backend holds, or moving it here would lose it. Polling comes four times in
+ * the time that it takes to reach N or to fill the backend's ring.
  */
 static ze_result_t choose_rings(struct zeta_capture *capture, bool notify, uint64_t ring_records)
 {
     const struct zeta_source *first = &capture->sources[0];
     const bool enough = first->knows_pending && first->backend_ring >= ring_records;
     const bool direct = capture->source_count == 1 && (!notify || enough);
+    const uint64_t limit = ZETA_STREAM_MAX_BYTES / capture->record_bytes;
+    const uint64_t room = min_u64(max_u64(ring_records, first->backend_ring), limit);
     uint64_t records = capture->notify_records;
 
     if (!direct && first->backend_ring < records)
@@ -130,24 +143,14 @@ static ze_result_t choose_rings(struct zeta_capture *capture, bool notify, uint6
         capture->poll_ns = POLL_MIN_NS;
     if (capture->poll_ns > POLL_MAX_NS)
         capture->poll_ns = POLL_MAX_NS;
-    capture->ring_records = direct ? first->backend_ring : ring_records;
+    capture->ring_records = direct ? first->backend_ring : room;
     for (uint32_t i = 0; !direct && i < capture->source_count; i++) {
-        ze_result_t result = zeta_source_add_ring(&capture->sources[i], (uint32_t)ring_records);
+        ze_result_t result = zeta_source_add_ring(&capture->sources[i], (uint32_t)room);
 
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
     return ZE_RESULT_SUCCESS;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 ze_result_t zeta_stream_open(struct zeta_capture *capture, struct zeta_stream_request *request)

@@ -23,6 +23,9 @@
 /** Tile slot and baseline or BREAK of a tile's part. */
 #define OVERHEAD_SLOTS 2u
 
+/** Records for which a tile of a stream that is ahead waits, at most; more if N is larger. */
+#define AHEAD_RECORDS 2048u
+
 /** True if a is before b on a clock that wraps. */
 static bool is_before(const struct zeta_field *clock, uint64_t a, uint64_t b)
 {
@@ -58,6 +61,8 @@ static uint32_t count_until(const struct zeta_capture *capture, const struct zet
 /** Finds the instant; false if there is none and every tile gives its share. */
 static bool find_instant(const struct zeta_capture *capture, uint32_t share, uint64_t *out_instant)
 {
+    const uint64_t ahead =
+        capture->notify_records > AHEAD_RECORDS ? capture->notify_records : AHEAD_RECORDS;
     bool found = false;
     bool wait = !atomic_load(&capture->stopped);
 
@@ -65,7 +70,7 @@ static bool find_instant(const struct zeta_capture *capture, uint32_t share, uin
     for (uint32_t i = 0; i < capture->source_count; i++) {
         const struct zeta_source *source = &capture->sources[i];
 
-        wait = wait && atomic_load(&source->error) == 0 &&
+        wait = wait && atomic_load(&source->error) == 0 && zeta_ring_count(source->ring) <= ahead &&
                zeta_ring_count(source->ring) <= source->ring->capacity / 2;
     }
     for (uint32_t i = 0; i < capture->source_count; i++) {

@@ -119,6 +119,55 @@ static void read__one_tile_is_ahead__both_are_given_to_the_same_instant(void **s
     bed_free(&bed);
 }
 
+/** However much room there is: a tile that gives nothing does not hold up the others. Rule 11.19.
+ */
+static void read__one_tile_is_silent__the_other_is_given_before_its_ring_is_full(void **state)
+{
+    enum { PUSHED = 2100, ROOM = 2 * (PUSHED + 4) };
+    struct stream_bed bed = bed_make("fake1");
+    zet_metric_streamer_handle_t streamer = bed_open(&bed, bed_activate(&bed, "Basic"), 10, NULL);
+    struct slot *slots = calloc(ROOM, sizeof(*slots));
+    struct parts parts;
+
+    (void)state;
+    assert_non_null(slots);
+    push_both(&bed, 1);
+    (void)bed_read(streamer, UINT32_MAX, ROOM, ZE_RESULT_SUCCESS, slots);
+    bed.control->push(tiles[0], "u0", PUSHED - 100);
+    assert_int_equal(bed_read(streamer, UINT32_MAX, ROOM, ZE_RESULT_SUCCESS, slots), 0);
+    bed.control->push(tiles[0], "u0", 100);
+    parts = take_apart(slots, bed_read(streamer, UINT32_MAX, ROOM, ZE_RESULT_SUCCESS, slots));
+    assert_int_equal(parts.last[0], PUSHED + 1);
+    assert_false(parts.any[1]);
+    free(slots);
+    EXPECT_OK(zetMetricStreamerClose(streamer));
+    bed_free(&bed);
+}
+
+/** What tiles give waits for a late reader like what a device without tiles gives. Rule 11.9. */
+static void read__late__tiles_lose_nothing_that_the_backend_holds(void **state)
+{
+    enum { PUSHED = 60000, ROOM = 2 * (PUSHED + 3) };
+    struct stream_bed bed = bed_make("fake1");
+    zet_metric_streamer_handle_t streamer = bed_open(&bed, bed_activate(&bed, "Basic"), 10, NULL);
+    struct slot *slots = calloc(ROOM, sizeof(*slots));
+    struct parts parts;
+
+    (void)state;
+    assert_non_null(slots);
+    push_both(&bed, PUSHED);
+    parts = take_apart(slots, bed_read(streamer, UINT32_MAX, ROOM, ZE_RESULT_SUCCESS, slots));
+    for (int t = 0; t < 2; t++) {
+        assert_int_equal(parts.breaks[t], 0);
+        assert_int_equal(parts.first[t], 0);
+        assert_int_equal(parts.last[t], PUSHED);
+        assert_int_equal(parts.records[t], PUSHED + 1);
+    }
+    free(slots);
+    EXPECT_OK(zetMetricStreamerClose(streamer));
+    bed_free(&bed);
+}
+
 static void read__little_room__tiles_share_it_and_nothing_is_lost(void **state)
 {
     (void)state;
@@ -372,6 +421,8 @@ SUITE(tiles)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read__root__gives_all_tiles_with_their_index),
         cmocka_unit_test(read__one_tile_is_ahead__both_are_given_to_the_same_instant),
+        cmocka_unit_test(read__one_tile_is_silent__the_other_is_given_before_its_ring_is_full),
+        cmocka_unit_test(read__late__tiles_lose_nothing_that_the_backend_holds),
         cmocka_unit_test(read__little_room__tiles_share_it_and_nothing_is_lost),
         cmocka_unit_test(read__one_slot__is_invalid_size_with_what_is_needed),
         cmocka_unit_test(read__max_report_count__is_the_sum_over_tiles),

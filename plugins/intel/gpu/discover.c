@@ -367,7 +367,9 @@ uint32_t zeta_intel_discover(struct zeta_intel *intel)
     if (count > 0)
         drmFreeDevices(devices, count);
     free(devices);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
     /* A GPU without a node, unless one whose node cannot be opened was noted before. */
     find_unbound(intel, &refusal);
-    return result == ZETA_PLUGIN_SUCCESS ? conclude(intel, &refusal) : result;
+    return conclude(intel, &refusal);
 }

@@ -14,6 +14,7 @@
 
 #include "example.h"
 #include "matrix.h"
+#include "metrics.h"
 #include "rewrite.h"
 
 enum { MATRIX_SIZE = 64 };

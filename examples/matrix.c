@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "example.h"
-#include "metrics.h"
 
 static ze_kernel_handle_t create_kernel(ze_module_handle_t module, void *const buffers[3],
                                         uint32_t n)
@@ -181,50 +180,6 @@ void matrix_multiply_checked(ze_context_handle_t context, ze_device_handle_t dev
     matrix_work_run_checked(&work);
     matrix_work_destroy(&work);
     free(kernel);
-}
-
-uint64_t matrix_work_measure(const struct matrix_work *work, const char *metric)
-{
-    const zet_metric_query_pool_desc_t description = {
-        .stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
-        .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
-        .count = 1,
-    };
-    zet_metric_group_handle_t group = NULL;
-    zet_metric_query_pool_handle_t pool = NULL;
-    zet_metric_query_handle_t query = NULL;
-    ze_command_list_handle_t list = matrix_work_create_list(work);
-    zet_typed_value_t values[128];
-    uint32_t count = sizeof(values) / sizeof(values[0]);
-    uint8_t *raw = NULL;
-    size_t bytes = 0;
-
-    example_check(zetDeviceEnableMetricsExp(work->device), "zetDeviceEnableMetricsExp");
-    group = example_find_group(work->device, "ComputeBasic",
-                               ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
-    example_check(zetContextActivateMetricGroups(work->context, work->device, 1, &group),
-                  "zetContextActivateMetricGroups");
-    example_check(zetMetricQueryPoolCreate(work->context, work->device, group, &description, &pool),
-                  "zetMetricQueryPoolCreate");
-    example_check(zetMetricQueryCreate(pool, 0, &query), "zetMetricQueryCreate");
-    example_check(zetCommandListAppendMetricQueryBegin(list, query),
-                  "zetCommandListAppendMetricQueryBegin");
-    matrix_work_append_launch(work, list);
-    example_check(zetCommandListAppendMetricQueryEnd(list, query, NULL, 0, NULL),
-                  "zetCommandListAppendMetricQueryEnd");
-    matrix_work_execute(work, list);
-    raw = example_get_query_data(query, &bytes);
-    example_check(
-        zetMetricGroupCalculateMetricValues(group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                            bytes, raw, &count, values),
-        "zetMetricGroupCalculateMetricValues");
-    free(raw);
-    example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
-    example_check(zetMetricQueryDestroy(query), "zetMetricQueryDestroy");
-    example_check(zetMetricQueryPoolDestroy(pool), "zetMetricQueryPoolDestroy");
-    example_check(zetContextActivateMetricGroups(work->context, work->device, 0, NULL),
-                  "zetContextActivateMetricGroups");
-    return values[example_find_metric(group, metric)].value.ui64;
 }
 
 uint64_t *matrix_new_counter(ze_context_handle_t context, ze_device_handle_t device)

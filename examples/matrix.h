@@ -53,12 +53,6 @@ void matrix_work_execute(const struct matrix_work *work, ze_command_list_handle_
 /** Runs the whole product, copies and all, and checks the result. */
 void matrix_work_run_checked(const struct matrix_work *work);
 
-/**
- * Runs the kernel alone, between the begin and the end of a query, and gives the value of a metric
- * of the group ComputeBasic, which counts whole numbers.
- */
-uint64_t matrix_work_measure(const struct matrix_work *work, const char *metric);
-
 /** A counter of 0 that kernels can add to and the host can read; zeMemFree() frees it. */
 uint64_t *matrix_new_counter(ze_context_handle_t context, ze_device_handle_t device);
 

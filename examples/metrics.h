@@ -12,6 +12,8 @@
 #include <level_zero/zet_api.h>
 #include <zeta/zeta.h>
 
+struct matrix_work;
+
 /** Work to be measured. */
 typedef void (*example_work_fn)(void *user);
 
@@ -68,5 +70,11 @@ bool example_find_function(ze_driver_handle_t driver, const char *name, void *ta
 void example_print_over_all(ze_driver_handle_t driver, const struct zeta_metric_sum_desc *desc,
                             const uint8_t *raw, size_t bytes, const uint32_t *places,
                             uint32_t place_count);
+
+/**
+ * Runs the kernel alone, between the begin and the end of a query, and gives the value of a metric
+ * of the group ComputeBasic, which counts whole numbers.
+ */
+uint64_t matrix_work_measure(const struct matrix_work *work, const char *metric);
 
 #endif

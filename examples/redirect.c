@@ -15,6 +15,7 @@
 
 #include "example.h"
 #include "matrix.h"
+#include "metrics.h"
 #include "rewrite.h"
 
 enum { MATRIX_SIZE = 64, PRODUCTS = 3 };

@@ -166,10 +166,88 @@ static void specialize__unknown_or_wrong_size__lists_what_there_is(void **state)
     free(words);
 }
 
+/* A function of two blocks, the first with a merge, and one that another module has. */
+static const uint32_t function_words[] = {
+    0x07230203, 0x00010000, 0,  20,   0,          /* header, the comment: lines 1 to 5 */
+    OP(17, 2),  6,                                /* Capability Kernel: line 6 */
+    OP(14, 3),  2,          2,                    /* MemoryModel */
+    OP(15, 5),  6,          4,  0x6b, 0x00000000, /* EntryPoint Kernel %4 "k" */
+    OP(19, 2),  1,                                /* TypeVoid */
+    OP(33, 3),  2,          1,                    /* TypeFunction */
+    OP(54, 5),  1,          3,  0,    2,          /* Function %3, without a body */
+    OP(56, 1),                                    /* FunctionEnd */
+    OP(54, 5),  1,          4,  0,    2,          /* Function %4: line 13 */
+    OP(248, 2), 5,                                /* Label */
+    OP(8, 4),   9,          99, 0,                /* Line: 15 */
+    OP(57, 4),  1,          6,  3,                /* FunctionCall: 16 */
+    OP(247, 3), 7,          0,                    /* SelectionMerge: 17 */
+    OP(249, 2), 7,                                /* Branch: 18 */
+    OP(248, 2), 7,                                /* Label */
+    OP(253, 1),                                   /* Return: 20 */
+    OP(56, 1),                                    /* FunctionEnd */
+};
+
+enum { FUNCTION_WORDS = sizeof(function_words) / sizeof(function_words[0]) };
+
+/* Rule 23.14. */
+static void lines__of_functions__stand_before_their_instructions(void **state)
+{
+    static const uint32_t expected[] = {57, 16, 247, 18, 253, 20};
+    struct zeta_cc_buffer made = {0}, log = {0};
+    const uint32_t *words;
+    uint32_t line = 0, debug_functions = 0;
+    size_t found = 0;
+
+    (void)state;
+    assert_true(zeta_cc_spirv_add_lines(function_words, FUNCTION_WORDS, function_words, &made));
+    words = (const uint32_t *)(const void *)made.bytes;
+    assert_true(zeta_cc_spirv_check(words, made.size / 4, &log));
+    assert_true(words[3] > function_words[3]);
+    for (size_t at = 5; at < made.size / 4; at += words[at] >> 16) {
+        const uint32_t opcode = words[at] & 0xffff;
+
+        if (opcode == 12) { /* ExtInst */
+            assert_true(words[at + 2] >= 20 && words[at + 2] < words[3]);
+            debug_functions += words[at + 4] == 20;
+            line = 0;
+        } else if (opcode == 8) { /* Line */
+            assert_int_equal(line, 0);
+            line = words[at + 2];
+        } else if (line > 0 && opcode != 249) {
+            assert_true(found < 6);
+            assert_int_equal(opcode, expected[found++]);
+            assert_int_equal(line, expected[found++]);
+            line = 0;
+        }
+    }
+    assert_int_equal(found, 6);
+    assert_int_equal(debug_functions, 1); /* of the one that has a body */
+    zeta_cc_buffer_finish(&made);
+    zeta_cc_buffer_finish(&log);
+}
+
+static void lines__of_modules_without_functions_or_with_information__are_left_out(void **state)
+{
+    static const uint32_t import[] = {OP(11, 7),  30,         0x6e65704f, 0x442e4c43,
+                                      0x67756265, 0x6f666e49, 0x3030312e};
+    uint32_t words[FUNCTION_WORDS + 7];
+    struct zeta_cc_buffer made = {0};
+
+    (void)state;
+    assert_false(zeta_cc_spirv_add_lines(module_words, WORDS, module_words, &made));
+    memcpy(words, function_words, 7 * sizeof(uint32_t));
+    memcpy(words + 7, import, sizeof(import));
+    memcpy(words + 14, function_words + 7, (FUNCTION_WORDS - 7) * sizeof(uint32_t));
+    assert_false(zeta_cc_spirv_add_lines(words, FUNCTION_WORDS + 7, words, &made));
+    assert_int_equal(made.size, 0);
+}
+
 SUITE(spirv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(check__good_module__accepted),
+        cmocka_unit_test(lines__of_functions__stand_before_their_instructions),
+        cmocka_unit_test(lines__of_modules_without_functions_or_with_information__are_left_out),
         cmocka_unit_test(check__headers__say_what_is_wrong),
         cmocka_unit_test(check__other_models__say_why),
         cmocka_unit_test(check__every_truncation__ends),

@@ -217,6 +217,7 @@ enum vgpu_compile_status zeta_cc_front_end_start(struct zeta_cc_front_end *front
     const struct zeta_cc_options *options = &input->options;
     const size_t count = input->size / sizeof(uint32_t);
     struct zeta_cc_strings arguments = {0};
+    struct zeta_cc_buffer lined = {0};
     uint32_t *words = NULL;
 
     *front_end = (struct zeta_cc_front_end){.input = input};
@@ -243,12 +244,17 @@ enum vgpu_compile_status zeta_cc_front_end_start(struct zeta_cc_front_end *front
             free(words);
             return VGPU_COMPILE_BUILD_FAILED;
         }
+        if (options->has_debug)
+            (void)zeta_cc_spirv_add_lines(words, count, input->bytes, &lined);
         zeta_cc_strings_add(&arguments, paths->translator);
         zeta_cc_strings_split(&arguments, "-r --spirv-target-env=CL2.0 " STANDARD_INPUT " -o -");
-        zeta_cc_child_start(&front_end->child, &arguments, words, input->size);
+        zeta_cc_child_start(&front_end->child, &arguments,
+                            lined.size > 0 ? (const void *)lined.bytes : words,
+                            lined.size > 0 ? lined.size : input->size);
     }
     front_end->is_running = true;
     zeta_cc_strings_finish(&arguments);
+    zeta_cc_buffer_finish(&lined);
     free(words);
     return VGPU_COMPILE_OK;
 }

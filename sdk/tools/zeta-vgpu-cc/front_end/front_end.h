@@ -134,4 +134,14 @@ bool zeta_cc_spirv_specialize(uint32_t *words, size_t count,
                               const struct zeta_cc_constant *constants, size_t constant_count,
                               struct zeta_cc_buffer *log);
 
+/**
+ * Makes a module of one that was checked and has no debug information, whose functions have lines:
+ * those of the text that spirv-dis prints of it without options. The name of that file is the first
+ * 16 digits of the SHA-256 of the module as it was given (before constants got values; as many
+ * bytes), and ".spvasm". False, and nothing made, when the module has
+ * debug information already or no function.
+ */
+bool zeta_cc_spirv_add_lines(const uint32_t *words, size_t count, const void *given,
+                             struct zeta_cc_buffer *out_words);
+
 #endif

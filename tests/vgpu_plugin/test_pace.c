@@ -12,6 +12,8 @@
 
 #include "child.h"
 #include "plugins/vgpu/instance/instance_priv.h"
+#include "plugins/vgpu/tile/tile.h"
+#include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/zeta-pace-XXXXXX";
@@ -115,6 +117,59 @@ static void place__none_free_at_first__taken_by_the_next_reap(void **state)
     zeta_vgpu_instance_detach(instance);
 }
 
+/* An epoch of 50 000 instructions, as fast as all of them but for its share of a processor. */
+static uint64_t lasts(struct zeta_vgpu_speed *speed, uint64_t took_ns, uint64_t clocks)
+{
+    const struct zeta_vgpu_epoch epoch = {
+        .begin_ns = 5000, .end_ns = 5000 + took_ns, .clocks = clocks, .instructions = 50000};
+
+    return zeta_vgpu_speed_add(speed, &epoch);
+}
+
+/* Rule 21.10. */
+static void speed__clocks_of_epochs_differ__they_last_in_proportion(void **state)
+{
+    struct zeta_vgpu_speed speed = {0};
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        (void)lasts(&speed, 100000, i % 2 == 0 ? 1000 : 3000);
+    assert_in_range(lasts(&speed, 100000, 1000), 48000, 52000);
+    assert_in_range(lasts(&speed, 100000, 3000), 144000, 156000);
+    /* Nothing lasts for ever. */
+    assert_int_equal(lasts(&speed, 100000, 1000000), 1600000);
+}
+
+/* A machine may have no processor for one, and the first of a process is slow. Rule 21.10. */
+static void speed__first_epoch_was_held_up__others_do_not_last_for_it(void **state)
+{
+    (void)state;
+    for (uint64_t held_up_ns = 100000; held_up_ns <= 60000000000; held_up_ns *= 10) {
+        struct zeta_vgpu_speed speed = {0};
+
+        (void)lasts(&speed, held_up_ns, 1000);
+        for (int i = 0; i < 100; i++)
+            assert_in_range(lasts(&speed, 100000, 1000), 95000, 105000);
+    }
+}
+
+static void speed__epochs_are_held_up__those_that_are_not_last_as_before(void **state)
+{
+    struct zeta_vgpu_speed speed = {0};
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        const bool held_up = i % 3 == 2;
+        const uint64_t lasts_ns = lasts(&speed, held_up ? 60000000000 : 100000, 1000);
+
+        assert_cmp(lasts_ns, <, 200000);
+    }
+    /* Another kernel may be slower for good. */
+    for (int i = 0; i < 16; i++)
+        (void)lasts(&speed, 1000000, 1000);
+    assert_in_range(lasts(&speed, 1000000, 1000), 950000, 1050000);
+}
+
 SUITE(pace)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +177,9 @@ SUITE(pace)
                                   child_teardown),
         cmocka_unit_test(place__none_free_at_first__taken_by_the_next_reap),
         cmocka_unit_test(time__taken_by_several__follows_each_other),
+        cmocka_unit_test(speed__clocks_of_epochs_differ__they_last_in_proportion),
+        cmocka_unit_test(speed__first_epoch_was_held_up__others_do_not_last_for_it),
+        cmocka_unit_test(speed__epochs_are_held_up__those_that_are_not_last_as_before),
     };
 
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

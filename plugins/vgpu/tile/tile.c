@@ -10,6 +10,9 @@
 /* Epochs over which the speed of the simulation is averaged. */
 #define SPEED_EPOCHS 64
 
+/* So many epochs in turn on one side of the median, which is far off then. */
+#define ONE_SIDED 16
+
 /* Most of what an epoch took that it may last, so that a change of speed is seen in time. */
 #define STEADY_LIMIT 16
 
@@ -166,35 +169,52 @@ static uint64_t end_of_clocks(const struct zeta_vgpu_tile *tile, uint64_t begin_
 }
 
 /*
+ * The speed is the median of the last epochs, whatever time others had a processor in some of them.
+ * An epoch says by itself how fast it was where nothing is known, or the median is far off: the
+ * first one of a process is slow, and who has a processor to share can be held up in it for long.
+ */
+uint64_t zeta_vgpu_speed_add(struct zeta_vgpu_speed *speed, const struct zeta_vgpu_epoch *epoch)
+{
+    const double took_ns = (double)(epoch->end_ns - epoch->begin_ns);
+    const double instruction_ns = took_ns / (double)epoch->instructions;
+    const bool faster = instruction_ns < speed->instruction_ns;
+    double steady_ns;
+
+    if (speed->clocks < 1) {
+        *speed = (struct zeta_vgpu_speed){.instruction_ns = instruction_ns,
+                                          .instructions = (double)epoch->instructions,
+                                          .clocks = (double)epoch->clocks,
+                                          .run = ONE_SIDED - 1,
+                                          .faster = true};
+    } else {
+        speed->run = faster == speed->faster ? speed->run + 1 : 1;
+        speed->faster = faster;
+        if (speed->run >= ONE_SIDED)
+            speed->instruction_ns = instruction_ns;
+        else
+            speed->instruction_ns *= faster ? 1 - 1.0 / SPEED_EPOCHS : 1 + 1.0 / SPEED_EPOCHS;
+    }
+    speed->instructions += ((double)epoch->instructions - speed->instructions) / SPEED_EPOCHS;
+    speed->clocks += ((double)epoch->clocks - speed->clocks) / SPEED_EPOCHS;
+    steady_ns = (double)epoch->clocks * speed->instruction_ns * speed->instructions / speed->clocks;
+    return (uint64_t)(steady_ns < STEADY_LIMIT * took_ns ? steady_ns : STEADY_LIMIT * took_ns);
+}
+
+/*
  * When an epoch is over if its clocks take as long as those before. A wait takes clocks, but hardly
  * any time to execute: rows that hold few epochs would have very different numbers of clocks, and
  * waits would show in fewer rows than they last. 0: rows are long enough.
- *
- * The speed is the median of the last epochs, whatever time others had a processor in some of them.
  */
 static uint64_t end_at_steady_speed(struct zeta_vgpu_tile *tile,
                                     const struct zeta_vgpu_epoch *epoch, uint64_t period)
 {
-    struct zeta_vgpu_speed *speed = &tile->speed;
-    const double took_ns = (double)(epoch->end_ns - epoch->begin_ns);
-    double instruction_ns, steady_ns;
+    uint64_t lasts_ns;
 
     if (epoch->clocks == 0 || epoch->instructions == 0)
         return 0;
-    instruction_ns = took_ns / (double)epoch->instructions;
-    if (speed->clocks < 1)
-        *speed = (struct zeta_vgpu_speed){
-            .instruction_ns = instruction_ns, .time_ns = took_ns, .clocks = (double)epoch->clocks};
-    speed->instruction_ns *=
-        instruction_ns < speed->instruction_ns ? 1 - 1.0 / SPEED_EPOCHS : 1 + 1.0 / SPEED_EPOCHS;
-    speed->time_ns +=
-        (speed->instruction_ns * (double)epoch->instructions - speed->time_ns) / SPEED_EPOCHS;
-    speed->clocks += ((double)epoch->clocks - speed->clocks) / SPEED_EPOCHS;
-    if ((double)period > STEADY_EPOCHS * took_ns)
-        return 0;
-    steady_ns = (double)epoch->clocks * speed->time_ns / speed->clocks;
-    return epoch->begin_ns +
-           (uint64_t)(steady_ns < STEADY_LIMIT * took_ns ? steady_ns : STEADY_LIMIT * took_ns);
+    lasts_ns = zeta_vgpu_speed_add(&tile->speed, epoch);
+    return period > STEADY_EPOCHS * (epoch->end_ns - epoch->begin_ns) ? 0
+                                                                      : epoch->begin_ns + lasts_ns;
 }
 
 static void on_pace(void *user, const struct zeta_vgpu_epoch *epoch, struct zeta_vgpu_pace *wanted)

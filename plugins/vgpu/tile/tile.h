@@ -57,11 +57,19 @@ struct zeta_vgpu_eu_watch {
     struct zeta_vgpu_eu_seen seen[ZETA_VGPU_EU_UNITS][ZETA_VGPU_EU_REQUESTS];
 };
 
-/** How fast epochs were lately. */
+/** How fast epochs were lately. Zeros before the first. */
 struct zeta_vgpu_speed {
-    double instruction_ns;  /**< what an instruction took, the median */
-    double time_ns, clocks; /**< of an epoch, on average */
+    double instruction_ns;       /**< what an instruction took, the median */
+    double instructions, clocks; /**< of an epoch, on average */
+    uint32_t run;                /**< epochs in turn that were slower, or faster, than that */
+    bool faster;                 /**< those of the run */
 };
+
+/**
+ * Adds an epoch that has instructions and clocks. Returns how long it lasts, in ns, if its clocks
+ * take as long as those before: at most 16 times what it took. One thread at a time.
+ */
+uint64_t zeta_vgpu_speed_add(struct zeta_vgpu_speed *speed, const struct zeta_vgpu_epoch *epoch);
 
 struct zeta_vgpu_tile {
     struct zeta_vgpu *vgpu;

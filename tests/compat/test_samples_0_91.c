@@ -9,6 +9,7 @@
 #include <zeta/compat/zet_0_91.h>
 
 #include "guides.h"
+#include "instrumentation.h"
 
 /* ---------------------------------------------------------------- tracing of API calls */
 
@@ -185,6 +186,30 @@ static void chapter__instrumentation__gives_profile_and_debug_information(void *
     free(file);
 }
 
+static void chapter__instrumentation__replaces_what_the_application_uses(void **state)
+{
+    skip_in(HARNESS_READS_HANDLES, "a tracer sees the driver's handles there");
+    struct world *w = (struct world *)*state;
+    struct instrumentation tool;
+    zet_core_callbacks_t enter;
+    zet_core_callbacks_t leave;
+    zet_tracer_handle_t tracer = NULL;
+    zet_tracer_desc_t desc;
+
+    desc.version = ZET_TRACER_DESC_VERSION_CURRENT;
+    desc.pUserData = &tool;
+    assert_success(zetTracerCreate(w->device, &desc, &tracer));
+    instrumentation_callbacks(&enter, &leave);
+    instrumentation_open(w, &tool);
+    assert_success(zetTracerSetPrologues(tracer, &enter));
+    assert_success(zetTracerSetEpilogues(tracer, &leave));
+    assert_success(zetTracerSetEnabled(tracer, 1));
+    instrumentation_work(w, &tool);
+    assert_success(zetTracerSetEnabled(tracer, 0));
+    assert_success(zetTracerDestroy(tracer));
+    instrumentation_close(w, &tool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +218,7 @@ int main(void)
         cmocka_unit_test(sample__metric_tracer__measures_the_workload),
         cmocka_unit_test(sample__metric_query__measures_a_kernel),
         cmocka_unit_test(chapter__instrumentation__gives_profile_and_debug_information),
+        cmocka_unit_test(chapter__instrumentation__replaces_what_the_application_uses),
     };
 
     return cmocka_run_group_tests_name("samples of 0.91", tests, world_open, world_close);

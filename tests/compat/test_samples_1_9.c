@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "instrumentation.h"
 #include "world.h"
 
 /* ---------------------------------------------------------------- tracing of API calls */
@@ -293,6 +294,50 @@ static void sample__debug_session__is_attached_or_unsupported(void **state)
     debug(w->device, session);
 }
 
+/* ---------------------------------------------------------------- instrumentation */
+
+static void chapter__instrumentation__gives_profile_and_debug_information(void **state)
+{
+    struct world *w = (struct world *)*state;
+    zet_profile_properties_t p;
+    uint8_t *file;
+    size_t bytes = 0;
+
+    memset(&p, 0, sizeof(p));
+    p.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    assert_success(zetKernelGetProfileInfo(w->kernel, &p));
+    assert_int_equal(p.flags, ZET_PROFILE_FLAG_REGISTER_REALLOCATION);
+    assert_success(
+        zetModuleGetDebugInfo(w->module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &bytes, NULL));
+    file = (uint8_t *)world_room(bytes);
+    assert_success(
+        zetModuleGetDebugInfo(w->module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, &bytes, file));
+    assert_memory_equal(file, "\177ELF", 4);
+    free(file);
+}
+
+static void chapter__instrumentation__replaces_what_the_application_uses(void **state)
+{
+    skip_in(HARNESS_READS_HANDLES, "a tracer sees the driver's handles there");
+    struct world *w = (struct world *)*state;
+    struct instrumentation tool;
+    zet_core_callbacks_t enter;
+    zet_core_callbacks_t leave;
+    zet_tracer_exp_handle_t tracer = NULL;
+    zet_tracer_exp_desc_t desc = {ZET_STRUCTURE_TYPE_TRACER_EXP_DESC, NULL, &tool};
+
+    assert_success(zetTracerExpCreate(w->context, &desc, &tracer));
+    instrumentation_callbacks(&enter, &leave);
+    instrumentation_open(w, &tool);
+    assert_success(zetTracerExpSetPrologues(tracer, &enter));
+    assert_success(zetTracerExpSetEpilogues(tracer, &leave));
+    assert_success(zetTracerExpSetEnabled(tracer, 1));
+    instrumentation_work(w, &tool);
+    assert_success(zetTracerExpSetEnabled(tracer, 0));
+    assert_success(zetTracerExpDestroy(tracer));
+    instrumentation_close(w, &tool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +346,8 @@ int main(void)
         cmocka_unit_test(sample__metric_query__measures_a_kernel),
         cmocka_unit_test(sample__debug_threads__are_a_product_of_properties),
         cmocka_unit_test(sample__debug_session__is_attached_or_unsupported),
+        cmocka_unit_test(chapter__instrumentation__gives_profile_and_debug_information),
+        cmocka_unit_test(chapter__instrumentation__replaces_what_the_application_uses),
     };
 
     return cmocka_run_group_tests_name("samples of 1.9", tests, world_open, world_close);

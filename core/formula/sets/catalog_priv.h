@@ -141,6 +141,7 @@ struct zeta_uuid_program {
 /** A list of metrics that is not read yet. */
 struct zeta_late_list {
     const struct zeta_late_file *file;
+    const struct zeta_late_entry *entry; /**< NULL: node has the list */
     struct zeta_yaml_node node;
     const char *index; /**< of a set over an index, and its value; else NULL */
     uint32_t value;
@@ -346,6 +347,14 @@ void zeta_late_ready(const struct zeta_set_reader *reader, struct zeta_late_file
 /** A reader for what was left out of a file, into memory of the linker. */
 struct zeta_set_reader zeta_late_reader(const struct zeta_linker *linker,
                                         const struct zeta_late_file *file);
+
+/** The list that was left out of its file where the node is; NULL: none. */
+const struct zeta_late_entry *zeta_late_list(const struct zeta_late_file *file,
+                                             const struct zeta_yaml_node *node);
+
+/** A list of uuids with its members, in scratch memory of the reader if they had been left out. */
+const struct zeta_yaml_node *zeta_late_uuids(struct zeta_set_reader *reader,
+                                             const struct zeta_yaml_node *node);
 
 /** Around what threads read into memory of the catalog: one at a time. */
 void zeta_late_lock(const struct zeta_catalog *catalog);

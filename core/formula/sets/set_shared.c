@@ -381,8 +381,8 @@ static bool fill_node(struct zeta_set_reader *reader, const char *index, uint32_
 
 /** The set for one value: without "for", and with one uuid of the list. */
 static bool make_indexed_set(struct zeta_set_reader *reader, const struct zeta_yaml_node *node,
-                             const char *index, uint32_t value, uint32_t place,
-                             struct zeta_yaml_node *out_set)
+                             const struct zeta_yaml_node *uuid, const char *index, uint32_t value,
+                             uint32_t place, struct zeta_yaml_node *out_set)
 {
     struct zeta_yaml_node *last = NULL;
 
@@ -390,13 +390,13 @@ static bool make_indexed_set(struct zeta_set_reader *reader, const struct zeta_y
     out_set->first_child = NULL;
     out_set->child_count = 0;
     for (const struct zeta_yaml_node *member = node->first_child; member; member = member->next) {
-        const bool is_list = strcmp(member->key, "uuid") == 0 && member->kind == ZETA_YAML_SEQUENCE;
-        const struct zeta_yaml_node *chosen = is_list ? member->first_child : member;
+        const bool is_uuid = strcmp(member->key, "uuid") == 0;
+        const struct zeta_yaml_node *chosen = is_uuid ? uuid->first_child : member;
         struct zeta_yaml_node *copy;
 
         if (strcmp(member->key, "for") == 0)
             continue;
-        for (uint32_t i = 0; is_list && i < place; i++)
+        for (uint32_t i = 0; is_uuid && i < place; i++)
             chosen = chosen->next;
         copy = add_child(reader, out_set, &last, chosen);
         if (!copy)
@@ -439,6 +439,8 @@ void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node 
     node_count = count_nodes(node);
     if (!read_index_values(reader, over, &values))
         return;
+    if (uuid)
+        uuid = zeta_late_uuids(reader, uuid);
     if (uuid && (uuid->kind != ZETA_YAML_SEQUENCE || uuid->child_count != values.count)) {
         zeta_reader_error(reader, uuid, "uuid has to be a list with one for each of %u sets",
                           values.count);
@@ -459,7 +461,7 @@ void zeta_read_sets(struct zeta_set_reader *reader, const struct zeta_yaml_node 
         reader->index = values.name;
         reader->index_value = (uint32_t)value;
         if (!zeta_reader_may_make(reader, over, node_count) ||
-            !make_indexed_set(reader, node, values.name, (uint32_t)value, i, &set) ||
+            !make_indexed_set(reader, node, uuid, values.name, (uint32_t)value, i, &set) ||
             !zeta_read_set(reader, &set))
             break;
     }
@@ -474,6 +476,7 @@ bool zeta_late_keep_list(struct zeta_set_reader *reader, const struct zeta_yaml_
 
     if (list)
         *list = (struct zeta_late_list){.file = reader->late,
+                                        .entry = zeta_late_list(reader->late, node),
                                         .node = *node,
                                         .index = reader->index,
                                         .value = reader->index_value};
@@ -485,11 +488,20 @@ ze_result_t zeta_late_read_list(const struct zeta_linker *linker, struct zeta_lo
 {
     const struct zeta_late_list *list = loaded->late;
     struct zeta_set_reader reader = zeta_late_reader(linker, list->file);
-    struct zeta_yaml_node node = list->node;
+    struct zeta_yaml_document *document = NULL;
+    const struct zeta_yaml_node *parsed = &list->node;
+    struct zeta_yaml_node node;
 
+    if (list->entry) {
+        document = zeta_late_parse(&reader, list->entry, &parsed);
+        if (!document)
+            return zeta_reader_finish(&reader);
+    }
+    node = *parsed;
     if (!list->index || fill_node(&reader, list->index, list->value, &node))
         (void)zeta_read_metrics(&reader, &node, loaded, &loaded->set.metrics,
                                 &loaded->set.metric_count);
+    zeta_yaml_free(document);
     return zeta_reader_finish(&reader);
 }
 

@@ -529,7 +529,7 @@ const struct zeta_yaml_node *zeta_yaml_member(const struct zeta_yaml_node *mappi
     if (!mapping || mapping->kind != ZETA_YAML_MAPPING)
         return NULL;
     for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
-        if (strcmp(node->key, key) == 0)
+        if (*node->key == *key && strcmp(node->key, key) == 0)
             return node;
     }
     return NULL;

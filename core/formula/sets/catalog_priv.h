@@ -38,6 +38,7 @@ struct zeta_name_table {
         void *item;
         const char *file; /**< where it was declared, if the linker says it */
         uint32_t line;
+        uint32_t hash;
     } * slots;
     uint32_t count;
     uint32_t capacity; /**< a power of two, or 0 */

@@ -22,29 +22,48 @@ bool zeta_vector_push(struct zeta_arena *arena, struct zeta_vector *vector, void
     return true;
 }
 
+/** Of names that are up to uuids long: eight bytes at a time. */
+static uint32_t hash_name(const char *name, size_t length)
+{
+    uint64_t hash = length;
+
+    while (length > 0) {
+        const size_t step = length < sizeof(uint64_t) ? length : sizeof(uint64_t);
+        uint64_t word = 0;
+
+        memcpy(&word, name, step);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+        name += step;
+        length -= step;
+    }
+    return (uint32_t)hash;
+}
+
 /** The slot of a name, or the free one where it belongs. There is a free one. */
 static struct zeta_name_slot *find_slot(const struct zeta_name_table *names, const char *name,
-                                        size_t length)
+                                        size_t length, uint32_t hash)
 {
-    uint32_t at = 0x811c9dc5u;
+    uint32_t at = hash & (names->capacity - 1);
 
-    for (size_t i = 0; i < length; i++)
-        at = (at ^ (unsigned char)name[i]) * 0x01000193u;
-    at &= names->capacity - 1;
-    while (names->slots[at].name && (strncmp(names->slots[at].name, name, length) != 0 ||
-                                     names->slots[at].name[length] != '\0'))
+    while (names->slots[at].name &&
+           (names->slots[at].hash != hash || strncmp(names->slots[at].name, name, length) != 0 ||
+            names->slots[at].name[length] != '\0'))
         at = (at + 1) & (names->capacity - 1);
     return &names->slots[at];
 }
 
 void *zeta_names_find(const struct zeta_name_table *names, const char *name, size_t length)
 {
-    return names->capacity > 0 ? find_slot(names, name, length)->item : NULL;
+    return names->capacity > 0 ? find_slot(names, name, length, hash_name(name, length))->item
+                               : NULL;
 }
 
 struct zeta_name_slot *zeta_names_add(struct zeta_arena *arena, struct zeta_name_table *names,
                                       const char *name, void *item)
 {
+    const size_t length = strlen(name);
+    const uint32_t hash = hash_name(name, length);
     struct zeta_name_slot *slot;
 
     if (names->count >= names->capacity / 2) {
@@ -55,15 +74,16 @@ struct zeta_name_slot *zeta_names_add(struct zeta_arena *arena, struct zeta_name
         if (!larger.slots)
             return NULL;
         for (uint32_t i = 0; i < names->capacity; i++) {
-            if (names->slots[i].name)
-                *find_slot(&larger, names->slots[i].name, strlen(names->slots[i].name)) =
-                    names->slots[i];
+            const struct zeta_name_slot *old = &names->slots[i];
+
+            if (old->name)
+                *find_slot(&larger, old->name, strlen(old->name), old->hash) = *old;
         }
         *names = larger;
     }
-    slot = find_slot(names, name, strlen(name));
+    slot = find_slot(names, name, length, hash);
     if (!slot->name) {
-        *slot = (struct zeta_name_slot){.name = name, .item = item};
+        *slot = (struct zeta_name_slot){.name = name, .item = item, .hash = hash};
         names->count++;
     }
     return slot;
@@ -319,7 +339,7 @@ bool zeta_reader_mapping(struct zeta_set_reader *reader, const struct zeta_yaml_
     for (const struct zeta_yaml_node *node = mapping->first_child; node; node = node->next) {
         const struct zeta_key *key = keys;
 
-        while (key->key && strcmp(key->key, node->key) != 0)
+        while (key->key && (*key->key != *node->key || strcmp(key->key, node->key) != 0))
             key++;
         if (!key->key)
             zeta_diagnose(reader->sink, ZETA_SEVERITY_WARNING, reader->file, node->key_line,

@@ -260,6 +260,19 @@ static void deferred__mistakes_of_entries__reported_with_their_place(void **stat
          "in "
          "hexadecimal digits without 0x, nor <BLOCK>\n",
          true},
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\nsets:\n  - {kind: set, name: s,\n    metrics: "
+                   "[M,\n      X]}\n",
+         "a.yaml:13:7: unknown shared metric 'X'; such metrics are declared under 'metrics' at the "
+         "top of a set file\n",
+         true},
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\nsets:\n  - {kind: set, name: s,\n    metrics: "
+                   "[M,\n      \"M\"X]}\n",
+         "a.yaml:13:10: YAML syntax: did not find expected ',' or ']' (while parsing a flow "
+         "sequence that starts in line 12)\n",
+         true},
+        {LATE_HEAD "  M: {kind: raw, value: ticks}\nsets:\n  - {kind: set, name: s,\n    metrics: "
+                   "[M,\n      M], domain: x}\n",
+         "a.yaml:13:19: domain must be an integer from 0 to 1023\n", false},
         /* What a list of sets needs is found at once, and so are names that are there twice. */
         {LATE_HEAD "  M: {kind: raw, value: ticks}\nblocks:\n  b: 1=1\n  b: 1=2\nsets: []\n",
          "a.yaml:12:3: block b is already declared in line 11\n", false},
@@ -315,6 +328,18 @@ static void deferred__entries_as_yaml_allows__the_same_as_at_once(void **state)
         "   "
         "value: M "
         "+ 1\n",
+#define MN "  M: {kind: raw, value: ticks}\n  N: {kind: raw, value: M + 1}\nsets:\n"
+        MN "  - {kind: set, name: s,\n    metrics: [N, # one\n      M]}\n",
+        MN "  - {kind: set, name: s,\n    metrics: [N,\n      \"M\"\n  ], description: \"[x]\"}\n",
+        MN "  - kind: set\n    name: s\n    description: \"x\n      metrics: [y]\n      z\"\n"
+           "    metrics: [N, {kind: raw, name: Own, value: M}, M]\n",
+        MN "  - {kind: set, name: \"s{i}\", for: {i: [3]}, program: [],\n    uuid: [\n      " UUID
+           "1 ],\n    metrics: [N, M]}\n",
+        MN "  - {kind: set, name: \"s{i}\", for: {i: [3]}, program: [],\n    uuid: [ " UUID
+           "1, " UUID "2],\n    metrics: [N, M]}\n",
+        MN "  - {kind: set, name: \"s{i}\", for: {i: [3]}, program: [],\n    uuid: [0-0],\n"
+           "    metrics: [N, M]}\n",
+#undef MN
     };
 
     (void)state;
@@ -322,8 +347,9 @@ static void deferred__entries_as_yaml_allows__the_same_as_at_once(void **state)
         char text[2048];
         char *found[2] = {NULL, NULL};
 
-        (void)snprintf(text, sizeof(text), "%s%ssets:\n  - {kind: set, name: s, metrics: [N, M]}\n",
-                       LATE_HEAD, texts[i]);
+        (void)snprintf(
+            text, sizeof(text), "%s%s%s", LATE_HEAD, texts[i],
+            strstr(texts[i], "sets:") ? "" : "sets:\n  - {kind: set, name: s, metrics: [N, M]}\n");
         for (int defers = 0; defers < 2; defers++) {
             struct first_use use = {""};
             struct zeta_diagnostics sink = {.report = keep_finding, .context = &use};

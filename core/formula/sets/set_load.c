@@ -626,7 +626,7 @@ static bool read_uuid(struct zeta_set_reader *reader, const struct zeta_yaml_nod
 
     for (size_t i = 0; good && form[i]; i++)
         good = form[i] == '-' ? text[i] == '-'
-                              : digit_of(text[i]) < 16 && !(text[i] >= 'A' && text[i] <= 'F');
+                              : (unsigned)(text[i] - '0') < 10 || (unsigned)(text[i] - 'a') < 6;
     if (!good) {
         zeta_reader_error(reader, node, "uuid has 32 digits, 0 to 9 and a to f, in the form %s",
                           form);

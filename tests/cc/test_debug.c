@@ -196,13 +196,40 @@ static void lines__of_bare_spirv__are_those_of_its_disassembly(void **state)
     free(text);
 }
 
-static void information__of_bare_spirv__verifies(void **state)
+/* That will be instrumented, and is optimised. Rule 23.14. */
+static void lines__of_bare_spirv_with_profile_flags__are_of_its_functions(void **state)
 {
-    char *text = dump("bare.spv", "--verify");
+    static struct spirv_lines lines;
+    char *text = dump("bare.profile", "--debug-line");
+    unsigned found = 0;
 
     (void)state;
-    assert_has(text, "No errors");
+    read_lines(&lines);
+    assert_has(text, lines.name);
+    for (const char *at = text; (at = strstr(at, "\n0x")) != NULL; at++) {
+        unsigned line = 0;
+
+        assert_int_equal(sscanf(at, "\n0x%*x %u", &line), 1);
+        assert_true(line <= lines.last);
+        if (line > 0 && !lines.is_code[line])
+            fail_msg("line %u is no instruction of a function", line);
+        found++;
+    }
+    assert_true(found > 100);
     free(text);
+}
+
+static void information__of_bare_spirv__verifies(void **state)
+{
+    static const char *const files[] = {"bare.spv", "bare.profile"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char *text = dump(files[i], "--verify");
+
+        assert_has(text, "No errors");
+        free(text);
+    }
 }
 
 /* Functions have their names, and no variable was made up. */
@@ -227,6 +254,7 @@ SUITE(debug)
         cmocka_unit_test(lines__both_ways__of_the_source),
 #if HAS_SPIRV
         cmocka_unit_test(lines__of_bare_spirv__are_those_of_its_disassembly),
+        cmocka_unit_test(lines__of_bare_spirv_with_profile_flags__are_of_its_functions),
         cmocka_unit_test(information__of_bare_spirv__verifies),
         cmocka_unit_test(information__of_bare_spirv__names_functions),
 #endif

@@ -244,7 +244,8 @@ enum vgpu_compile_status zeta_cc_front_end_start(struct zeta_cc_front_end *front
             free(words);
             return VGPU_COMPILE_BUILD_FAILED;
         }
-        if (options->has_debug)
+        /* Who instruments code wants to know where it is, and wants it optimised as ever. */
+        if (options->has_debug || options->profile_flags != 0)
             (void)zeta_cc_spirv_add_lines(words, count, input->bytes, &lined);
         zeta_cc_strings_add(&arguments, paths->translator);
         zeta_cc_strings_split(&arguments, "-r --spirv-target-env=CL2.0 " STANDARD_INPUT " -o -");

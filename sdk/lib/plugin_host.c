@@ -40,6 +40,8 @@ uint32_t zeta_host_negotiate(const struct zeta_plugin_offer *offer,
     return ZETA_PLUGIN_SUCCESS;
 }
 
+#undef zeta_host_fail
+
 uint32_t zeta_host_fail(const struct zeta_host *host, uint32_t result, const char *format, ...)
 {
     char text[ZETA_HOST_TEXT_BYTES];

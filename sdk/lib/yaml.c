@@ -223,12 +223,15 @@ static bool fail_duplicate(const struct builder *builder, const struct zeta_yaml
 }
 
 /** Refuses a mapping with a key that an earlier member has; sorts large ones. */
-static bool check_keys(const struct builder *builder, const struct zeta_yaml_node *mapping)
+static bool check_keys(const struct builder *builder, const struct open_node *top)
 {
+    const struct zeta_yaml_node *mapping = top->node;
     const struct zeta_yaml_node **members;
     uint32_t count = 0;
     bool good = true;
 
+    if (!mapping)
+        return true; /* libyaml ends only what it began */
     if (mapping->child_count <= SMALL_MAPPING) {
         for (const struct zeta_yaml_node *a = mapping->first_child; a; a = a->next) {
             for (const struct zeta_yaml_node *b = a->next; b; b = b->next) {
@@ -277,7 +280,7 @@ static bool on_event(struct builder *builder, const yaml_event_t *event)
         builder->depth--;
         return true;
     case YAML_MAPPING_END_EVENT:
-        return check_keys(builder, builder->open[--builder->depth].node);
+        return check_keys(builder, &builder->open[--builder->depth]);
     case YAML_STREAM_END_EVENT:
         builder->ended = true;
         return true;

@@ -13,6 +13,8 @@
 #include <zeta/c_locale.h>
 #include <zeta/container.h>
 
+#undef zeta_replay_fail
+
 bool zeta_replay_fail(struct zeta_replay_problem *problem, const char *format, ...)
 {
     va_list arguments;

@@ -1,4 +1,6 @@
 /* Kernels: names, properties, arguments, group sizes. */
+#include <zeta/zeta.h>
+
 #include "harness.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
@@ -63,6 +65,38 @@ static void properties__with_garbage_or_a_chain__are_filled(void **state)
     p.pNext = (void *)(uintptr_t)0x1;
     assert_success(zeKernelGetProperties(kernel, &p));
     assert_success(zeKernelDestroy(kernel));
+}
+
+/* A backend that cannot tell which registers are free. Rule 6.31. */
+static void profile__of_a_backend_without_one__has_no_tokens(void **state)
+{
+    const struct harness *h = *state;
+    static const char image[] = "FAKE add hold";
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = ZE_MODULE_FORMAT_NATIVE,
+                                   .inputSize = sizeof(image) - 1,
+                                   .pInputModule = (const uint8_t *)image,
+                                   .pBuildFlags = "-zet-profile-flags 2"};
+    const ze_kernel_desc_t wanted = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "add"};
+    struct {
+        zet_profile_properties_t properties;
+        uint32_t room[64];
+    } p = {.properties = {.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES, .numTokens = 9}};
+    struct zeta_profile_room room = {.stype = ZETA_STRUCTURE_TYPE_PROFILE_ROOM,
+                                     .size_bytes = sizeof(p.room)};
+    ze_module_handle_t module = NULL;
+    ze_kernel_handle_t kernel = NULL;
+
+    p.properties.pNext = &room;
+    assert_success(zeModuleCreate(h->context, h->device, &desc, &module, NULL));
+    assert_success(zeKernelCreate(module, &wanted, &kernel));
+    assert_success(zetKernelGetProfileInfo(kernel, &p.properties));
+    assert_int_equal(p.properties.flags, ZET_PROFILE_FLAG_FREE_REGISTER_INFO);
+    assert_int_equal(p.properties.numTokens, 0);
+    assert_int_equal(room.size_bytes, 0);
+    assert_int_equal(p.room[0], 0);
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
 }
 
 static void arguments__of_every_kind__are_checked(void **state)
@@ -190,6 +224,7 @@ SUITE(kernel)
         cmocka_unit_test(preferences__that_mean_nothing_here__are_ignored),
         cmocka_unit_test(attributes__of_the_source__are_copied),
         cmocka_unit_test(properties__with_garbage_or_a_chain__are_filled),
+        cmocka_unit_test(profile__of_a_backend_without_one__has_no_tokens),
         cmocka_unit_test(arguments__of_every_kind__are_checked),
         cmocka_unit_test(group_size__limits__are_kept),
         cmocka_unit_test(suggest__any_global_size__gives_divisors_that_fit),

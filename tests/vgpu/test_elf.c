@@ -131,7 +131,7 @@ static void good_file__low_addresses_taken__has_others(void **state)
     uint64_t begin[2], end[2];
 
     assert_true(zeta_vgpu_space_add_code(files->space, taken, UINT32_MAX - free_bytes + 1,
-                                         (const struct zeta_rv64_code *)files));
+                                         (struct zeta_rv64_code *)files));
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(
             zeta_vgpu_image_create(files->space, files->good, files->size, NULL, &images[i]),

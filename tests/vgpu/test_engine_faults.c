@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugins/vgpu/engine/debug.h"
+
 static int open_faults(void **state)
 {
     static struct rig rig;
@@ -188,11 +190,12 @@ static void endless__interrupted__ends(void **state)
         assert_int_equal(data[i], 1);
 }
 
-/* Code that the host changes takes effect after it says so. */
+/* Code that is written behind the engine's back is executed when some of it was written again. */
 static void code__rewritten__runs_the_new(void **state)
 {
     struct rig *rig = *state;
     struct zeta_vgpu_symbol symbol;
+    uint16_t nothing = 0;
     uint64_t address;
 
     assert_true(zeta_vgpu_image_find_symbol(rig->image, "illegal", &symbol));
@@ -201,7 +204,8 @@ static void code__rewritten__runs_the_new(void **state)
     address = rig->fault.pc;
     *(uint32_t *)(uintptr_t)address = 0x00000013; /* nop */
     assert_int_equal(rig_run(rig, "illegal", NULL, 1, 1), ZETA_VGPU_FAULT);
-    zeta_vgpu_image_code_changed(rig->image, address + 1, 2);
+    assert_true(
+        zeta_vgpu_debug_memory(rig->engine, UINT32_MAX, false, address + 1, 2, &nothing, true));
     assert_int_equal(rig_run(rig, "illegal", NULL, 1, 1), ZETA_VGPU_OK);
 }
 

@@ -77,7 +77,7 @@ static void covers__ranges_that_touch__count_as_one(void **state)
 
 static void code_place__low_bits_taken__is_behind_what_has_them(void **state)
 {
-    const struct zeta_rv64_code *code = (const struct zeta_rv64_code *)*state;
+    struct zeta_rv64_code *code = (struct zeta_rv64_code *)*state;
     struct zeta_vgpu_space *space = *state;
     const uint64_t here = UINT64_C(0x700000000000);
 
@@ -231,6 +231,66 @@ static void remove__reader_inside__waits(void **state)
     zeta_vgpu_space_reader_remove(space, reader.number);
 }
 
+/* Slice after slice; what it writes belongs to it between two enters. */
+struct worker {
+    struct zeta_vgpu_space *space;
+    uint32_t number;
+    volatile uint64_t halves; /* even between two slices */
+    atomic_bool begun;
+    const atomic_bool *stop;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+
+    while (!atomic_load_explicit(worker->stop, memory_order_relaxed)) {
+        (void)zeta_vgpu_space_enter(worker->space, worker->number);
+        worker->halves++;
+        worker->halves++;
+        atomic_store_explicit(&worker->begun, true, memory_order_relaxed);
+    }
+    zeta_vgpu_space_leave(worker->space, worker->number);
+    return NULL;
+}
+
+static void hold__readers_work__all_are_between_slices(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+    struct worker workers[3];
+    pthread_t threads[3];
+    atomic_bool stop;
+    uint64_t last = 0;
+
+    atomic_init(&stop, false);
+    for (unsigned i = 0; i < 3; i++) {
+        workers[i] = (struct worker){.space = space, .stop = &stop};
+        atomic_init(&workers[i].begun, false);
+        assert_true(zeta_vgpu_space_reader_add(space, &workers[i].number));
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        while (!atomic_load(&workers[i].begun))
+            (void)usleep(100);
+    }
+    for (unsigned round = 0; round < 300; round++) {
+        const uint64_t generation = zeta_vgpu_space_hold(space);
+
+        assert_cmp(generation, >, last);
+        last = generation;
+        for (unsigned i = 0; i < 3; i++) {
+            assert_int_equal(workers[i].halves % 2, 0);
+            workers[i].halves = 0;
+        }
+        zeta_vgpu_space_release(space);
+    }
+    atomic_store(&stop, true);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)pthread_join(threads[i], NULL);
+        zeta_vgpu_space_reader_remove(space, workers[i].number);
+    }
+}
+
 static void readers__all_taken__next_is_refused(void **state)
 {
     struct zeta_vgpu_space *space = *state;
@@ -260,6 +320,7 @@ SUITE(space)
         WITH_SPACE(clear__any_span__takes_exactly_that),
         WITH_SPACE(model__other_addresses__same_layout),
         WITH_SPACE(remove__reader_inside__waits),
+        WITH_SPACE(hold__readers_work__all_are_between_slices),
         WITH_SPACE(readers__all_taken__next_is_refused),
     };
 

@@ -184,6 +184,7 @@ void zeta_vgpu_engine_destroy(struct zeta_vgpu_engine *engine)
     pthread_cond_destroy(&engine->done);
     pthread_mutex_destroy(&engine->print_lock);
     pthread_mutex_destroy(&engine->lock);
+    free(engine->control.stops);
     free(engine->subslices);
     free(engine->workers);
     free(engine);
@@ -256,8 +257,7 @@ static void work(struct worker *worker)
             if (zeta_vgpu_model_ahead(engine, i))
                 continue;
             rest(worker);
-            zeta_vgpu_subslice_round(subslice);
-            ran = true;
+            ran |= zeta_vgpu_subslice_round(subslice);
         }
         if (unfinished && !ran) {
             zeta_vgpu_space_leave(engine->space, worker->reader);
@@ -442,6 +442,7 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
                                               struct zeta_vgpu_fault *out_fault)
 {
     enum zeta_vgpu_result result = ZETA_VGPU_INVALID_ARGUMENT;
+    const uint32_t reader = engine->workers[0].reader;
     uint64_t ticket;
 
     memset(out_fault, 0, sizeof(*out_fault));
@@ -451,6 +452,8 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
     while (engine->serving != ticket)
         pthread_cond_wait(&engine->released, &engine->lock);
     pthread_mutex_unlock(&engine->lock);
+    /* A debugger sees the launch when it is complete. */
+    (void)zeta_vgpu_space_enter(engine->space, reader);
     if (!prepare(engine, launch, out_fault))
         goto release;
     for (uint32_t i = 0; i < engine->active_subslices; i++) {
@@ -468,6 +471,12 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
     zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_END);
 
 release:
+    /* What a debugger had of an interrupted launch is gone. */
+    (void)zeta_vgpu_space_enter(engine->space, reader);
+    engine->launch = NULL;
+    atomic_store(&engine->control.stopped, 0);
+    engine->control.halted = 0;
+    zeta_vgpu_space_leave(engine->space, reader);
     pthread_mutex_lock(&engine->lock);
     engine->serving++;
     pthread_cond_broadcast(&engine->released);

@@ -84,7 +84,8 @@ enum zeta_vgpu_counter {
     ZETA_VGPU_THREADS_DISPATCHED,
     ZETA_VGPU_GROUPS_DISPATCHED,
     ZETA_VGPU_KERNELS_LAUNCHED,  /**< row 0 */
-    ZETA_VGPU_DEBUG_HALT_CYCLES, /**< 0 until a debugger can stop threads */
+    ZETA_VGPU_DEBUG_HALT_CYCLES, /**< modelled; clocks of threads that a debugger has stopped while
+                                      others ran */
     ZETA_VGPU_COUNTER_COUNT
 };
 
@@ -144,7 +145,7 @@ enum zeta_vgpu_stall {
     ZETA_VGPU_STALL_SBID,    /**< waits for loaded data */
     ZETA_VGPU_STALL_SYNC,    /**< waits at a barrier */
     ZETA_VGPU_STALL_FETCH,   /**< its code is not in the instruction cache */
-    ZETA_VGPU_STALL_OTHER,   /**< stopped by a debugger: never until there is one */
+    ZETA_VGPU_STALL_OTHER,   /**< stopped by a debugger */
     ZETA_VGPU_STALL_COUNT
 };
 
@@ -349,15 +350,11 @@ void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_beg
 /** The ELF file as it was given, kept in memory that kernels may read. */
 const void *zeta_vgpu_image_file(const struct zeta_vgpu_image *image, size_t *out_size);
 
-/** Decodes code again that was written through host memory. Only while no launch runs the image. */
-void zeta_vgpu_image_code_changed(struct zeta_vgpu_image *image, uint64_t address,
-                                  size_t length_bytes);
-
 /** Why a hardware thread stopped. */
 enum zeta_vgpu_fault_reason {
     ZETA_VGPU_FAULT_NONE,
     ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION,
-    ZETA_VGPU_FAULT_BREAKPOINT,      /**< ebreak with no debugger */
+    ZETA_VGPU_FAULT_BREAKPOINT,      /**< ebreak */
     ZETA_VGPU_FAULT_READ,            /**< load from memory the kernel may not read */
     ZETA_VGPU_FAULT_WRITE,           /**< store to memory the kernel may not write */
     ZETA_VGPU_FAULT_FETCH,           /**< jump to an address without code */
@@ -390,7 +387,10 @@ struct zeta_vgpu_launch {
     uint32_t group_count[3]; /**< any may be 0: nothing runs */
     uint32_t group_size[3];  /**< at least 1 each, product up to the group limit */
     uint64_t global_offset[3];
-    /** Becomes true when the launch shall stop at the next slice; may be NULL. */
+    /**
+     * Becomes true when the launch shall stop at the next slice; may be NULL. Call
+     * zeta_vgpu_engine_wake() then, as a debugger may have all threads.
+     */
     const atomic_bool *interrupt;
     /**
      * All groups are resident from the begin to the end, so they may wait for each other. More than
@@ -408,8 +408,9 @@ uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
                                    const uint32_t *local_bytes);
 
 /**
- * Runs a kernel to its end, after all launches that came before. When a thread faults, the others
- * stop at their next slice; memory and counters stay as they are, and the engine can be used again.
+ * Runs a kernel to its end, after all launches that came before. When a thread faults and no
+ * debugger takes it (debug.h), the others stop at their next slice; memory and counters stay as
+ * they are, and the engine can be used again.
  *
  * @out_fault  the first fault; on INVALID_ARGUMENT its message names the argument
  * Errors: INVALID_ARGUMENT (group too large, too much local memory, wrong required size),
@@ -418,6 +419,9 @@ uint64_t zeta_vgpu_group_slm_bytes(const struct zeta_vgpu_kernel *kernel,
 enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
                                               const struct zeta_vgpu_launch *launch,
                                               struct zeta_vgpu_fault *out_fault);
+
+/** Makes the running launch look at its interrupt flag, also while a debugger has its threads. */
+void zeta_vgpu_engine_wake(struct zeta_vgpu_engine *engine);
 
 /** True for counters that are known of single EUs. */
 bool zeta_vgpu_counter_has_eus(enum zeta_vgpu_counter counter);

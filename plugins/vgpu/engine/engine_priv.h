@@ -10,10 +10,12 @@
  *   model.c   epochs: shared cache, cycle model, publishing, events for the owner
  *   sample.c  samples of instruction pointers
  *   image.c   loading, and names that images offer each other
+ *   debug.c   what a debugger does with threads, code and memory
  *
  * Who touches what: a subslice belongs to one worker during a launch, so everything in struct
  * subslice is used by one thread at a time without a lock. Results go to the model as epoch
- * records under the model's lock.
+ * records under the model's lock. A debugger's call holds the space, so that each worker is between
+ * two quanta, or sleeps: what it writes then, workers see behind zeta_vgpu_space_enter().
  */
 
 #include <pthread.h>
@@ -67,6 +69,8 @@ static inline uint64_t zeta_vgpu_image_slm(const struct zeta_vgpu_image *image)
 enum hart_state {
     HART_IDLE, /* slot is free */
     HART_READY,
+    HART_STEP,    /* executes one instruction, and then a debugger has it again */
+    HART_STOPPED, /* would be ready, but a debugger has it */
     HART_BARRIER, /* waits for the rest of its group */
     HART_ENDED    /* slot is taken until the whole group has ended */
 };
@@ -85,6 +89,10 @@ struct hart {
     uint64_t cost;        /* modelled cycles since its group's last barrier */
     uint64_t epoch_cost;  /* of the slot, since the begin of the epoch */
     bool ran;             /* in this epoch */
+    bool stopped;         /* a debugger has it, also while it waits at a barrier */
+    bool halted;          /* as somebody asked for it */
+    bool steps;           /* it goes to a debugger when it leaves its barrier */
+    bool untold;          /* it stopped by itself, which nobody asked about yet */
 };
 
 /* A resident work-group. */
@@ -160,6 +168,7 @@ struct epoch {
     uint32_t threads[ZETA_VGPU_MAX_EUS];        /* resident per EU */
     uint32_t ran[ZETA_VGPU_MAX_EUS];            /* of these, had a quantum */
     uint32_t runnable[ZETA_VGPU_MAX_EUS];       /* had one or wait for theirs */
+    uint32_t stopped;                           /* a debugger has them at its end */
     uint64_t cost[ZETA_VGPU_MAX_EUS];           /* cycles of all threads per EU */
     struct zeta_vgpu_miss_log log;
     struct event_list events;
@@ -172,7 +181,7 @@ struct epoch {
 /* Stalls that are known when an epoch is replayed and became no sample yet, in thread clocks. */
 struct owed {
     uint64_t session;
-    uint64_t memory, issue;
+    uint64_t memory, issue, stopped;
 };
 
 struct subslice {
@@ -225,6 +234,12 @@ struct model {
     STAILQ_HEAD(, epoch) epochs[ZETA_VGPU_MAX_SUBSLICES]; /* handed in, not replayed */
     atomic_uint queued[ZETA_VGPU_MAX_SUBSLICES];          /* written under the lock */
     bool finished[ZETA_VGPU_MAX_SUBSLICES];
+    /*
+     * A debugger has all threads that could run. Such a subslice takes no part until it gives some
+     * back: it hands in no records, and its worker leaves it alone. Read by that without the lock.
+     */
+    bool held[ZETA_VGPU_MAX_SUBSLICES];
+    struct epoch standing; /* filled for a held subslice while the others' records are replayed */
     STAILQ_HEAD(, epoch) spare; /* records to be used again */
     struct event_list events;   /* of the records that are replayed now */
     uint64_t snapshot[ZETA_VGPU_MAX_SUBSLICES][ZETA_VGPU_COUNTER_COUNT];
@@ -250,6 +265,26 @@ struct worker {
     uint32_t reader; /* number in the space */
     bool has_reader;
     uint64_t seen_launch; /* number of the last launch that it has seen */
+};
+
+/* What a debugger knows of a thread that it has. */
+struct stop {
+    uint32_t control[4]; /* the register set CR */
+    uint32_t fcsr;
+    struct zeta_vgpu_fault fault; /* of a fault or illegal instruction, else no reason */
+};
+
+/* Run control; changed while the space is held, except for @stopped. */
+struct run_control {
+    bool attached;
+    void (*changed)(void *user);
+    void *user;
+    struct stop *stops;  /* by number of the thread */
+    atomic_uint stopped; /* threads; falls while the space is held only */
+    uint32_t halted;     /* of these, those that a halt was for: nothing begins meanwhile */
+    uint64_t halts;
+    uint32_t watch_count;
+    struct zeta_rv64_watch watches[ZETA_RV64_WATCHES];
 };
 
 struct zeta_vgpu_engine {
@@ -288,6 +323,7 @@ struct zeta_vgpu_engine {
     atomic_uint eu_users; /* who wants counters of EUs */
     atomic_bool interrupted;
     struct zeta_vgpu_fault *fault; /* of the caller; written once, under lock */
+    struct run_control control;
 };
 
 /* group.c */
@@ -302,9 +338,14 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice);
 
 /**
  * Goes on with a round, which dispatches what fits and runs each ready hart for one slice, until
- * its end or that of an epoch. At the end of the work the subslice is finished.
+ * its end or that of an epoch. At the end of the work the subslice is finished. False when nothing
+ * can run while a debugger has threads.
  */
-void zeta_vgpu_subslice_round(struct subslice *subslice);
+bool zeta_vgpu_subslice_round(struct subslice *subslice);
+
+/** Runs one instruction of the running hart and books it. @out_block_end: the last of its block. */
+enum zeta_rv64_stop zeta_vgpu_step(struct subslice *subslice, struct hart *hart,
+                                   struct costs *out_costs, bool *out_block_end);
 
 /** A hart arrives at its barrier; the last one of the group lets all go on. */
 void zeta_vgpu_barrier(struct subslice *subslice, struct hart *hart);
@@ -313,9 +354,21 @@ void zeta_vgpu_barrier(struct subslice *subslice, struct hart *hart);
 void zeta_vgpu_account(struct subslice *subslice, struct hart *hart, uint64_t l1_misses,
                        struct costs *out_costs);
 
-/** Records the fault of a hart unless there is one already, and stops the launch. */
-void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
+/**
+ * A hart cannot execute the instruction at @pc: a debugger gets it, else the launch stops, and its
+ * first fault is recorded.
+ */
+void zeta_vgpu_fault_raise(struct subslice *subslice, struct hart *hart,
                            enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address);
+
+/** Id of the hart's work-item, from the engine's books: the thread's block can be overwritten. */
+void zeta_vgpu_hart_local_id(const struct zeta_vgpu_engine *engine, const struct hart *hart,
+                             uint32_t out_id[3]);
+
+/** Fills in a fault of the running hart, with its sentence. */
+void zeta_vgpu_fault_describe(const struct subslice *subslice, const struct hart *hart,
+                              enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address,
+                              struct zeta_vgpu_fault *out_fault);
 
 /* sample.c */
 
@@ -335,12 +388,17 @@ enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct har
 /** A hart waited at the barrier that it called before its pc. Only while samples are wanted. */
 void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, uint64_t cycles);
 
+/** Notes where the threads are that a debugger has; how often they were seen is known later. */
+void zeta_vgpu_sampler_note_stops(const struct subslice *subslice, struct sample_log *log);
+
 /**
  * Hands the samples of an epoch to the owner, with what was found in its replay: clocks that
- * threads waited for @memory beyond L3, and for others to @issue. With the model's lock.
+ * threads waited for @memory beyond L3, for others to @issue, and for a debugger. With the model's
+ * lock.
  */
 void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
-                               struct epoch *epoch, uint64_t memory, uint64_t issue);
+                               struct epoch *epoch, uint64_t memory, uint64_t issue,
+                               uint64_t stopped);
 
 /** True if counters of EUs are wanted. */
 static inline bool zeta_vgpu_counts_eus(const struct zeta_vgpu_engine *engine)
@@ -372,8 +430,14 @@ void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine);
 /** The subslice begins an epoch; number 0 before a launch, after the model's begin. */
 void zeta_vgpu_model_begin_epoch(struct subslice *subslice, uint64_t number);
 
-/** Hands in what the subslice did since its last epoch, and replays what is complete. */
-void zeta_vgpu_model_submit(struct subslice *subslice);
+/**
+ * Hands in what the subslice did since its last epoch, and replays what is complete.
+ * @held: and a debugger has all of its threads that could run
+ */
+void zeta_vgpu_model_submit(struct subslice *subslice, bool held);
+
+/** A debugger gave threads back: all subslices take part again. The space is held. */
+void zeta_vgpu_model_rejoin(struct zeta_vgpu_engine *engine);
 
 /**
  * Publishes what is due of an epoch that lasts longer than it was executed. Returns when to check
@@ -384,7 +448,10 @@ uint64_t zeta_vgpu_model_rest(struct zeta_vgpu_engine *engine);
 /** True when a subslice is so far ahead of the others that it has to wait. */
 bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice);
 
-/** Waits until one of the subslices worker @index owns may go on, or all have finished. */
+/**
+ * Waits until one of the subslices worker @index owns may go on, all have finished, or the launch
+ * has to end while a debugger has threads.
+ */
 void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker);
 
 /**
@@ -400,6 +467,19 @@ void zeta_vgpu_event_of_launch(struct zeta_vgpu_engine *engine,
 
 /** Executes an ecall. False when the hart does not go on: at a barrier, or after a fault. */
 bool zeta_vgpu_call(struct subslice *subslice, struct hart *hart);
+
+/* debug.c */
+
+/**
+ * A debugger gets a hart, on the worker's thread: for causes ZETA_VGPU_CAUSE_* that are about
+ * @address.
+ */
+void zeta_vgpu_debug_stop(struct subslice *subslice, struct hart *hart, uint32_t causes,
+                          uint64_t address);
+
+/** The same for a fault at the hart's pc. */
+void zeta_vgpu_debug_stop_fault(struct subslice *subslice, struct hart *hart,
+                                enum zeta_vgpu_fault_reason reason, uint64_t address);
 
 /** True when a launch has to end early. */
 static inline bool zeta_vgpu_stopping(struct zeta_vgpu_engine *engine)

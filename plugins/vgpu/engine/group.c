@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug.h"
 #include "engine_priv.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
@@ -154,6 +155,9 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice)
     for (uint32_t i = 0; i < subslice->used_slots; i++) {
         subslice->harts[i].state = HART_IDLE;
         subslice->harts[i].group = NULL;
+        subslice->harts[i].stopped = false;
+        subslice->harts[i].halted = false;
+        subslice->harts[i].untold = false;
     }
     subslice->free_harts = subslice->hart_count;
     subslice->used_groups = 0;
@@ -205,6 +209,7 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
     hart->state = HART_READY;
     hart->group = group;
     hart->cost = 0;
+    hart->steps = false;
 }
 
 /* Starts the next group; harts are taken in slot order, which spreads them over the EUs. */
@@ -273,7 +278,9 @@ static void release_barrier(struct subslice *subslice, struct group *group)
             zeta_vgpu_sampler_wait(subslice, hart, longest - hart->cost);
         hart->epoch_cost += longest - hart->cost;
         hart->cost = 0;
-        hart->state = HART_READY;
+        hart->state = hart->stopped ? HART_STOPPED : HART_READY;
+        if (hart->steps)
+            zeta_vgpu_debug_stop(subslice, hart, ZETA_VGPU_CAUSE_BREAK, 0);
     }
     zeta_vgpu_event_of_group(subslice, ZETA_VGPU_EVENT_BARRIER, group, group->waiting);
     group->waiting = 0;
@@ -282,6 +289,7 @@ static void release_barrier(struct subslice *subslice, struct group *group)
 void zeta_vgpu_barrier(struct subslice *subslice, struct hart *hart)
 {
     subslice->counters[ZETA_VGPU_BARRIER_MESSAGES]++;
+    hart->steps = hart->state == HART_STEP;
     hart->state = HART_BARRIER;
     if (++hart->group->waiting == hart->group->live)
         release_barrier(subslice, hart->group);
@@ -417,39 +425,88 @@ static void write_message(const struct subslice *subslice, struct zeta_vgpu_faul
                    fault->local_id[2]);
 }
 
-void zeta_vgpu_fault_raise(struct subslice *subslice, const struct hart *hart,
+void zeta_vgpu_hart_local_id(const struct zeta_vgpu_engine *engine, const struct hart *hart,
+                             uint32_t out_id[3])
+{
+    uint32_t item = 0;
+
+    for (const struct hart *member = hart->group->harts; member != hart; member = member->next)
+        item++;
+    for (uint32_t d = 0; d < 3; d++) {
+        out_id[d] = item % engine->launch->group_size[d];
+        item /= engine->launch->group_size[d];
+    }
+}
+
+void zeta_vgpu_fault_describe(const struct subslice *subslice, const struct hart *hart,
+                              enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address,
+                              struct zeta_vgpu_fault *out_fault)
+{
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+
+    out_fault->reason = reason;
+    out_fault->pc = pc;
+    out_fault->address = address;
+    out_fault->slice = subslice->index / topology->subslices_per_slice;
+    out_fault->subslice = subslice->index % topology->subslices_per_slice;
+    out_fault->eu = hart->slot % topology->eus_per_subslice;
+    out_fault->thread = hart->slot / topology->eus_per_subslice;
+    zeta_vgpu_hart_local_id(engine, hart, out_fault->local_id);
+    memcpy(out_fault->group_id, hart->group->id, sizeof(out_fault->group_id));
+    write_message(subslice, out_fault);
+}
+
+void zeta_vgpu_fault_raise(struct subslice *subslice, struct hart *hart,
                            enum zeta_vgpu_fault_reason reason, uint64_t pc, uint64_t address)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
-    const struct zeta_vgpu_topology *topology = &engine->config.topology;
-    struct zeta_vgpu_fault *fault = engine->fault;
-    uint32_t item = 0;
 
+    if (engine->control.attached) {
+        hart->cpu->pc = pc;
+        zeta_vgpu_debug_stop_fault(subslice, hart, reason, address);
+        return;
+    }
     pthread_mutex_lock(&engine->lock);
-    if (fault->reason == ZETA_VGPU_FAULT_NONE) {
-        fault->reason = reason;
-        fault->pc = pc;
-        fault->address = address;
-        fault->slice = subslice->index / topology->subslices_per_slice;
-        fault->subslice = subslice->index % topology->subslices_per_slice;
-        fault->eu = hart->slot % topology->eus_per_subslice;
-        fault->thread = hart->slot / topology->eus_per_subslice;
-        /* From the engine's own books: the thread's block may have been overwritten. */
-        for (const struct hart *member = hart->group->harts; member != hart; member = member->next)
-            item++;
-        for (uint32_t d = 0; d < 3; d++) {
-            fault->local_id[d] = item % engine->launch->group_size[d];
-            item /= engine->launch->group_size[d];
-            fault->group_id[d] = hart->group->id[d];
-        }
-        write_message(subslice, fault);
+    if (engine->fault->reason == ZETA_VGPU_FAULT_NONE) {
+        zeta_vgpu_fault_describe(subslice, hart, reason, pc, address, engine->fault);
         atomic_store(&engine->stop, true);
     }
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* What is next for a hart whose run stopped. True: it may run on. */
-static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
+enum zeta_rv64_stop zeta_vgpu_step(struct subslice *subslice, struct hart *hart,
+                                   struct costs *out_costs, bool *out_block_end)
+{
+    struct zeta_rv64_context *context = &subslice->context;
+    const uint64_t pc = hart->cpu->pc, misses = subslice->l1.misses;
+    const struct zeta_rv64_code *code;
+    struct zeta_rv64_insn insns[2];
+    struct zeta_rv64_code single;
+    enum zeta_rv64_stop stop;
+    uint32_t first;
+
+    zeta_vgpu_code_enter(subslice, pc);
+    code = context->code;
+    first = context->icache_first;
+    *out_block_end = true;
+    if (zeta_rv64_code_holds(code, pc)) {
+        const uint32_t index = (uint32_t)((pc - code->begin) / 4);
+
+        *out_block_end = zeta_rv64_ends_block(code, index);
+        zeta_rv64_code_single(code, index, insns, &single);
+        context->code = &single;
+        context->icache_first = first + index;
+    }
+    stop = zeta_rv64_run(hart->cpu, context, 1);
+    context->code = code;
+    context->icache_first = first;
+    zeta_vgpu_account(subslice, hart, misses, out_costs);
+    return stop;
+}
+
+/* A run stopped at an instruction that cannot be executed. */
+static void raise_stop(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
 {
     static const enum zeta_vgpu_fault_reason reasons[] = {
         [ZETA_RV64_STOP_EBREAK] = ZETA_VGPU_FAULT_BREAKPOINT,
@@ -462,8 +519,55 @@ static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_
     };
     const struct zeta_vgpu_engine *engine = subslice->engine;
     const uint64_t address = subslice->context.stop_address;
-    enum zeta_vgpu_fault_reason reason;
+    enum zeta_vgpu_fault_reason reason = reasons[stop];
 
+    /* An access below the hart's stack but inside the memory of all stacks left its own one. */
+    if ((stop == ZETA_RV64_STOP_READ || stop == ZETA_RV64_STOP_WRITE) &&
+        address - (uintptr_t)engine->stacks < engine->stacks_bytes && address < hart->stack_begin)
+        reason = ZETA_VGPU_FAULT_STACK_OVERFLOW;
+    zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
+}
+
+/*
+ * An access touched a watch, or a place beside it: the instruction is executed after all, and the
+ * hart stops behind it if somebody watches for what it did. True: it may run on.
+ */
+static bool pass_watch(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
+{
+    enum { OPCODE_MASK = 0x7f, OPCODE_ATOMIC = 0x2f, FUNCTION_SC = 3 };
+    struct zeta_rv64_memory *memory = &subslice->memory;
+    const uint64_t address = subslice->context.stop_address;
+    const bool steps = hart->state == HART_STEP;
+    uint32_t word, done, kinds;
+    struct costs costs;
+    bool block_end;
+
+    memcpy(&word, (const void *)(uintptr_t)hart->cpu->pc, sizeof(word));
+    /* A read-modify-write fails as a write. */
+    done = stop == ZETA_RV64_STOP_READ ? ZETA_VGPU_WATCHPOINT_READ : ZETA_VGPU_WATCHPOINT_WRITE;
+    if ((word & OPCODE_MASK) == OPCODE_ATOMIC && stop == ZETA_RV64_STOP_WRITE &&
+        word >> 27 != FUNCTION_SC)
+        done |= ZETA_VGPU_WATCHPOINT_READ;
+    /* Each load, store and atomic has its size at the same place. */
+    kinds = zeta_rv64_watched(memory->watches, address, UINT64_C(1) << (word >> 12 & 3));
+    memory->watch_hit = false;
+    memory->passes_watches = true;
+    stop = zeta_vgpu_step(subslice, hart, &costs, &block_end);
+    memory->passes_watches = false;
+    if (stop != ZETA_RV64_STOP_SLICE) {
+        raise_stop(subslice, hart, stop);
+        return false;
+    }
+    if ((kinds & done) == 0)
+        return true;
+    zeta_vgpu_debug_stop(subslice, hart,
+                         ZETA_VGPU_CAUSE_WATCH | (steps ? ZETA_VGPU_CAUSE_BREAK : 0), address);
+    return false;
+}
+
+/* What is next for a hart whose run stopped. True: it may run on. */
+static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_rv64_stop stop)
+{
     switch (stop) {
     case ZETA_RV64_STOP_SLICE:
         return true;
@@ -476,52 +580,60 @@ static bool handle_stop(struct subslice *subslice, struct hart *hart, enum zeta_
     case ZETA_RV64_STOP_ECALL:
         return zeta_vgpu_call(subslice, hart);
     default:
-        break;
+        if (subslice->memory.watch_hit)
+            return pass_watch(subslice, hart, stop);
+        raise_stop(subslice, hart, stop);
+        return false;
     }
-    reason = reasons[stop];
-    /* An access below the hart's stack but inside the memory of all stacks left its own one. */
-    if ((stop == ZETA_RV64_STOP_READ || stop == ZETA_RV64_STOP_WRITE) &&
-        address - (uintptr_t)engine->stacks < engine->stacks_bytes && address < hart->stack_begin)
-        reason = ZETA_VGPU_FAULT_STACK_OVERFLOW;
-    zeta_vgpu_fault_raise(subslice, hart, reason, hart->cpu->pc, address);
-    return false;
 }
 
-/* Points the memory windows at what belongs to the hart. */
-static void enter_hart(struct subslice *subslice, struct hart *hart)
+/* Points code and memory windows at what belongs to the hart. */
+static void enter_hart(struct subslice *subslice, const struct hart *hart, uint64_t generation)
 {
-    struct zeta_vgpu_engine *engine = subslice->engine;
+    const struct zeta_vgpu_engine *engine = subslice->engine;
     const struct zeta_vgpu_topology *topology = &engine->config.topology;
-    uint64_t generation = zeta_vgpu_space_enter(engine->space, subslice->reader);
+    struct zeta_rv64_memory *memory = &subslice->memory;
 
     if (generation != subslice->space_generation) {
-        zeta_rv64_memory_flush(&subslice->memory);
+        zeta_rv64_memory_flush(memory);
         if (subslice->code_count > 1)
             (void)begin_code(subslice);
+        memory->watches = engine->control.watch_count > 0 ? engine->control.watches : NULL;
         subslice->space_generation = generation;
     }
     zeta_vgpu_code_enter(subslice, hart->cpu->pc);
     subslice->l1.eu = hart->slot % topology->eus_per_subslice;
-    zeta_rv64_window_set(&subslice->memory.slm, zeta_vgpu_image_slm(engine->launch->image),
+    zeta_rv64_window_set(&memory->slm, zeta_vgpu_image_slm(engine->launch->image),
                          engine->group_slm_bytes,
                          subslice->slm + (size_t)hart->group->slm_slot * engine->group_slm_bytes);
-    zeta_rv64_window_set(&subslice->memory.stack, hart->stack_begin, topology->stack_bytes, NULL);
+    zeta_rv64_window_set(&memory->stack, hart->stack_begin, topology->stack_bytes, NULL);
+    if (memory->watches) {
+        zeta_rv64_window_watch(&memory->slm, memory->watches);
+        zeta_rv64_window_watch(&memory->stack, memory->watches);
+    }
+}
+
+static bool can_run(const struct hart *hart)
+{
+    return hart->state == HART_READY || hart->state == HART_STEP;
 }
 
 /*
  * A quantum of a hart, at full speed or, for samples, one instruction after another; both end at
- * the same place. What it adds to the counters of the subslice is also its EU's, if that is wanted.
+ * the same place. For a debugger it has one instruction. What it adds to the counters of the
+ * subslice is also its EU's, if that is wanted.
  */
-static void run_hart(struct subslice *subslice, struct hart *hart)
+static void run_hart(struct subslice *subslice, struct hart *hart, uint64_t generation)
 {
     const bool counts_eus = zeta_vgpu_counts_eus(subslice->engine);
     const uint64_t tlb_misses = subslice->l1.tlb_misses;
+    const bool is_single = hart->state == HART_STEP;
     uint64_t before[ZETA_VGPU_COUNTER_COUNT];
     bool stepped, again = true, block_end = true;
     uint32_t used = 0;
 
     hart->ran = true;
-    enter_hart(subslice, hart);
+    enter_hart(subslice, hart, generation);
     if (counts_eus)
         memcpy(before, subslice->counters, sizeof(before));
     stepped = subslice->sampler.interval != 0 && zeta_vgpu_sampler_quantum(subslice);
@@ -532,13 +644,17 @@ static void run_hart(struct subslice *subslice, struct hart *hart)
 
         if (stepped) {
             stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
+        } else if (is_single) {
+            stop = zeta_vgpu_step(subslice, hart, &costs, &block_end);
         } else {
             stop = zeta_rv64_run(hart->cpu, &subslice->context, subslice->slice - used);
             zeta_vgpu_account(subslice, hart, misses, &costs);
         }
         used += subslice->context.counts.retired;
-        again = handle_stop(subslice, hart, stop);
+        again = handle_stop(subslice, hart, stop) && !is_single;
     }
+    if (hart->state == HART_STEP)
+        zeta_vgpu_debug_stop(subslice, hart, ZETA_VGPU_CAUSE_BREAK, 0);
     for (uint32_t i = 0; counts_eus && i < ZETA_VGPU_COUNTER_COUNT; i++) {
         /* Harts of other EUs may have waited for this one; release_barrier() knows whose it is. */
         if (i != ZETA_VGPU_BARRIER_STALL_CYCLES && i != ZETA_VGPU_TLB_MISSES &&
@@ -557,20 +673,53 @@ static bool epoch_over(const struct subslice *subslice)
            subslice->next_slot % subslice->engine->config.topology.eus_per_subslice == 0;
 }
 
-void zeta_vgpu_subslice_round(struct subslice *subslice)
+/* True if the next group fits and may begin. */
+static bool can_dispatch(const struct subslice *subslice)
+{
+    const struct zeta_vgpu_engine *engine = subslice->engine;
+
+    return subslice->next_group < engine->group_total &&
+           subslice->free_harts >= engine->group_items && subslice->free_slm_count > 0 &&
+           engine->control.halted == 0;
+}
+
+/* True while nothing can run because a debugger has threads. */
+static bool is_held(const struct subslice *subslice)
+{
+    if (atomic_load_explicit(&subslice->engine->control.stopped, memory_order_relaxed) == 0 ||
+        can_dispatch(subslice))
+        return false;
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+        if (can_run(&subslice->harts[i]))
+            return false;
+    }
+    return true;
+}
+
+bool zeta_vgpu_subslice_round(struct subslice *subslice)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
+    uint64_t generation;
     bool stopping = false;
 
-    while (subslice->next_slot == 0 && subslice->next_group < engine->group_total &&
-           subslice->free_harts >= engine->group_items && subslice->free_slm_count > 0)
+    (void)zeta_vgpu_space_enter(engine->space, subslice->reader);
+    if (engine->model.held[subslice->index]) {
+        stopping = zeta_vgpu_stopping(engine);
+        if (!stopping)
+            return false;
+    }
+    while (subslice->next_slot == 0 && can_dispatch(subslice))
         dispatch_group(subslice);
     while (subslice->next_slot < subslice->used_slots && !stopping && !epoch_over(subslice)) {
         struct hart *hart = &subslice->harts[subslice->next_slot++];
 
-        if (hart->state != HART_READY)
+        if (!can_run(hart))
             continue;
-        run_hart(subslice, hart);
+        generation = zeta_vgpu_space_enter(engine->space, subslice->reader);
+        /* A debugger may have taken it on the way. */
+        if (!can_run(hart))
+            continue;
+        run_hart(subslice, hart, generation);
         stopping = zeta_vgpu_stopping(engine);
     }
     if (subslice->next_slot >= subslice->used_slots)
@@ -580,8 +729,11 @@ void zeta_vgpu_subslice_round(struct subslice *subslice)
         /* Caches are written back, as the host may read memory now. */
         subslice->finished = true;
         zeta_vgpu_l1_flush(&subslice->l1);
-        zeta_vgpu_model_submit(subslice);
+        zeta_vgpu_model_submit(subslice, false);
+    } else if (subslice->next_slot == 0 && is_held(subslice)) {
+        zeta_vgpu_model_submit(subslice, true);
     } else if (epoch_over(subslice)) {
-        zeta_vgpu_model_submit(subslice);
+        zeta_vgpu_model_submit(subslice, false);
     }
+    return true;
 }

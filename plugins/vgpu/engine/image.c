@@ -465,23 +465,6 @@ const void *zeta_vgpu_image_file(const struct zeta_vgpu_image *image, size_t *ou
     return image->file;
 }
 
-void zeta_vgpu_image_code_changed(struct zeta_vgpu_image *image, uint64_t address,
-                                  size_t length_bytes)
-{
-    uint64_t begin, end, last = address + length_bytes;
-
-    zeta_vgpu_image_text(image, &begin, &end);
-    if (length_bytes == 0 || address >= end || last <= begin || last < address)
-        return;
-    if (address < begin)
-        address = begin;
-    if (last > end)
-        last = end;
-    zeta_rv64_code_update(&image->code, (const void *)(uintptr_t)begin,
-                          (uint32_t)((address - begin) / 4),
-                          (uint32_t)((last - 1 - begin) / 4 - (address - begin) / 4 + 1));
-}
-
 static const struct zeta_vgpu_symbol *find_export(const struct zeta_vgpu_image *image,
                                                   const char *name)
 {

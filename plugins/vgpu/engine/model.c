@@ -13,6 +13,10 @@
  * EU, and one of the device as long as its slowest subslice: with every epoch the clock moves by
  * what any unit can have been active in it, so that no share of the clock exceeds the whole.
  *
+ * Threads that a debugger has at the end of an epoch are taken to have been stopped in all of it. A
+ * subslice without others takes no part, so it holds up nobody, and the clocks that the others need
+ * are those of its stop. While all are stopped no clocks pass.
+ *
  * Host time: who samples wants to see work soon after it was done, so epochs get shorter, on
  * all subslices alike, until they are executed in the time that the owner wants. Turns get shorter
  * with them: an epoch that has about as many quanta as ever has about the same shares.
@@ -67,6 +71,7 @@ void zeta_vgpu_model_finish(struct model *model)
         free(epoch->samples.entries);
         free(epoch);
     }
+    free(model->standing.samples.entries);
     free(model->events.items);
     zeta_vgpu_l3_finish(&model->l3);
     pthread_cond_destroy(&model->progress);
@@ -296,7 +301,7 @@ static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
             issue += together - own;
     }
     if (epoch->sample_interval != 0)
-        zeta_vgpu_sampler_deliver(engine, subslice, epoch, memory, issue);
+        zeta_vgpu_sampler_deliver(engine, subslice, epoch, memory, issue, epoch->stopped * time);
     for (uint32_t eu = 0; eu < eus; eu++) {
         const uint64_t stall = epoch->threads[eu] > 0 ? time - epoch->issue[eu] : 0;
 
@@ -314,7 +319,49 @@ static uint64_t replay_epoch(struct zeta_vgpu_engine *engine, uint32_t subslice,
     add_modelled(model, subslice, ZETA_VGPU_EU_ACTIVE_CLOCKS, active);
     add_modelled(model, subslice, ZETA_VGPU_EU_STALL_CLOCKS, stalls);
     add_modelled(model, subslice, ZETA_VGPU_THREAD_CLOCKS, resident * time);
+    add_modelled(model, subslice, ZETA_VGPU_DEBUG_HALT_CYCLES, epoch->stopped * time);
     return time;
+}
+
+/*
+ * The others of a subslice that is held went on for so many clocks. Its threads can be looked at
+ * here: who changes them does so under the lock, or while no worker runs.
+ */
+static void replay_held_locked(struct zeta_vgpu_engine *engine, uint32_t index, uint64_t clocks)
+{
+    struct model *model = &engine->model;
+    struct subslice *subslice = &engine->subslices[index];
+    const uint32_t eus = engine->config.topology.eus_per_subslice;
+    struct epoch *standing = &model->standing;
+    uint32_t threads[ZETA_VGPU_MAX_EUS] = {0};
+    uint64_t resident = 0, stopped = 0, stalls = 0;
+
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+        threads[i % eus] += subslice->harts[i].state != HART_IDLE;
+        stopped += subslice->harts[i].stopped;
+    }
+    for (uint32_t eu = 0; eu < eus; eu++) {
+        const uint64_t stall = threads[eu] > 0 ? clocks : 0;
+
+        resident += threads[eu];
+        stalls += stall;
+        if (zeta_vgpu_counts_eus(engine)) {
+            zeta_vgpu_eu_add(subslice, eu, ZETA_VGPU_THREAD_CLOCKS, threads[eu] * clocks);
+            zeta_vgpu_eu_add(subslice, eu, ZETA_VGPU_EU_STALL_CLOCKS, stall);
+        }
+    }
+    add_modelled(model, index, ZETA_VGPU_EU_STALL_CLOCKS, stalls);
+    add_modelled(model, index, ZETA_VGPU_THREAD_CLOCKS, resident * clocks);
+    add_modelled(model, index, ZETA_VGPU_DEBUG_HALT_CYCLES, stopped * clocks);
+    zeta_vgpu_sampler_update(subslice);
+    standing->sample_session = subslice->sampler.session;
+    standing->sample_interval = subslice->sampler.interval;
+    standing->samples.count = 0;
+    standing->samples.lost = 0;
+    if (standing->sample_interval == 0)
+        return;
+    zeta_vgpu_sampler_note_stops(subslice, &standing->samples);
+    zeta_vgpu_sampler_deliver(engine, index, standing, 0, 0, stopped * clocks);
 }
 
 /* Takes the events of a record that is replayed; false when memory is short. */
@@ -368,7 +415,7 @@ static bool epoch_complete_locked(const struct zeta_vgpu_engine *engine)
     bool any = false;
 
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
-        if (STAILQ_EMPTY(&model->epochs[i]) && !model->finished[i])
+        if (STAILQ_EMPTY(&model->epochs[i]) && !model->finished[i] && !model->held[i])
             return false;
         any |= !STAILQ_EMPTY(&model->epochs[i]);
     }
@@ -427,6 +474,7 @@ void zeta_vgpu_model_begin(struct zeta_vgpu_engine *engine)
     pthread_mutex_lock(&model->lock);
     for (uint32_t i = 0; i < engine->subslice_count; i++)
         model->finished[i] = i >= engine->active_subslices;
+    memset(model->held, 0, sizeof(model->held));
     model->out_of_memory = false;
     model->replayed = 0;
     /* It may have to wait before its first epoch. */
@@ -472,11 +520,13 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
     struct model *model = &engine->model;
     const uint64_t begin_clocks = atomic_load(&model->added[0][ZETA_VGPU_GPU_CORE_CLOCKS]);
     uint64_t clocks = 0, instructions = 0, took_ns = 0;
+    bool stood[ZETA_VGPU_MAX_SUBSLICES] = {false};
 
     begin_base_locked(engine);
     for (uint32_t i = 0; i < engine->subslice_count; i++) {
         struct epoch *epoch = STAILQ_FIRST(&model->epochs[i]);
 
+        stood[i] = !epoch && model->held[i];
         if (!epoch)
             continue;
         STAILQ_REMOVE_HEAD(&model->epochs[i], link);
@@ -488,6 +538,10 @@ static void replay_locked(struct zeta_vgpu_engine *engine)
         memcpy(model->snapshot[i], epoch->counters, sizeof(epoch->counters));
         model->out_of_memory |= !collect_events(model, epoch);
         STAILQ_INSERT_HEAD(&model->spare, epoch, link);
+    }
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        if (stood[i])
+            replay_held_locked(engine, i, clocks);
     }
     add_modelled(model, 0, ZETA_VGPU_GPU_CORE_CLOCKS, clocks);
     add_modelled(model, 0, ZETA_VGPU_BUSY_CLOCKS, clocks);
@@ -523,7 +577,8 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
             epoch->threads[eu]++;
         epoch->cost[eu] += hart->epoch_cost;
         epoch->ran[eu] += hart->ran;
-        epoch->runnable[eu] += hart->ran || hart->state == HART_READY;
+        epoch->runnable[eu] += hart->ran || hart->state == HART_READY || hart->state == HART_STEP;
+        epoch->stopped += hart->stopped;
         hart->epoch_cost = 0;
         hart->ran = false;
         eu = eu + 1 < eus ? eu + 1 : 0;
@@ -536,6 +591,8 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     subslice->events = events;
     subslice->events.count = 0;
     epoch->instructions = subslice->epoch_instructions;
+    if (epoch->stopped > 0 && subslice->sampler.interval != 0)
+        zeta_vgpu_sampler_note_stops(subslice, &subslice->sampler.log);
     epoch->samples = subslice->sampler.log;
     epoch->sample_session = subslice->sampler.session;
     epoch->sample_interval = subslice->sampler.interval;
@@ -545,7 +602,7 @@ static void take_epoch(struct subslice *subslice, struct epoch *epoch)
     zeta_vgpu_sampler_update(subslice);
 }
 
-void zeta_vgpu_model_submit(struct subslice *subslice)
+void zeta_vgpu_model_submit(struct subslice *subslice, bool held)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
     struct model *model = &engine->model;
@@ -581,6 +638,7 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
         model->out_of_memory = true;
     }
     model->finished[index] = subslice->finished;
+    model->held[index] = held;
     while (epoch_complete_locked(engine))
         replay_locked(engine);
     /* What was dropped came with no epoch. */
@@ -589,6 +647,29 @@ void zeta_vgpu_model_submit(struct subslice *subslice)
     zeta_vgpu_model_begin_epoch(subslice, subslice->epoch_number + 1);
     pthread_cond_broadcast(&model->progress);
     pthread_mutex_unlock(&model->lock);
+}
+
+void zeta_vgpu_model_rejoin(struct zeta_vgpu_engine *engine)
+{
+    struct model *model = &engine->model;
+
+    pthread_mutex_lock(&model->lock);
+    for (uint32_t i = 0; i < engine->subslice_count; i++) {
+        if (!model->held[i])
+            continue;
+        model->held[i] = false;
+        zeta_vgpu_model_begin_epoch(&engine->subslices[i],
+                                    model->replayed + atomic_load(&model->queued[i]));
+    }
+    pthread_cond_broadcast(&model->progress);
+    pthread_mutex_unlock(&model->lock);
+}
+
+void zeta_vgpu_engine_wake(struct zeta_vgpu_engine *engine)
+{
+    pthread_mutex_lock(&engine->model.lock);
+    pthread_cond_broadcast(&engine->model.progress);
+    pthread_mutex_unlock(&engine->model.lock);
 }
 
 bool zeta_vgpu_model_ahead(struct zeta_vgpu_engine *engine, uint32_t subslice)
@@ -604,15 +685,16 @@ void zeta_vgpu_model_wait(struct zeta_vgpu_engine *engine, uint32_t worker)
 
     pthread_mutex_lock(&model->lock);
     while (wait) {
-        bool unfinished = false;
+        bool unfinished = false, any_held = false;
 
         for (uint32_t i = worker; i < engine->subslice_count; i += engine->config.workers) {
             if (model->finished[i])
                 continue;
             unfinished = true;
-            wait &= zeta_vgpu_model_ahead(engine, i);
+            any_held |= model->held[i];
+            wait &= model->held[i] || zeta_vgpu_model_ahead(engine, i);
         }
-        wait &= unfinished;
+        wait &= unfinished && !(any_held && zeta_vgpu_stopping(engine));
         if (wait)
             pthread_cond_wait(&model->progress, &model->lock);
     }

@@ -10,8 +10,9 @@
  * for stride times as many, and each `spacing` = interval / stride of them give one sample. All
  * other quanta run at full speed. Stepped quanta do the same, and count the same, as others.
  * Barriers: what a thread waited is known exactly when it goes on.
- * Replay: what L3 misses cost is shared out to samples of instructions that missed the L1, and what
- * threads of an EU waited for each other to those that were seen issuing.
+ * Replay: what L3 misses cost is shared out to samples of instructions that missed the L1, what
+ * threads of an EU waited for each other to those that were seen issuing, and the clocks of threads
+ * that a debugger has to where these are.
  *
  * Where chance is needed it comes from the numbers of the quanta and samples of the session, so
  * that the same work gives the same samples, for any number of workers.
@@ -138,32 +139,14 @@ static void take_samples(struct subslice *subslice, uint64_t address, bool is_st
 enum zeta_rv64_stop zeta_vgpu_sampler_step(struct subslice *subslice, struct hart *hart,
                                            bool *out_block_end)
 {
-    struct zeta_rv64_context *context = &subslice->context;
-    const struct zeta_rv64_code *code;
     const uint64_t pc = hart->cpu->pc, misses = subslice->l1.misses;
-    struct zeta_rv64_insn insns[2];
-    struct zeta_rv64_code single;
     struct costs costs;
-    uint32_t word = 0, first, index;
-    enum zeta_rv64_stop stop;
+    const enum zeta_rv64_stop stop = zeta_vgpu_step(subslice, hart, &costs, out_block_end);
+    uint32_t word = 0;
     bool is_store;
 
-    zeta_vgpu_code_enter(subslice, pc);
-    code = context->code;
-    first = context->icache_first;
-    *out_block_end = true;
-    if (zeta_rv64_code_holds(code, pc)) {
-        index = (uint32_t)((pc - code->begin) / 4);
-        *out_block_end = zeta_rv64_ends_block(code, index);
+    if (zeta_rv64_code_holds(subslice->context.code, pc))
         memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
-        zeta_rv64_code_single(code, index, insns, &single);
-        context->code = &single;
-        context->icache_first = first + index;
-    }
-    stop = zeta_rv64_run(hart->cpu, context, 1);
-    context->code = code;
-    context->icache_first = first;
-    zeta_vgpu_account(subslice, hart, misses, &costs);
     /* Stores of integers and of floating point numbers, by the opcode of the word. */
     is_store = (word & 0x7f) == 0x23 || (word & 0x7f) == 0x27;
     take_samples(subslice, pc, is_store, subslice->l1.misses != misses, &costs);
@@ -182,9 +165,27 @@ void zeta_vgpu_sampler_wait(struct subslice *subslice, const struct hart *hart, 
         add_sample(&sampler->log, &sample);
 }
 
+void zeta_vgpu_sampler_note_stops(const struct subslice *subslice, struct sample_log *log)
+{
+    for (uint32_t i = 0; i < subslice->used_slots; i++) {
+        const struct hart *hart = &subslice->harts[i];
+
+        if (hart->stopped)
+            add_sample(log,
+                       &(struct sample){.address = hart->cpu->pc, .stall = ZETA_VGPU_STALL_OTHER});
+    }
+}
+
 static bool is_shared_out(const struct sample *sample, enum zeta_vgpu_stall stall)
 {
-    return stall == ZETA_VGPU_STALL_DIST ? sample->stall == ZETA_VGPU_STALL_ACTIVE : sample->missed;
+    switch (stall) {
+    case ZETA_VGPU_STALL_DIST:
+        return sample->stall == ZETA_VGPU_STALL_ACTIVE;
+    case ZETA_VGPU_STALL_OTHER:
+        return sample->stall == ZETA_VGPU_STALL_OTHER;
+    default:
+        return sample->missed;
+    }
 }
 
 /* Shares owed clocks out to samples of the epoch; without a fitting one they stay owed. */
@@ -214,7 +215,8 @@ static void share_out(struct sample_log *log, uint32_t count, uint64_t interval,
 }
 
 void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslice,
-                               struct epoch *epoch, uint64_t memory, uint64_t issue)
+                               struct epoch *epoch, uint64_t memory, uint64_t issue,
+                               uint64_t stopped)
 {
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
     struct owed *owed = &engine->model.owed[subslice];
@@ -228,14 +230,18 @@ void zeta_vgpu_sampler_deliver(struct zeta_vgpu_engine *engine, uint32_t subslic
         *owed = (struct owed){.session = epoch->sample_session};
     owed->memory += memory;
     owed->issue += issue;
+    owed->stopped += stopped;
     share_out(log, taken, epoch->sample_interval, ZETA_VGPU_STALL_SBID, &owed->memory);
     share_out(log, taken, epoch->sample_interval, ZETA_VGPU_STALL_DIST, &owed->issue);
+    share_out(log, taken, epoch->sample_interval, ZETA_VGPU_STALL_OTHER, &owed->stopped);
     lost = log->lost;
     for (uint32_t i = 0; i < log->count; i++) {
         const struct sample *sample = &log->entries[i];
 
-        batch[used++] = (struct zeta_vgpu_ip_sample){sample->address, sample->stall, sample->count};
-        if (used == BATCH || i + 1 == log->count) {
+        if (sample->count > 0) /* none: a stop that was noted */
+            batch[used++] =
+                (struct zeta_vgpu_ip_sample){sample->address, sample->stall, sample->count};
+        if (used == BATCH || (i + 1 == log->count && used > 0)) {
             callbacks->sampled(callbacks->user, batch, used, lost);
             used = 0;
             lost = 0;

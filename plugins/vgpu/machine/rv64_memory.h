@@ -46,6 +46,14 @@ struct zeta_rv64_window {
     uint64_t host_delta; /**< to be added to an address to get the host's */
 };
 
+enum { ZETA_RV64_WATCHES = 16 };
+
+/** A range of addresses at which accesses stop; empty: none. */
+struct zeta_rv64_watch {
+    uint64_t begin, end;
+    uint32_t kinds; /**< of accesses, for whoever set it */
+};
+
 struct zeta_rv64_memory {
     struct zeta_rv64_window slm;
     struct zeta_rv64_window stack;
@@ -56,13 +64,28 @@ struct zeta_rv64_memory {
     struct zeta_rv64_page read_pages[ZETA_RV64_PAGE_SLOTS];
     struct zeta_rv64_page write_pages[ZETA_RV64_PAGE_SLOTS];
     struct zeta_vgpu_space *space;
+    /**
+     * ZETA_RV64_WATCHES ranges, or NULL. An access that touches one of them fails, whatever its
+     * kind, and sets watch_hit; while passes_watches is set, it does not.
+     */
+    const struct zeta_rv64_watch *watches;
+    bool watch_hit;
+    bool passes_watches;
 };
 
 /** Sets a window; size 0 closes it. @host may be NULL when addresses are host addresses. */
 void zeta_rv64_window_set(struct zeta_rv64_window *window, uint64_t begin, uint64_t size_bytes,
                           void *host);
 
-/** Forgets all pages; needed when the space's generation changed. */
+/** Makes accesses to a window look for watches, if one of them is in it. Behind each setting. */
+void zeta_rv64_window_watch(struct zeta_rv64_window *window,
+                            const struct zeta_rv64_watch watches[ZETA_RV64_WATCHES]);
+
+/** The kinds of all watches that an access of so many bytes touches. */
+uint32_t zeta_rv64_watched(const struct zeta_rv64_watch watches[ZETA_RV64_WATCHES],
+                           uint64_t address, uint64_t size_bytes);
+
+/** Forgets all pages; needed when the space's generation, or a watch, changed. */
 void zeta_rv64_memory_flush(struct zeta_rv64_memory *memory);
 
 /**

@@ -19,6 +19,8 @@ struct zeta_vgpu_space {
     /* Generation under which a reader works, 0 while it does not. */
     atomic_uint_least64_t readers[ZETA_VGPU_SPACE_READERS];
     bool reader_used[ZETA_VGPU_SPACE_READERS];
+    pthread_mutex_t hold_lock; /* of the holder, for as long as it holds */
+    atomic_bool held;
 };
 
 struct zeta_vgpu_space *zeta_vgpu_space_create(void)
@@ -29,6 +31,7 @@ struct zeta_vgpu_space *zeta_vgpu_space_create(void)
         return NULL;
     pthread_rwlock_init(&space->lock, NULL);
     pthread_mutex_init(&space->code_lock, NULL);
+    pthread_mutex_init(&space->hold_lock, NULL);
     space->next_model = MODEL_ALIGNMENT;
     atomic_init(&space->generation, 1);
     return space;
@@ -38,6 +41,7 @@ void zeta_vgpu_space_destroy(struct zeta_vgpu_space *space)
 {
     if (!space)
         return;
+    pthread_mutex_destroy(&space->hold_lock);
     pthread_mutex_destroy(&space->code_lock);
     pthread_rwlock_destroy(&space->lock);
     free(space->ranges);
@@ -78,7 +82,7 @@ static bool grow_locked(struct zeta_vgpu_space *space, size_t more)
 }
 
 static bool add(struct zeta_vgpu_space *space, const void *address, uint64_t size_bytes,
-                enum zeta_vgpu_access access, const struct zeta_rv64_code *code)
+                enum zeta_vgpu_access access, struct zeta_rv64_code *code)
 {
     const uint64_t begin = (uintptr_t)address, end = begin + size_bytes;
     struct zeta_vgpu_range *range;
@@ -117,7 +121,7 @@ bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint6
 }
 
 bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
-                              const struct zeta_rv64_code *code)
+                              struct zeta_rv64_code *code)
 {
     return add(space, begin, size_bytes, ZETA_VGPU_ACCESS_READ, code);
 }
@@ -154,7 +158,13 @@ uint64_t zeta_vgpu_space_code_place(struct zeta_vgpu_space *space, uint64_t addr
     return at - address <= UINT32_MAX ? at : 0;
 }
 
-/* Waits until no reader works with what it found before @generation. */
+static void wait_for_holder(struct zeta_vgpu_space *space)
+{
+    pthread_mutex_lock(&space->hold_lock);
+    pthread_mutex_unlock(&space->hold_lock);
+}
+
+/* Waits until no reader, and no holder, works with what it found before @generation. */
 static void wait_for_readers(struct zeta_vgpu_space *space, uint64_t generation)
 {
     for (uint32_t i = 0; i < ZETA_VGPU_SPACE_READERS;) {
@@ -165,6 +175,7 @@ static void wait_for_readers(struct zeta_vgpu_space *space, uint64_t generation)
         else
             sched_yield();
     }
+    wait_for_holder(space);
 }
 
 bool zeta_vgpu_space_remove(struct zeta_vgpu_space *space, const void *begin)
@@ -306,24 +317,58 @@ void zeta_vgpu_space_reader_remove(struct zeta_vgpu_space *space, uint32_t reade
     pthread_rwlock_unlock(&space->lock);
 }
 
-uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader)
+/* Announces a reader under the generation of now, when nobody holds the space. */
+static uint64_t announce(struct zeta_vgpu_space *space, uint32_t reader)
 {
-    uint64_t generation = atomic_load_explicit(&space->generation, memory_order_relaxed);
+    uint64_t generation;
 
-    if (atomic_load_explicit(&space->readers[reader], memory_order_relaxed) == generation)
-        return generation;
     /*
      * A removal may happen between reading the generation and announcing it; it would then not
-     * wait for us. So check again after the announcement is visible.
+     * wait for us. So check again after the announcement is visible. A holder waits until nothing
+     * is announced, and it was there before the new generation was.
      */
-    do {
+    for (;;) {
         generation = atomic_load(&space->generation);
         atomic_store(&space->readers[reader], generation);
-    } while (atomic_load(&space->generation) != generation);
-    return generation;
+        if (atomic_load(&space->held)) {
+            atomic_store(&space->readers[reader], 0);
+            wait_for_holder(space);
+        } else if (atomic_load(&space->generation) == generation) {
+            return generation;
+        }
+    }
+}
+
+uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader)
+{
+    const uint64_t generation = atomic_load_explicit(&space->generation, memory_order_relaxed);
+
+    return atomic_load_explicit(&space->readers[reader], memory_order_relaxed) == generation
+               ? generation
+               : announce(space, reader);
 }
 
 void zeta_vgpu_space_leave(struct zeta_vgpu_space *space, uint32_t reader)
 {
     atomic_store(&space->readers[reader], 0);
+}
+
+uint64_t zeta_vgpu_space_hold(struct zeta_vgpu_space *space)
+{
+    uint64_t generation;
+
+    pthread_mutex_lock(&space->hold_lock);
+    atomic_store(&space->held, true);
+    generation = atomic_fetch_add(&space->generation, 1) + 1;
+    for (uint32_t i = 0; i < ZETA_VGPU_SPACE_READERS; i++) {
+        while (atomic_load(&space->readers[i]) != 0)
+            sched_yield();
+    }
+    return generation;
+}
+
+void zeta_vgpu_space_release(struct zeta_vgpu_space *space)
+{
+    atomic_store(&space->held, false);
+    pthread_mutex_unlock(&space->hold_lock);
 }

@@ -34,7 +34,7 @@ struct zeta_vgpu_range {
      * added, so cache counters do not change with the host's address layout.
      */
     uint64_t model_begin;
-    const struct zeta_rv64_code *code; /**< what is executed here; NULL: it is no code */
+    struct zeta_rv64_code *code; /**< what is executed here; NULL: it is no code */
 };
 
 /** An empty space, or NULL without memory. */
@@ -55,7 +55,7 @@ bool zeta_vgpu_space_add(struct zeta_vgpu_space *space, const void *begin, uint6
  * range was removed.
  */
 bool zeta_vgpu_space_add_code(struct zeta_vgpu_space *space, const void *begin, uint64_t size_bytes,
-                              const struct zeta_rv64_code *code);
+                              struct zeta_rv64_code *code);
 
 /**
  * The lowest address from @address on, in steps of pages, at which code of that size shares the low
@@ -113,5 +113,14 @@ uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader);
 
 /** Reader @reader no longer uses anything. */
 void zeta_vgpu_space_leave(struct zeta_vgpu_space *space, uint32_t reader);
+
+/**
+ * Waits until each reader is between two slices or has left, and keeps all out until
+ * zeta_vgpu_space_release(); removals wait too. So the holder may touch what readers use, such as
+ * decoded code and the state of hardware threads. One holder at a time, others wait; readers and
+ * engine callbacks must not call it. Returns the generation that readers will find, a new one.
+ */
+uint64_t zeta_vgpu_space_hold(struct zeta_vgpu_space *space);
+void zeta_vgpu_space_release(struct zeta_vgpu_space *space);
 
 #endif

@@ -402,9 +402,14 @@ enum zeta_vgpu_result zeta_vgpu_tile_launch(struct zeta_vgpu_tile *tile,
 
 void zeta_vgpu_tile_wake(struct zeta_vgpu_tile *tile)
 {
+    struct zeta_vgpu_engine *engine;
+
     pthread_mutex_lock(&tile->lock);
     pthread_cond_broadcast(&tile->launch_lock.changed);
+    engine = tile->engine;
     pthread_mutex_unlock(&tile->lock);
+    if (engine)
+        zeta_vgpu_engine_wake(engine);
 }
 
 void zeta_vgpu_tile_copy_begin(struct zeta_vgpu_tile *tile, uint32_t context,

@@ -1,0 +1,398 @@
+/*
+ * Run control. Each call of a debugger holds the space: no worker executes then, so threads, code
+ * and memory are looked at and changed without another lock. A halt marks threads and is done; a
+ * worker that finds nothing to run waits like one that is ahead of the others (model.c) until
+ * threads are given back.
+ */
+#include "debug.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+_Static_assert(ZETA_VGPU_WATCHPOINTS == ZETA_RV64_WATCHES, "one watch for each watchpoint");
+
+enum { CONTROL_CAUSES = 1, CONTROL_ADDRESS = 2 };
+
+static uint32_t thread_count(const struct zeta_vgpu_engine *engine)
+{
+    return engine->subslice_count * zeta_vgpu_topology_group_limit(&engine->config.topology);
+}
+
+static uint32_t thread_number(const struct subslice *subslice, const struct hart *hart)
+{
+    const struct zeta_vgpu_topology *topology = &subslice->engine->config.topology;
+    const uint32_t eus = topology->eus_per_subslice;
+
+    return (subslice->index * eus + hart->slot % eus) * topology->threads_per_eu + hart->slot / eus;
+}
+
+/* A thread of the running launch; NULL when none is there. The space is held. */
+static struct hart *find_thread(struct zeta_vgpu_engine *engine, uint32_t thread,
+                                struct subslice **out_subslice)
+{
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+    const uint32_t eu = thread / topology->threads_per_eu;
+    struct subslice *subslice;
+    struct hart *hart;
+
+    if (!engine->launch || thread >= thread_count(engine))
+        return NULL;
+    subslice = &engine->subslices[eu / topology->eus_per_subslice];
+    hart = &subslice->harts[thread % topology->threads_per_eu * topology->eus_per_subslice +
+                            eu % topology->eus_per_subslice];
+    *out_subslice = subslice;
+    return subslice->finished || hart->state == HART_IDLE || hart->state == HART_ENDED ? NULL
+                                                                                       : hart;
+}
+
+static struct hart *find_stopped(struct zeta_vgpu_engine *engine, uint32_t thread,
+                                 struct subslice **out_subslice)
+{
+    struct hart *hart = find_thread(engine, thread, out_subslice);
+
+    return hart && hart->stopped ? hart : NULL;
+}
+
+static bool is_in(const uint64_t *threads, uint32_t thread)
+{
+    return (threads[thread / 64] >> thread % 64 & 1) != 0;
+}
+
+static void stop_hart(struct subslice *subslice, struct hart *hart, uint32_t causes,
+                      uint64_t address)
+{
+    struct run_control *control = &subslice->engine->control;
+    struct stop *stop = &control->stops[thread_number(subslice, hart)];
+
+    if (hart->state != HART_BARRIER)
+        hart->state = HART_STOPPED;
+    hart->stopped = true;
+    hart->steps = false;
+    stop->control[CONTROL_CAUSES] = causes;
+    memcpy(&stop->control[CONTROL_ADDRESS], &address, sizeof(address));
+    stop->fcsr = (uint32_t)hart->cpu->frm << 5 | hart->cpu->fflags;
+    stop->fault.reason = ZETA_VGPU_FAULT_NONE;
+    atomic_fetch_add_explicit(&control->stopped, 1, memory_order_relaxed);
+}
+
+static void resume_hart(struct subslice *subslice, struct hart *hart, bool single)
+{
+    struct run_control *control = &subslice->engine->control;
+    const struct stop *stop = &control->stops[thread_number(subslice, hart)];
+
+    control->halted -= hart->halted;
+    hart->stopped = false;
+    hart->halted = false;
+    hart->untold = false;
+    if (hart->state == HART_BARRIER)
+        hart->steps = single;
+    else
+        hart->state = single ? HART_STEP : HART_READY;
+    hart->cpu->fflags = stop->fcsr & 31;
+    hart->cpu->frm = stop->fcsr >> 5 & 7;
+    atomic_fetch_sub_explicit(&control->stopped, 1, memory_order_relaxed);
+}
+
+void zeta_vgpu_debug_stop(struct subslice *subslice, struct hart *hart, uint32_t causes,
+                          uint64_t address)
+{
+    const struct run_control *control = &subslice->engine->control;
+
+    stop_hart(subslice, hart, causes, address);
+    hart->untold = true;
+    control->changed(control->user);
+}
+
+void zeta_vgpu_debug_stop_fault(struct subslice *subslice, struct hart *hart,
+                                enum zeta_vgpu_fault_reason reason, uint64_t address)
+{
+    const uint32_t cause =
+        reason == ZETA_VGPU_FAULT_BREAKPOINT ? ZETA_VGPU_CAUSE_BREAK
+        : reason == ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION || reason == ZETA_VGPU_FAULT_UNKNOWN_CALL
+            ? ZETA_VGPU_CAUSE_ILLEGAL
+            : ZETA_VGPU_CAUSE_FAULT;
+    const struct run_control *control = &subslice->engine->control;
+    struct stop *stop = &control->stops[thread_number(subslice, hart)];
+
+    stop_hart(subslice, hart, cause, address);
+    if (reason != ZETA_VGPU_FAULT_BREAKPOINT)
+        zeta_vgpu_fault_describe(subslice, hart, reason, hart->cpu->pc, address, &stop->fault);
+    hart->untold = true;
+    control->changed(control->user);
+}
+
+bool zeta_vgpu_debug_begin(struct zeta_vgpu_engine *engine, void (*changed)(void *user), void *user)
+{
+    struct run_control *control = &engine->control;
+
+    /* Kept for the next debugger. */
+    if (!control->stops)
+        control->stops = calloc(thread_count(engine), sizeof(*control->stops));
+    if (!control->stops)
+        return false;
+    (void)zeta_vgpu_space_hold(engine->space);
+    control->changed = changed;
+    control->user = user;
+    control->halts = 0;
+    control->attached = true;
+    zeta_vgpu_space_release(engine->space);
+    return true;
+}
+
+void zeta_vgpu_debug_end(struct zeta_vgpu_engine *engine)
+{
+    struct run_control *control = &engine->control;
+    struct subslice *subslice;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    control->attached = false;
+    control->watch_count = 0;
+    memset(control->watches, 0, sizeof(control->watches));
+    for (uint32_t i = 0; i < thread_count(engine); i++) {
+        struct hart *hart = find_thread(engine, i, &subslice);
+
+        if (hart && hart->stopped)
+            resume_hart(subslice, hart, false);
+        else if (hart && hart->state == HART_STEP)
+            hart->state = HART_READY;
+        if (hart)
+            hart->steps = false;
+    }
+    zeta_vgpu_model_rejoin(engine);
+    zeta_vgpu_space_release(engine->space);
+}
+
+uint64_t zeta_vgpu_debug_halt(struct zeta_vgpu_engine *engine, const uint64_t *threads)
+{
+    struct run_control *control = &engine->control;
+    struct subslice *subslice;
+    uint64_t number;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    for (uint32_t i = 0; i < thread_count(engine); i++) {
+        struct hart *hart = is_in(threads, i) ? find_thread(engine, i, &subslice) : NULL;
+
+        if (hart && !hart->stopped)
+            stop_hart(subslice, hart, ZETA_VGPU_CAUSE_HALT, 0);
+        if (hart && !hart->halted)
+            control->halted++;
+        if (hart)
+            hart->halted = true;
+    }
+    number = ++control->halts;
+    zeta_vgpu_space_release(engine->space);
+    control->changed(control->user);
+    return number;
+}
+
+uint64_t zeta_vgpu_debug_threads(struct zeta_vgpu_engine *engine, uint64_t *out_stopped,
+                                 uint64_t *out_excepted)
+{
+    const size_t bytes = ((size_t)thread_count(engine) + 63) / 64 * sizeof(uint64_t);
+    struct subslice *subslice;
+    uint64_t halts;
+
+    memset(out_stopped, 0, bytes);
+    memset(out_excepted, 0, bytes);
+    (void)zeta_vgpu_space_hold(engine->space);
+    for (uint32_t i = 0; i < thread_count(engine); i++) {
+        struct hart *hart = find_stopped(engine, i, &subslice);
+
+        if (!hart)
+            continue;
+        out_stopped[i / 64] |= UINT64_C(1) << i % 64;
+        if (hart->untold)
+            out_excepted[i / 64] |= UINT64_C(1) << i % 64;
+        hart->untold = false;
+    }
+    halts = engine->control.halts;
+    zeta_vgpu_space_release(engine->space);
+    return halts;
+}
+
+void zeta_vgpu_debug_resume(struct zeta_vgpu_engine *engine, const uint64_t *threads)
+{
+    const struct stop *stops = engine->control.stops;
+    struct subslice *subslice;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    for (uint32_t i = 0; i < thread_count(engine); i++) {
+        struct hart *hart = is_in(threads, i) ? find_stopped(engine, i, &subslice) : NULL;
+
+        if (hart)
+            resume_hart(subslice, hart,
+                        (stops[i].control[CONTROL_CAUSES] & ZETA_VGPU_CAUSE_BREAK) != 0);
+    }
+    zeta_vgpu_model_rejoin(engine);
+    zeta_vgpu_space_release(engine->space);
+}
+
+static void read_ids(const struct subslice *subslice, const struct hart *hart, uint64_t out_ids[8])
+{
+    uint32_t local_id[3];
+
+    zeta_vgpu_hart_local_id(subslice->engine, hart, local_id);
+    for (uint32_t d = 0; d < 3; d++) {
+        out_ids[d] = hart->group->id[d];
+        out_ids[3 + d] = local_id[d];
+    }
+    out_ids[6] = thread_number(subslice, hart);
+    out_ids[7] = subslice->index;
+}
+
+bool zeta_vgpu_debug_registers(struct zeta_vgpu_engine *engine, uint32_t thread, uint32_t set,
+                               uint32_t first, uint32_t count, void *buffer, bool write)
+{
+    static const uint32_t mask = 1;
+    struct {
+        uint32_t set, count, bytes; /* of a register */
+        void *values;
+        bool writable;
+    } sets[] = {
+        {ZETA_VGPU_REGISTERS_CE, 1, 4, (void *)(uintptr_t)&mask, false},
+        {ZETA_VGPU_REGISTERS_CR, 1, 16, NULL, true},
+        {ZETA_VGPU_REGISTERS_X, 31, 8, NULL, true},
+        {ZETA_VGPU_REGISTERS_F, 32, 8, NULL, true},
+        {ZETA_VGPU_REGISTERS_PC, 1, 8, NULL, true},
+        {ZETA_VGPU_REGISTERS_ID, 8, 8, NULL, false},
+        {ZETA_VGPU_REGISTERS_FCSR, 1, 4, NULL, true},
+    };
+    uint64_t ids[8];
+    struct subslice *subslice;
+    struct hart *hart;
+    bool good = false;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    hart = find_stopped(engine, thread, &subslice);
+    if (hart) {
+        struct stop *stop = &engine->control.stops[thread];
+
+        read_ids(subslice, hart, ids);
+        sets[1].values = stop->control;
+        sets[2].values = &hart->cpu->x[1];
+        sets[3].values = hart->cpu->f;
+        sets[4].values = &hart->cpu->pc;
+        sets[5].values = ids;
+        sets[6].values = &stop->fcsr;
+    }
+    for (size_t i = 0; hart && i < sizeof(sets) / sizeof(sets[0]); i++) {
+        unsigned char *values = sets[i].values;
+        const size_t bytes = (size_t)count * sets[i].bytes;
+
+        if (sets[i].set != set || first > sets[i].count || count > sets[i].count - first ||
+            (write && !sets[i].writable))
+            continue;
+        values += (size_t)first * sets[i].bytes;
+        if (write)
+            memcpy(values, buffer, bytes);
+        else
+            memcpy(buffer, values, bytes);
+        good = true;
+    }
+    zeta_vgpu_space_release(engine->space);
+    return good;
+}
+
+/* Offset in a region of so many bytes, if all of an access is in it. */
+static bool is_inside(uint64_t offset, uint64_t size_bytes, uint64_t region_bytes)
+{
+    return offset <= region_bytes && size_bytes <= region_bytes - offset;
+}
+
+/* Where bytes are that a hart (or, without one, the process) has at an address; NULL: nowhere. */
+static void *find_memory(struct zeta_vgpu_engine *engine, const struct subslice *subslice,
+                         const struct hart *hart, bool is_local, uint64_t address,
+                         uint64_t size_bytes)
+{
+    const uint64_t in_stacks = address - (uintptr_t)engine->stacks;
+
+    if (hart) {
+        const uint64_t offset =
+            is_local ? address : address - zeta_vgpu_image_slm(engine->launch->image);
+        unsigned char *local =
+            subslice->slm + (size_t)hart->group->slm_slot * engine->group_slm_bytes;
+
+        if (is_inside(offset, size_bytes, engine->group_slm_bytes))
+            return local + offset;
+    }
+    if (is_local)
+        return NULL;
+    return is_inside(in_stacks, size_bytes, engine->stacks_bytes) ||
+                   zeta_vgpu_space_covers(engine->space, address, size_bytes, ZETA_VGPU_ACCESS_READ)
+               ? (void *)(uintptr_t)address
+               : NULL;
+}
+
+/* Decodes what was written if it is code; all of it can be found in the space, or none. */
+static void decode_again(struct zeta_vgpu_space *space, uint64_t address, uint64_t size_bytes)
+{
+    const uint64_t end = address + size_bytes;
+    struct zeta_vgpu_range range;
+
+    for (; address < end && zeta_vgpu_space_find(space, address, &range); address = range.end) {
+        const uint64_t last = (end < range.end ? end : range.end) - 1;
+        struct zeta_rv64_code *code = range.code;
+
+        if (code)
+            zeta_rv64_code_update(
+                code, (const void *)(uintptr_t)code->begin, (uint32_t)((address - code->begin) / 4),
+                (uint32_t)((last - code->begin) / 4 - (address - code->begin) / 4 + 1));
+    }
+}
+
+bool zeta_vgpu_debug_memory(struct zeta_vgpu_engine *engine, uint32_t thread, bool is_local,
+                            uint64_t address, uint64_t size_bytes, void *buffer, bool write)
+{
+    struct subslice *subslice = NULL;
+    struct hart *hart;
+    void *memory = NULL;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    hart = find_stopped(engine, thread, &subslice);
+    if (hart || thread == UINT32_MAX)
+        memory = find_memory(engine, subslice, hart, is_local, address, size_bytes);
+    if (memory && write) {
+        memcpy(memory, buffer, size_bytes);
+        if (memory == (void *)(uintptr_t)address)
+            decode_again(engine->space, address, size_bytes);
+    } else if (memory) {
+        memcpy(buffer, memory, size_bytes);
+    }
+    zeta_vgpu_space_release(engine->space);
+    return memory != NULL;
+}
+
+void zeta_vgpu_debug_watch(struct zeta_vgpu_engine *engine, uint32_t index, uint64_t address,
+                           uint64_t size_bytes, uint32_t kinds)
+{
+    struct run_control *control = &engine->control;
+    struct zeta_rv64_watch *watch = &control->watches[index];
+    const uint64_t most = UINT64_MAX - address;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    control->watch_count -= watch->kinds != 0;
+    *watch =
+        kinds != 0
+            ? (struct zeta_rv64_watch){address, address + (size_bytes < most ? size_bytes : most),
+                                       kinds}
+            : (struct zeta_rv64_watch){0};
+    control->watch_count += watch->kinds != 0;
+    zeta_vgpu_space_release(engine->space);
+}
+
+bool zeta_vgpu_debug_fault(struct zeta_vgpu_engine *engine, uint32_t thread,
+                           struct zeta_vgpu_fault *out_fault)
+{
+    struct subslice *subslice;
+    bool is_fault;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    is_fault = find_stopped(engine, thread, &subslice) &&
+               engine->control.stops[thread].fault.reason != ZETA_VGPU_FAULT_NONE;
+    if (is_fault)
+        *out_fault = engine->control.stops[thread].fault;
+    zeta_vgpu_space_release(engine->space);
+    return is_fault;
+}

@@ -317,8 +317,7 @@ void zeta_vgpu_space_reader_remove(struct zeta_vgpu_space *space, uint32_t reade
     pthread_rwlock_unlock(&space->lock);
 }
 
-/* Announces a reader under the generation of now, when nobody holds the space. */
-static uint64_t announce(struct zeta_vgpu_space *space, uint32_t reader)
+uint64_t zeta_vgpu_space_announce(struct zeta_vgpu_space *space, uint32_t reader)
 {
     uint64_t generation;
 
@@ -345,7 +344,7 @@ uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader)
 
     return atomic_load_explicit(&space->readers[reader], memory_order_relaxed) == generation
                ? generation
-               : announce(space, reader);
+               : zeta_vgpu_space_announce(space, reader);
 }
 
 void zeta_vgpu_space_leave(struct zeta_vgpu_space *space, uint32_t reader)

@@ -111,6 +111,12 @@ void zeta_vgpu_space_reader_remove(struct zeta_vgpu_space *space, uint32_t reade
  */
 uint64_t zeta_vgpu_space_enter(struct zeta_vgpu_space *space, uint32_t reader);
 
+/**
+ * The rest of zeta_vgpu_space_enter(), for a generation that the reader has not announced: waits
+ * while somebody holds the space. A function of its own, so that the usual way needs no stack.
+ */
+uint64_t zeta_vgpu_space_announce(struct zeta_vgpu_space *space, uint32_t reader);
+
 /** Reader @reader no longer uses anything. */
 void zeta_vgpu_space_leave(struct zeta_vgpu_space *space, uint32_t reader);
 

@@ -15,39 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <zeta/vgpu_debug.h>
+
 #include "plugins/vgpu/engine/engine.h"
-
-/** Register sets: numbers that are not of any other maker; CE and CR as tools know them. */
-enum {
-    ZETA_VGPU_REGISTERS_CE = 4,       /**< 1 x 32: 1, the execution mask; read only */
-    ZETA_VGPU_REGISTERS_CR = 6,       /**< 1 x 128: dword 0 free, dword 1 ZETA_VGPU_CAUSE_*, dwords
-                                           2 and 3 the address that a fault or watchpoint is about */
-    ZETA_VGPU_REGISTERS_X = 0x10001,  /**< 31 x 64: x1..x31 */
-    ZETA_VGPU_REGISTERS_F = 0x10002,  /**< 32 x 64: f0..f31, single precision NaN-boxed */
-    ZETA_VGPU_REGISTERS_PC = 0x10003, /**< 1 x 64 */
-    ZETA_VGPU_REGISTERS_ID = 0x10004, /**< 8 x 64: group id x, y, z, local id x, y, z, number of the
-                                           thread as above, subslice; read only */
-    ZETA_VGPU_REGISTERS_FCSR = 0x10005 /**< 1 x 32; any pattern while stopped, 8 bits of it count */
-};
-
-/**
- * Why a thread stopped: bits of dword 1 of CR, which a stop sets and nothing but the debugger
- * clears before the next one. With BREAK set when it is resumed, a thread executes one instruction
- * and stops; an ecall is one, with what it does, so a step into a barrier lasts until the barrier
- * lets the thread go. The last instruction of a thread ends it.
- */
-#define ZETA_VGPU_CAUSE_BREAK (1u << 31) /**< ebreak, where pc is, or the step is done */
-#define ZETA_VGPU_CAUSE_HALT (1u << 30)  /**< zeta_vgpu_debug_halt() */
-#define ZETA_VGPU_CAUSE_ILLEGAL                                                                    \
-    (1u << 28)                           /**< illegal instruction, or a call without a meaning     \
-                                          */
-#define ZETA_VGPU_CAUSE_WATCH (1u << 24) /**< access to a watched address; pc is behind it */
-#define ZETA_VGPU_CAUSE_FAULT (1u << 16) /**< failed access, jump or check; pc is at it */
-
-/** Watched ranges of an engine. */
-#define ZETA_VGPU_WATCHPOINTS 16u
-
-enum { ZETA_VGPU_WATCHPOINT_WRITE = 1u << 0, ZETA_VGPU_WATCHPOINT_READ = 1u << 1 };
 
 /**
  * A debugger takes control. Threads that fault, or come to an ebreak, stop from now on instead of

@@ -1,0 +1,76 @@
+/*
+ * What a debugger has to know of the threads of a virtual GPU beyond zetDebug*: the types and
+ * meanings of its register sets, why a thread stopped, single steps and watchpoints.
+ *
+ * Breakpoints have no interface of their own: write an `ebreak` (0x00100073) into the code, in the
+ * default memory space, with all threads selected.
+ */
+#ifndef ZETA_VGPU_DEBUG_H
+#define ZETA_VGPU_DEBUG_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Types of register sets: those of other makers have other numbers, but for CE and CR, which tools
+ * know by these. zetDebugGetRegisterSetProperties lists them in the order X, F, PC, CE, CR, ID,
+ * FCSR. Any value is kept while the thread is stopped.
+ */
+enum {
+    ZETA_VGPU_REGISTERS_CE = 4,        /**< 1 x 32 bits: 1, the execution mask; read only */
+    ZETA_VGPU_REGISTERS_CR = 6,        /**< 1 x 128: dword 0 is free, dword 1 has ZETA_VGPU_CAUSE_*,
+                                            dwords 2 and 3 the address that a fault or a watchpoint is
+                                            about, low half first */
+    ZETA_VGPU_REGISTERS_X = 0x10001,   /**< 31 x 64: x1..x31 */
+    ZETA_VGPU_REGISTERS_F = 0x10002,   /**< 32 x 64: f0..f31, single precision NaN-boxed */
+    ZETA_VGPU_REGISTERS_PC = 0x10003,  /**< 1 x 64 */
+    ZETA_VGPU_REGISTERS_ID = 0x10004,  /**< 8 x 64: group id x, y, z, local id x, y, z, number
+                                            of the thread in its tile, subslice; read only */
+    ZETA_VGPU_REGISTERS_FCSR = 0x10005 /**< 1 x 32, of which the hardware uses 8 */
+};
+
+/**
+ * Why a thread stopped: bits of dword 1 of CR, which a stop sets and only the debugger clears. A
+ * thread that is resumed with BREAK set executes one instruction and stops; a step into a barrier
+ * lasts until the barrier lets the thread go. No stop follows the last instruction of a thread.
+ */
+/** An ebreak, where pc is; or the step is done. */
+#define ZETA_VGPU_CAUSE_BREAK (UINT32_C(1) << 31)
+/** zetDebugInterrupt. */
+#define ZETA_VGPU_CAUSE_HALT (UINT32_C(1) << 30)
+/** An illegal instruction, or a call that does not exist. */
+#define ZETA_VGPU_CAUSE_ILLEGAL (UINT32_C(1) << 28)
+/** An access to a watched address; pc is behind it. */
+#define ZETA_VGPU_CAUSE_WATCH (UINT32_C(1) << 24)
+/** A failed access, jump or check; pc is at it, or where no code is. */
+#define ZETA_VGPU_CAUSE_FAULT (UINT32_C(1) << 16)
+
+/**
+ * Where the watchpoints are: registers of the whole device, as an array of struct
+ * zeta_vgpu_watchpoint in the default memory space with all threads selected. Any part of the array
+ * can be read and written. They end with the session.
+ */
+#define ZETA_VGPU_WATCHPOINTS_ADDRESS UINT64_C(0xfffffffffffff000)
+
+/** Entries of the array. */
+#define ZETA_VGPU_WATCHPOINTS 16u
+
+/** Kinds of access that are watched. */
+enum { ZETA_VGPU_WATCHPOINT_WRITE = 1u << 0, ZETA_VGPU_WATCHPOINT_READ = 1u << 1 };
+
+/** Addresses whose use stops the thread, whichever it is. */
+struct zeta_vgpu_watchpoint {
+    uint64_t address;
+    uint64_t bytes;    /**< 0: none */
+    uint64_t kinds;    /**< ZETA_VGPU_WATCHPOINT_*; 0: off */
+    uint64_t reserved; /**< 0 */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -61,6 +61,11 @@ static bool make_in_home(char *out_path, size_t path_bytes)
     return make_folder(out_path);
 }
 
+void zeta_vgpu_instance_user_folder(char *out_path, size_t path_bytes, uint32_t user)
+{
+    snprintf(out_path, path_bytes, "/dev/shm/zeta-vgpu-%u", user);
+}
+
 bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
                                struct zeta_vgpu_message *out_message)
 {
@@ -73,7 +78,7 @@ bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
         snprintf(out_path, path_bytes, "%s", runtime);
         return true;
     }
-    snprintf(path, sizeof(path), "/dev/shm/zeta-vgpu-%u", (unsigned)geteuid());
+    zeta_vgpu_instance_user_folder(path, sizeof(path), geteuid());
     snprintf(out_path, path_bytes, "%s", path);
     if (make_folder(path) || make_in_home(out_path, path_bytes))
         return true;

@@ -93,6 +93,17 @@ void zeta_vgpu_report_damage(struct zeta_vgpu *vgpu);
  * instance tests a wrap, or the virtual time of the tile. */
 uint64_t zeta_vgpu_ticks(const struct zeta_vgpu *vgpu, uint32_t tile);
 
+/**
+ * The folder where processes meet (file.c), which nobody else can write to: XDG_RUNTIME_DIR, else
+ * one of this user in /dev/shm, else, if that belongs to somebody else, one in the user's home.
+ * False with what to do.
+ */
+bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
+                               struct zeta_vgpu_message *out_message);
+
+/** The folder of a user in /dev/shm, which need not exist. */
+void zeta_vgpu_instance_user_folder(char *out_path, size_t path_bytes, uint32_t user);
+
 /*
  * Files in memory that processes of a user share and map (file.c). They have no name that somebody
  * could write to, and nobody can make them shorter, so touching what is mapped never ends a

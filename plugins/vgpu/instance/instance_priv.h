@@ -181,14 +181,6 @@ bool zeta_vgpu_process_alive(uint32_t pid, uint64_t start_time);
  * So who gets the exclusive lock knows that nobody is attached, also after processes were killed.
  */
 
-/**
- * The folder for such files, which nobody else can write to: XDG_RUNTIME_DIR, else one of this user
- * in /dev/shm, else, if that belongs to somebody else, one in the user's home. False with what to
- * do.
- */
-bool zeta_vgpu_instance_folder(char *out_path, size_t path_bytes,
-                               struct zeta_vgpu_message *out_message);
-
 /** True for a regular file of this user that nobody else can open. */
 bool zeta_vgpu_instance_file_is_ours(int file);
 

@@ -9,6 +9,8 @@
 #include <zeta/clock.h>
 
 #include "plugins/vgpu/compiler/compiler.h"
+#include "plugins/vgpu/debug/session.h"
+#include "plugins/vgpu/debug/target.h"
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/machine/cache.h"
 #include "plugins/vgpu/machine/space.h"
@@ -331,6 +333,8 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
 {
     if (!vgpu)
         return;
+    /* What a debugger holds goes on. */
+    zeta_vgpu_target_end(vgpu->target);
     /* What the host did not destroy would run on in memory that is freed here. */
     zeta_vgpu_queues_abandon(vgpu);
     zeta_vgpu_streams_abandon(vgpu);
@@ -338,6 +342,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     zeta_vgpu_queries_abandon(vgpu);
     for (uint32_t i = 0; i < vgpu->description.tiles; i++)
         zeta_vgpu_tile_finish(&vgpu->tiles[i]);
+    zeta_vgpu_target_destroy(vgpu->target);
     zeta_softqueue_pool_destroy(vgpu->queues);
     zeta_vgpu_memory_destroy(vgpu->memory);
     zeta_vgpu_pool_destroy(vgpu->pool);
@@ -376,12 +381,13 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
     for (uint32_t i = 0; i < (d->tiles > 1 ? 1 + d->tiles : 1); i++)
         init_device(vgpu, i);
 
+    vgpu->target = zeta_vgpu_target_create(vgpu);
     vgpu->compiler = zeta_vgpu_compiler_create(compiler);
     vgpu->space = zeta_vgpu_space_create();
     vgpu->pool = zeta_vgpu_pool_create(d->memory_bytes);
     if (vgpu->space && vgpu->pool)
         vgpu->memory = zeta_vgpu_memory_create(vgpu->pool, vgpu->space);
-    if (vgpu->memory && vgpu->compiler &&
+    if (vgpu->memory && vgpu->compiler && vgpu->target &&
         zeta_softqueue_pool_create(self->host.ops, self->host.handle, &vgpu->queues) ==
             ZETA_PLUGIN_SUCCESS) {
         *out_vgpu = vgpu;
@@ -425,6 +431,7 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
     self->vgpu = NULL;
     if (!old)
         return ZETA_PLUGIN_SUCCESS;
+    zeta_vgpu_target_abandon(old->target);
     zeta_vgpu_tracers_forget(old);
     for (uint32_t i = 0; i < old->description.tiles; i++)
         zeta_vgpu_trace_writer_abandon(&old->tiles[i].trace);
@@ -451,6 +458,7 @@ static const struct zeta_plugin_ops plugin_ops = {
     .compute = &zeta_vgpu_compute_ops,
     .metric = &zeta_vgpu_metric_ops,
     .tracer = &zeta_vgpu_tracer_ops,
+    .debug = &zeta_vgpu_debug_ops,
 };
 
 uint32_t zeta_plugin_negotiate(const struct zeta_plugin_offer *offer,

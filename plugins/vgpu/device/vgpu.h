@@ -26,6 +26,7 @@ struct zeta_vgpu_instance;
 struct zeta_vgpu_memory;
 struct zeta_vgpu_pool;
 struct zeta_vgpu_space;
+struct zeta_vgpu_target;
 struct zeta_vgpu_tile;
 
 /** Numbers that expressions of set files may use. */
@@ -60,6 +61,7 @@ struct zeta_vgpu {
     struct zeta_vgpu_memory *memory; /**< allocations */
     struct zeta_softqueue_pool *queues;
     struct zeta_vgpu_compiler *compiler; /**< of SPIR-V modules */
+    struct zeta_vgpu_target *target;     /**< what debuggers attach to */
 
     uint32_t device_count;
     struct zeta_plugin_device devices[1 + ZETA_VGPU_MAX_TILES];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugins/vgpu/compiler/compiler.h"
+#include "plugins/vgpu/debug/target.h"
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/memory/memory.h"
@@ -21,6 +22,7 @@ struct zeta_plugin_module {
     struct zeta_plugin_string *names;   /* of kernels */
     struct zeta_plugin_string *symbols; /* what was asked for last; room for all */
     uint8_t uuid[16];
+    struct zeta_vgpu_target_module debugged;
 };
 
 struct zeta_plugin_kernel {
@@ -65,9 +67,9 @@ static uint32_t refuse(const struct zeta_plugin *self, const struct zeta_plugin_
 
 static void module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *module)
 {
-    (void)self;
     if (!module)
         return;
+    zeta_vgpu_target_module_unloaded(self->vgpu->target, &module->debugged);
     zeta_vgpu_image_destroy(module->image);
     free(module->names);
     free(module->symbols);
@@ -108,6 +110,7 @@ static uint32_t load_module(struct zeta_plugin *self, const uint8_t *file, size_
         module->names[i] = zeta_string(zeta_vgpu_image_kernel(module->image, i)->name);
     memcpy(module->uuid, hash_base, sizeof(module->uuid));
     hash_bytes(module->uuid, file, size);
+    zeta_vgpu_target_module_loaded(self->vgpu->target, &module->debugged, module->image);
     *out_module = module;
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -724,6 +727,7 @@ static uint32_t queue_create(struct zeta_plugin *self, struct zeta_plugin_device
     pthread_mutex_lock(&vgpu->objects_lock);
     LIST_INSERT_HEAD(&vgpu->open_queues, queue, entry);
     pthread_mutex_unlock(&vgpu->objects_lock);
+    zeta_vgpu_target_queue_created(vgpu->target);
     *out_queue = queue;
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -741,6 +745,7 @@ static void queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *qu
     zeta_vgpu_usage_unref(queue->usage);
     if (queue->lost)
         atomic_fetch_sub(&queue->tile->lost_queues, 1);
+    zeta_vgpu_target_queue_destroyed(queue->vgpu->target);
     pthread_mutex_destroy(&queue->lock);
     free(queue);
 }

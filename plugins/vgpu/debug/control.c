@@ -1,0 +1,268 @@
+#include "control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/vgpu/device/vgpu.h"
+#include "plugins/vgpu/engine/debug.h"
+#include "plugins/vgpu/tile/tile.h"
+
+#define REGISTERS(kind, access, number, size)                                                      \
+    {                                                                                              \
+        .struct_size = sizeof(struct zeta_plugin_register_set), .type = (kind), .flags = (access), \
+        .count = (number), .bits = (size), .bytes = (size) / 8                                     \
+    }
+#define READ ZETA_PLUGIN_REGISTER_READ
+#define READ_WRITE (ZETA_PLUGIN_REGISTER_READ | ZETA_PLUGIN_REGISTER_WRITE)
+
+const struct zeta_plugin_register_set zeta_vgpu_register_sets[ZETA_VGPU_REGISTER_SETS] = {
+    REGISTERS(ZETA_VGPU_REGISTERS_X, READ_WRITE, 31, 64),
+    REGISTERS(ZETA_VGPU_REGISTERS_F, READ_WRITE, 32, 64),
+    /* The third set has to be small: tools read it to find out whether a thread is stopped. */
+    REGISTERS(ZETA_VGPU_REGISTERS_PC, READ_WRITE, 1, 64),
+    REGISTERS(ZETA_VGPU_REGISTERS_CE, READ, 1, 32),
+    REGISTERS(ZETA_VGPU_REGISTERS_CR, READ_WRITE, 1, 128),
+    REGISTERS(ZETA_VGPU_REGISTERS_ID, READ, 8, 64),
+    REGISTERS(ZETA_VGPU_REGISTERS_FCSR, READ_WRITE, 1, 32),
+};
+
+/* Numerically zet_debug_page_fault_reason_t. */
+enum { REASON_MAPPING = 1, REASON_PERMISSION = 2 };
+
+static uint32_t tile_threads(const struct zeta_vgpu_description *description)
+{
+    return zeta_vgpu_topology_subslices(&description->topology) *
+           zeta_vgpu_topology_group_limit(&description->topology);
+}
+
+uint32_t zeta_vgpu_control_threads(const struct zeta_vgpu_description *description)
+{
+    return tile_threads(description) * description->tiles;
+}
+
+static uint32_t tile_count(const struct zeta_vgpu_control *control)
+{
+    return control->vgpu->description.tiles;
+}
+
+static struct zeta_vgpu_engine *engine_of(const struct zeta_vgpu_control *control, uint32_t tile)
+{
+    return control->vgpu->tiles[tile].engine;
+}
+
+uint32_t zeta_vgpu_control_begin(struct zeta_vgpu_control *control, struct zeta_vgpu *vgpu,
+                                 void (*changed)(void *user), void *user)
+{
+    const uint32_t threads = tile_threads(&vgpu->description);
+    uint32_t tile = 0;
+
+    *control = (struct zeta_vgpu_control){
+        .vgpu = vgpu,
+        .tile_threads = threads,
+        .threads = zeta_vgpu_control_threads(&vgpu->description),
+        .masks = calloc((size_t)zeta_vgpu_debug_words(threads) * 2, sizeof(uint64_t)),
+    };
+    uint32_t result = control->masks ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+
+    for (; result == ZETA_PLUGIN_SUCCESS && tile < tile_count(control); tile++) {
+        result = zeta_vgpu_tile_prepare(&vgpu->tiles[tile]);
+        if (result == ZETA_PLUGIN_SUCCESS &&
+            !zeta_vgpu_debug_begin(engine_of(control, tile), changed, user))
+            result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        if (result != ZETA_PLUGIN_SUCCESS)
+            break;
+    }
+    if (result == ZETA_PLUGIN_SUCCESS)
+        return result;
+    while (tile > 0)
+        zeta_vgpu_debug_end(engine_of(control, --tile));
+    free(control->masks);
+    control->masks = NULL;
+    return result;
+}
+
+void zeta_vgpu_control_end(struct zeta_vgpu_control *control)
+{
+    for (uint32_t tile = 0; tile < tile_count(control); tile++)
+        zeta_vgpu_debug_end(engine_of(control, tile));
+    free(control->masks);
+    control->masks = NULL;
+}
+
+/* Copies bits between masks whose bit 0 is at a position of the other: of the root, of a tile. */
+static void copy_bits(uint64_t *to, uint32_t to_first, const uint64_t *from, uint32_t from_first,
+                      uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = from_first + i, put = to_first + i;
+
+        to[put / 64] |= (from[at / 64] >> at % 64 & 1) << put % 64;
+    }
+}
+
+/* The part of a root's mask that is a tile's. */
+static const uint64_t *mask_of_tile(struct zeta_vgpu_control *control, uint32_t tile,
+                                    const uint64_t *threads)
+{
+    memset(control->masks, 0,
+           zeta_vgpu_debug_words(control->tile_threads) * sizeof(*control->masks));
+    copy_bits(control->masks, 0, threads, tile * control->tile_threads, control->tile_threads);
+    return control->masks;
+}
+
+uint64_t zeta_vgpu_control_halt(struct zeta_vgpu_control *control, const uint64_t *threads)
+{
+    control->halts++;
+    for (uint32_t tile = 0; tile < tile_count(control); tile++) {
+        const uint64_t number =
+            zeta_vgpu_debug_halt(engine_of(control, tile), mask_of_tile(control, tile, threads));
+
+        control->before[tile] = number - control->halts;
+    }
+    return control->halts;
+}
+
+void zeta_vgpu_control_resume(struct zeta_vgpu_control *control, const uint64_t *threads)
+{
+    for (uint32_t tile = 0; tile < tile_count(control); tile++)
+        zeta_vgpu_debug_resume(engine_of(control, tile), mask_of_tile(control, tile, threads));
+}
+
+uint64_t zeta_vgpu_control_poll(struct zeta_vgpu_control *control, uint64_t *out_stopped,
+                                uint64_t *out_excepted)
+{
+    const uint32_t words = zeta_vgpu_debug_words(control->tile_threads);
+    uint64_t *stopped = control->masks, *excepted = control->masks + words;
+    uint64_t done = control->halts;
+
+    for (uint32_t tile = 0; tile < tile_count(control); tile++) {
+        const uint32_t first = tile * control->tile_threads;
+        uint64_t halt;
+
+        memset(control->masks, 0, (size_t)words * 2 * sizeof(*control->masks));
+        halt = zeta_vgpu_debug_threads(engine_of(control, tile), stopped, excepted);
+        halt = halt > control->before[tile] ? halt - control->before[tile] : 0;
+        done = halt < done ? halt : done;
+        copy_bits(out_stopped, first, stopped, 0, control->tile_threads);
+        copy_bits(out_excepted, first, excepted, 0, control->tile_threads);
+    }
+    return done;
+}
+
+bool zeta_vgpu_control_fault(struct zeta_vgpu_control *control, uint32_t thread,
+                             struct zeta_vgpu_debug_fault *out_fault)
+{
+    struct zeta_vgpu_range range;
+    struct zeta_vgpu_fault fault;
+
+    if (!zeta_vgpu_debug_fault(engine_of(control, thread / control->tile_threads),
+                               thread % control->tile_threads, &fault))
+        return false;
+    switch (fault.reason) {
+    case ZETA_VGPU_FAULT_READ:
+    case ZETA_VGPU_FAULT_WRITE:
+    case ZETA_VGPU_FAULT_FETCH:
+    case ZETA_VGPU_FAULT_STACK_OVERFLOW:
+        break;
+    default:
+        return false;
+    }
+    /* What is there and was refused nevertheless may not be used so. */
+    *out_fault = (struct zeta_vgpu_debug_fault){
+        .address = fault.address,
+        .reason = zeta_vgpu_space_find(control->vgpu->space, fault.address, &range)
+                      ? REASON_PERMISSION
+                      : REASON_MAPPING,
+        .thread = thread,
+    };
+    return true;
+}
+
+uint32_t zeta_vgpu_control_registers(struct zeta_vgpu_control *control, uint32_t thread,
+                                     uint64_t type, uint64_t first, uint64_t count, void *buffer,
+                                     uint64_t bytes, bool write)
+{
+    const struct zeta_plugin_register_set *set = zeta_vgpu_register_sets;
+    const struct zeta_plugin_register_set *end = set + ZETA_VGPU_REGISTER_SETS;
+
+    while (set < end && set->type != type)
+        set++;
+    if (thread >= control->threads || set == end || first >= set->count ||
+        count > set->count - first || bytes != count * set->bytes ||
+        (write && (set->flags & ZETA_PLUGIN_REGISTER_WRITE) == 0))
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    return zeta_vgpu_debug_registers(engine_of(control, thread / control->tile_threads),
+                                     thread % control->tile_threads, set->type, (uint32_t)first,
+                                     (uint32_t)count, buffer, write)
+               ? ZETA_PLUGIN_SUCCESS
+               : ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+/* Reads or writes the registers of watchpoints; what is written holds at once, on every tile. */
+static void use_watchpoints(struct zeta_vgpu_control *control, uint64_t offset, uint64_t size_bytes,
+                            void *buffer, bool write)
+{
+    char *bytes = (char *)control->watchpoints + offset;
+
+    memcpy(write ? bytes : buffer, write ? buffer : bytes, size_bytes);
+    if (!write)
+        return;
+    for (uint32_t i = 0; i < ZETA_VGPU_WATCHPOINTS; i++) {
+        const struct zeta_vgpu_watchpoint *point = &control->watchpoints[i];
+        const uint32_t kinds = point->bytes == 0
+                                   ? 0
+                                   : (uint32_t)(point->kinds & (ZETA_VGPU_WATCHPOINT_READ |
+                                                                ZETA_VGPU_WATCHPOINT_WRITE));
+
+        if (offset >= (i + 1) * sizeof(*point) || offset + size_bytes <= i * sizeof(*point))
+            continue;
+        for (uint32_t tile = 0; tile < tile_count(control); tile++)
+            zeta_vgpu_debug_watch(engine_of(control, tile), i, point->address, point->bytes, kinds);
+    }
+}
+
+/* One access to the memory of a thread or the process. */
+static bool use_memory(struct zeta_vgpu_control *control, uint32_t space, uint32_t thread,
+                       uint64_t address, uint64_t size_bytes, void *buffer, bool write)
+{
+    const bool is_process = thread == ZETA_PLUGIN_DEBUG_NO_THREAD;
+
+    return zeta_vgpu_debug_memory(
+        engine_of(control, is_process ? 0 : thread / control->tile_threads),
+        is_process ? UINT32_MAX : thread % control->tile_threads, space == ZETA_PLUGIN_SPACE_SLM,
+        address, size_bytes, buffer, write);
+}
+
+uint32_t zeta_vgpu_control_memory(struct zeta_vgpu_control *control, uint32_t space,
+                                  uint32_t thread, uint64_t address, uint64_t size_bytes,
+                                  void *buffer, bool write, uint64_t *out_missing)
+{
+    const uint64_t offset = address - ZETA_VGPU_WATCHPOINTS_ADDRESS;
+    uint64_t good = 0, bad = size_bytes;
+    char *probe;
+
+    if (size_bytes == 0)
+        return ZETA_PLUGIN_SUCCESS;
+    if (thread == ZETA_PLUGIN_DEBUG_NO_THREAD && space == ZETA_PLUGIN_SPACE_DEFAULT &&
+        offset < sizeof(control->watchpoints) &&
+        size_bytes <= sizeof(control->watchpoints) - offset) {
+        use_watchpoints(control, offset, size_bytes, buffer, write);
+        return ZETA_PLUGIN_SUCCESS;
+    }
+    if (use_memory(control, space, thread, address, size_bytes, buffer, write))
+        return ZETA_PLUGIN_SUCCESS;
+
+    /* The first byte that is not there: good bytes are, bad ones are not. */
+    probe = malloc(size_bytes);
+    while (probe && bad - good > 1) {
+        const uint64_t middle = good + (bad - good) / 2;
+
+        if (use_memory(control, space, thread, address, middle, probe, false))
+            good = middle;
+        else
+            bad = middle;
+    }
+    free(probe);
+    *out_missing = address + good;
+    return ZETA_PLUGIN_NOT_AVAILABLE;
+}

@@ -1,0 +1,451 @@
+/* Debugging a process on the virtual GPU: threads, breakpoints, registers, memory, watchpoints. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zeta/vgpu_debug.h>
+
+#include "debuggee.h"
+#include "tests/forked.h"
+#include "tests/support/compare.h"
+#include "tests/support/suite.h"
+
+static const ze_device_thread_t everything = {ANY, ANY, ANY, ANY};
+static const uint32_t ebreak = 0x00100073;
+
+/* A debugged process with a queue and the kernels, all events of that read. */
+struct bench {
+    struct debuggee debuggee;
+    zet_debug_session_handle_t session;
+    uint64_t flag;     /* address of the kernels' memory */
+    uint64_t function; /* touched() */
+};
+
+static struct bench bench_start(uint64_t tile)
+{
+    struct bench bench = {.debuggee = debuggee_start()};
+
+    (void)debuggee_do(&bench.debuggee, DEBUGGEE_QUEUE, tile);
+    (void)debuggee_do(&bench.debuggee, DEBUGGEE_MODULE, 0);
+    bench.flag = debuggee_do(&bench.debuggee, DEBUGGEE_FLAG, 0);
+    bench.function = debuggee_do(&bench.debuggee, DEBUGGEE_FUNCTION, 0);
+    bench.session = debugger_attach(bench.debuggee.pid);
+    (void)debugger_expect(bench.session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    (void)debugger_expect(bench.session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    return bench;
+}
+
+static void bench_end(struct bench *bench)
+{
+    EXPECT_OK(zetDebugDetach(bench->session));
+    debuggee_finish(&bench->debuggee);
+}
+
+/* Launches spin() and waits until it runs. */
+static void spin(const struct bench *bench)
+{
+    uint32_t value = 0;
+
+    (void)debuggee_do(&bench->debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_SPIN);
+    while (value == 0)
+        debugger_read(bench->session, bench->flag, sizeof(value), &value);
+}
+
+static void end_spin(const struct bench *bench)
+{
+    const uint32_t zero = 0;
+
+    debugger_write(bench->session, bench->flag, sizeof(zero), &zero);
+    assert_int_equal(debuggee_do(&bench->debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+}
+
+/* The stop of a single thread. */
+static ze_device_thread_t expect_stop(const struct bench *bench)
+{
+    const zet_debug_event_t event =
+        debugger_expect(bench->session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+
+    assert_cmp(event.info.thread.thread.thread, !=, ANY);
+    return event.info.thread.thread;
+}
+
+static uint64_t get(const struct bench *bench, ze_device_thread_t thread, uint32_t type,
+                    uint32_t index)
+{
+    uint64_t value[2] = {0, 0};
+
+    EXPECT_OK(zetDebugReadRegisters(bench->session, thread, type, index, 1, value));
+    return value[0];
+}
+
+static uint32_t causes(const struct bench *bench, ze_device_thread_t thread)
+{
+    return (uint32_t)(get(bench, thread, ZETA_VGPU_REGISTERS_CR, 0) >> 32);
+}
+
+static void set_causes(const struct bench *bench, ze_device_thread_t thread, uint32_t value)
+{
+    uint32_t words[4] = {0, value, 0, 0};
+
+    EXPECT_OK(zetDebugWriteRegisters(bench->session, thread, ZETA_VGPU_REGISTERS_CR, 0, 1, words));
+}
+
+/* Which thread is stopped, of those that a wildcard stopped: the one whose registers can be read.
+ */
+static ze_device_thread_t find_stopped(const struct bench *bench)
+{
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_device_thread_t t;
+    uint64_t pc;
+
+    EXPECT_OK(zeDeviceGetProperties(debugger_device(), &properties));
+    for (t.slice = 0; t.slice < properties.numSlices; t.slice++) {
+        for (t.subslice = 0; t.subslice < properties.numSubslicesPerSlice; t.subslice++) {
+            for (t.eu = 0; t.eu < properties.numEUsPerSubslice; t.eu++) {
+                for (t.thread = 0; t.thread < properties.numThreadsPerEU; t.thread++) {
+                    if (zetDebugReadRegisters(bench->session, t, ZETA_VGPU_REGISTERS_PC, 0, 1,
+                                              &pc) == ZE_RESULT_SUCCESS)
+                        return t;
+                }
+            }
+        }
+    }
+    fail_msg("no thread is stopped");
+    return t;
+}
+
+static void interrupt(const struct bench *bench)
+{
+    zet_debug_event_t event;
+
+    EXPECT_OK(zetDebugInterrupt(bench->session, everything));
+    event = debugger_expect(bench->session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+    assert_int_equal(event.info.thread.thread.slice, ANY);
+    assert_int_equal(event.info.thread.thread.thread, ANY);
+}
+
+/* Rule 27.6. */
+static void interrupt__spinning_kernel__stops_and_goes_on(void **state)
+{
+    struct bench b = bench_start(0);
+    zet_debug_event_t event;
+    ze_device_thread_t thread;
+
+    (void)state;
+    EXPECT_OK(zetDebugInterrupt(b.session, everything));
+    (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE);
+    spin(&b);
+    interrupt(&b);
+    thread = find_stopped(&b);
+    assert_true((causes(&b, thread) & ZETA_VGPU_CAUSE_HALT) != 0);
+    EXPECT_RESULT(zetDebugReadEvent(b.session, 0, &event), ZE_RESULT_NOT_READY);
+    EXPECT_OK(zetDebugResume(b.session, everything));
+    EXPECT_RESULT(zetDebugResume(b.session, everything), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    end_spin(&b);
+    bench_end(&b);
+}
+
+/* Rule 27.3. */
+static void detach__threads_stopped__they_go_on(void **state)
+{
+    struct bench b = bench_start(0);
+
+    (void)state;
+    spin(&b);
+    interrupt(&b);
+    EXPECT_OK(zetDebugDetach(b.session));
+    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
+        expect_sentence("debugs");
+    (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    end_spin(&b);
+    bench_end(&b);
+}
+
+/* Rule 27.3. */
+static void debugger__killed_with_stopped_threads__they_go_on(void **state)
+{
+    struct bench b = bench_start(0);
+    pid_t child;
+    int status;
+
+    (void)state;
+    spin(&b);
+    EXPECT_OK(zetDebugDetach(b.session));
+    child = fork_child();
+    if (child == 0) {
+        while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
+            ;
+        (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+        (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+        interrupt(&b);
+        (void)kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
+        expect_sentence("debugs");
+    end_spin(&b);
+    bench_end(&b);
+}
+
+/* Calls that a debuggee does not answer because it is killed meanwhile. */
+enum call { READ, WRITE, READ_REGISTERS, WRITE_REGISTERS, RESUME, INTERRUPT, CALLS };
+
+static ze_result_t make_call(const struct bench *b, ze_device_thread_t thread, enum call call)
+{
+    const zet_debug_memory_space_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                                .address = b->flag};
+    const ze_device_thread_t next = {thread.slice, thread.subslice, thread.eu, thread.thread + 1};
+    uint64_t value = 0;
+
+    switch (call) {
+    case READ:
+        return zetDebugReadMemory(b->session, everything, &desc, 4, &value);
+    case WRITE:
+        return zetDebugWriteMemory(b->session, thread, &desc, 4, &value);
+    case READ_REGISTERS:
+        return zetDebugReadRegisters(b->session, thread, ZETA_VGPU_REGISTERS_PC, 0, 1, &value);
+    case WRITE_REGISTERS:
+        return zetDebugWriteRegisters(b->session, thread, ZETA_VGPU_REGISTERS_X, 0, 1, &value);
+    case RESUME:
+        return zetDebugResume(b->session, thread);
+    default:
+        return zetDebugInterrupt(b->session, next);
+    }
+}
+
+/* Rule 27.11. */
+static void calls__debuggee_killed_meanwhile__device_lost(void **state)
+{
+    (void)state;
+    for (enum call call = READ; call < CALLS; call++) {
+        struct bench b = bench_start(0);
+        ze_device_thread_t thread;
+        pid_t killer;
+        int status;
+
+        spin(&b);
+        interrupt(&b);
+        thread = find_stopped(&b);
+        assert_int_equal(kill(b.debuggee.pid, SIGSTOP), 0);
+        assert_int_equal(waitpid(b.debuggee.pid, &status, WUNTRACED), b.debuggee.pid);
+        killer = fork_child();
+        if (killer == 0) {
+            (void)usleep(20000);
+            _exit(kill(b.debuggee.pid, SIGKILL));
+        }
+        EXPECT_RESULT(make_call(&b, thread, call), ZE_RESULT_ERROR_DEVICE_LOST);
+        assert_int_equal(waitpid(killer, &status, 0), killer);
+        (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_DETACHED);
+        EXPECT_RESULT(make_call(&b, thread, call), ZE_RESULT_ERROR_DEVICE_LOST);
+        EXPECT_OK(zetDebugDetach(b.session));
+        debuggee_kill(&b.debuggee);
+    }
+}
+
+/* Breakpoint, what can be seen there, step, and on. */
+static void breakpoint__in_a_function__registers_memory_and_step(void **state)
+{
+    struct bench b = bench_start(0);
+    zet_debug_memory_space_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                          .type = ZET_DEBUG_MEMORY_SPACE_TYPE_SLM};
+    uint32_t code, word, table[16];
+    ze_device_thread_t thread;
+
+    (void)state;
+    debugger_read(b.session, b.function, sizeof(code), &code);
+    debugger_write(b.session, b.function, sizeof(ebreak), &ebreak);
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_LOCAL);
+    thread = expect_stop(&b);
+    assert_int_equal(causes(&b, thread), ZETA_VGPU_CAUSE_BREAK);
+    assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_PC, 0), b.function);
+    assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_ID, 3), 3); /* local id x */
+    assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_X, 10), 5); /* a1: the index */
+    EXPECT_OK(zetDebugReadMemory(b.session, thread, &desc, sizeof(table), table));
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(table[i], 0x1000 + i);
+    /* The same as the thread sees it: a0 points there. */
+    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = get(&b, thread, ZETA_VGPU_REGISTERS_X, 9) + 20;
+    EXPECT_OK(zetDebugReadMemory(b.session, thread, &desc, sizeof(word), &word));
+    assert_int_equal(word, 0x1005);
+    word = 77;
+    EXPECT_OK(zetDebugWriteMemory(b.session, thread, &desc, sizeof(word), &word));
+
+    debugger_write(b.session, b.function, sizeof(code), &code);
+    set_causes(&b, thread, ZETA_VGPU_CAUSE_BREAK);
+    EXPECT_OK(zetDebugResume(b.session, thread));
+    thread = expect_stop(&b);
+    assert_true((causes(&b, thread) & ZETA_VGPU_CAUSE_BREAK) != 0);
+    assert_cmp(get(&b, thread, ZETA_VGPU_REGISTERS_PC, 0), !=, b.function);
+    set_causes(&b, thread, 0);
+    EXPECT_OK(zetDebugResume(b.session, everything));
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_READ_FLAG, 0), 77);
+    bench_end(&b);
+}
+
+/* Any pattern is kept in what can be written. */
+static void registers__stopped_thread__hold_any_pattern(void **state)
+{
+    struct bench b = bench_start(0);
+    zet_debug_regset_properties_t sets[8];
+    uint8_t before[256], pattern[256], after[256];
+    ze_device_thread_t thread;
+    uint32_t count = 8;
+
+    (void)state;
+    memset(pattern, 0xaa, sizeof(pattern));
+    spin(&b);
+    interrupt(&b);
+    thread = find_stopped(&b);
+    EXPECT_OK(zetDebugGetRegisterSetProperties(debugger_device(), &count, sets));
+    assert_int_equal(count, 7);
+    assert_int_equal(sets[2].type, ZETA_VGPU_REGISTERS_PC);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t type = sets[i].type, n = sets[i].count;
+
+        EXPECT_OK(zetDebugReadRegisters(b.session, thread, type, 0, n, before));
+        if ((sets[i].generalFlags & ZET_DEBUG_REGSET_FLAG_WRITEABLE) == 0)
+            continue;
+        EXPECT_OK(zetDebugWriteRegisters(b.session, thread, type, 0, n, pattern));
+        EXPECT_OK(zetDebugReadRegisters(b.session, thread, type, 0, n, after));
+        assert_memory_equal(after, pattern, (size_t)n * sets[i].byteSize);
+        EXPECT_OK(zetDebugWriteRegisters(b.session, thread, type, 0, n, before));
+    }
+    EXPECT_OK(zetDebugResume(b.session, everything));
+    end_spin(&b);
+    bench_end(&b);
+}
+
+/* Rule 27.10. */
+static void fault__while_attached__event_and_stop_of_its_thread(void **state)
+{
+    struct bench b = bench_start(0);
+    zet_debug_event_t event;
+    ze_device_thread_t thread;
+
+    (void)state;
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_FAULT);
+    event = debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PAGE_FAULT);
+    assert_int_equal(event.info.page_fault.address, 0x12345000);
+    assert_int_equal(event.info.page_fault.mask, ~UINT64_C(0xfff));
+    assert_int_equal(event.info.page_fault.reason, ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR);
+    thread = expect_stop(&b);
+    assert_true((causes(&b, thread) & ZETA_VGPU_CAUSE_FAULT) != 0);
+    EXPECT_OK(zetDebugResume(b.session, thread));
+    (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PAGE_FAULT);
+    (void)expect_stop(&b);
+    EXPECT_OK(zetDebugDetach(b.session));
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_ERROR_DEVICE_LOST);
+    debuggee_finish(&b.debuggee);
+}
+
+/* A process ends, and says so, whatever its threads do. */
+static void process__exits_with_stopped_threads__ends(void **state)
+{
+    struct bench b = bench_start(0);
+
+    (void)state;
+    spin(&b);
+    interrupt(&b);
+    /* The queue goes with the process: nobody may destroy one that still works. */
+    debuggee_finish(&b.debuggee);
+    (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_DETACHED);
+    EXPECT_OK(zetDebugDetach(b.session));
+}
+
+/* Rule 27.21. The registers of watchpoints can be used in any part, and end with the session. */
+static void watchpoint__written_memory__stops_the_writer(void **state)
+{
+    struct bench b = bench_start(0);
+    struct zeta_vgpu_watchpoint points[ZETA_VGPU_WATCHPOINTS];
+    const uint64_t at = ZETA_VGPU_WATCHPOINTS_ADDRESS + 2 * sizeof(points[0]);
+    zet_debug_memory_space_desc_t beyond = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                            .address =
+                                                ZETA_VGPU_WATCHPOINTS_ADDRESS + sizeof(points) - 4};
+    const uint64_t bytes = 4, kinds = ZETA_VGPU_WATCHPOINT_WRITE;
+    ze_device_thread_t thread;
+
+    (void)state;
+    debugger_write(b.session, at, 8, &b.flag);
+    debugger_write(b.session, at + 8, 8, &bytes);
+    debugger_write(b.session, at + 16, 8, &kinds);
+    debugger_read(b.session, ZETA_VGPU_WATCHPOINTS_ADDRESS, sizeof(points), points);
+    assert_int_equal(points[2].address, b.flag);
+    assert_int_equal(points[2].kinds, kinds);
+    assert_int_equal(points[1].kinds, 0);
+    EXPECT_RESULT(zetDebugReadMemory(b.session, everything, &beyond, 8, points),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_LOCAL);
+    thread = expect_stop(&b);
+    assert_true((causes(&b, thread) & ZETA_VGPU_CAUSE_WATCH) != 0);
+    EXPECT_OK(zetDebugDetach(b.session));
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
+        expect_sentence("debugs");
+    debugger_read(b.session, ZETA_VGPU_WATCHPOINTS_ADDRESS, sizeof(points), points);
+    assert_int_equal(points[2].kinds, 0);
+    bench_end(&b);
+}
+
+/* Rule 27.17. Threads of the second tile are behind those of the first; a tile alone cannot be
+ * debugged. */
+static void tiles__work_on_the_second__threads_of_its_slices(void **state)
+{
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    zet_device_debug_properties_t debug = {.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES};
+    zet_debug_session_handle_t session;
+    ze_device_thread_t thread;
+    zet_debug_config_t config;
+    ze_device_handle_t tiles[2];
+    uint32_t count = 2;
+    struct bench b;
+    uint32_t code;
+
+    (void)state;
+    EXPECT_OK(zeDeviceGetSubDevices(debugger_device(), &count, tiles));
+    assert_int_equal(count, 2);
+    EXPECT_OK(zetDeviceGetDebugProperties(tiles[1], &debug));
+    assert_int_equal(debug.flags, 0);
+    EXPECT_OK(zetDeviceGetDebugProperties(debugger_device(), &debug));
+    assert_int_equal(debug.flags, ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH);
+    EXPECT_OK(zeDeviceGetProperties(debugger_device(), &properties));
+    b = bench_start(2);
+    config.pid = (uint32_t)b.debuggee.pid;
+    EXPECT_RESULT(zetDebugAttach(tiles[1], &config, &session), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    expect_sentence("tiles of a device share code");
+    debugger_read(b.session, b.function, sizeof(code), &code);
+    debugger_write(b.session, b.function, sizeof(ebreak), &ebreak);
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_LOCAL);
+    thread = expect_stop(&b);
+    assert_cmp(thread.slice, >=, properties.numSlices / 2);
+    assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_PC, 0), b.function);
+    debugger_write(b.session, b.function, sizeof(code), &code);
+    set_causes(&b, thread, 0);
+    EXPECT_OK(zetDebugResume(b.session, thread));
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_READ_FLAG, 0), 0x1005);
+    bench_end(&b);
+}
+
+SUITE(vgpu_threads)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interrupt__spinning_kernel__stops_and_goes_on),
+        cmocka_unit_test(detach__threads_stopped__they_go_on),
+        cmocka_unit_test(debugger__killed_with_stopped_threads__they_go_on),
+        cmocka_unit_test(calls__debuggee_killed_meanwhile__device_lost),
+        cmocka_unit_test(breakpoint__in_a_function__registers_memory_and_step),
+        cmocka_unit_test(registers__stopped_thread__hold_any_pattern),
+        cmocka_unit_test(fault__while_attached__event_and_stop_of_its_thread),
+        cmocka_unit_test(process__exits_with_stopped_threads__ends),
+        cmocka_unit_test(watchpoint__written_memory__stops_the_writer),
+        cmocka_unit_test(tiles__work_on_the_second__threads_of_its_slices),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -239,3 +239,21 @@ case_doctor_process()
     out_has "pid 0 cannot be debugged from here"
     expect 2 zeta doctor --pid me
 }
+
+# Rule 20.18. On the virtual GPU, of a program that lets debuggers attach, and of one that does not.
+case_doctor_process_of_the_virtual_gpu()
+{
+    mkfifo "$work/to" "$work/from"
+    for value in 1 0; do
+        ZET_ENABLE_PROGRAM_DEBUGGING=$value "$bin/debug_attach" --program <"$work/to" >"$work/from" &
+        program=$!
+        exec 3>"$work/to" 4<"$work/from"
+        # It has initialised the library once it writes.
+        head -c 8 <&4 >"$work/address"
+        zeta doctor --pid "$program" "--json=$work/json.$value" || true
+        exec 3>&- 4<&-
+        wait "$program" || true
+    done
+    holds "$work/json.1" 'd["debugging"]["devices"][0]["can_attach"]'
+    holds "$work/json.0" '"ZET_ENABLE_PROGRAM_DEBUGGING=1" in d["debugging"]["devices"][0]["process_error"]'
+}

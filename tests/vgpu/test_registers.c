@@ -1,6 +1,7 @@
 /* Which registers a kernel may use, as its code says. */
 #include <string.h>
 
+#include "plugins/vgpu/engine/debug.h"
 #include "plugins/vgpu/machine/rv64.h"
 #include "rig.h"
 #include "tests/support/suite.h"
@@ -97,16 +98,17 @@ static void used__after_code_changed__follows_it(void **state)
 {
     const struct rig *rig = *state;
     const struct zeta_vgpu_kernel *kernel = zeta_vgpu_image_find_kernel(rig->image, "fill");
-    const uint32_t jump_out = 0x8000006f; /* j -1 MiB */
-    uint32_t *entry = (uint32_t *)(uintptr_t)kernel->entry;
-    const uint32_t word = *entry;
+    uint32_t jump_out = 0x8000006f; /* j -1 MiB */
+    uint32_t word;
 
     assert_true(used(rig, "fill") != UINT64_MAX);
-    *entry = jump_out;
-    zeta_vgpu_image_code_changed(rig->image, kernel->entry, sizeof(word));
+    assert_true(zeta_vgpu_debug_memory(rig->engine, UINT32_MAX, false, kernel->entry, sizeof(word),
+                                       &word, false));
+    assert_true(zeta_vgpu_debug_memory(rig->engine, UINT32_MAX, false, kernel->entry, sizeof(word),
+                                       &jump_out, true));
     assert_true(used(rig, "fill") == UINT64_MAX);
-    *entry = word;
-    zeta_vgpu_image_code_changed(rig->image, kernel->entry, sizeof(word));
+    assert_true(zeta_vgpu_debug_memory(rig->engine, UINT32_MAX, false, kernel->entry, sizeof(word),
+                                       &word, true));
     assert_true(used(rig, "fill") != UINT64_MAX);
 }
 

@@ -35,7 +35,7 @@ static bool fail(struct made_text *made, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(made->wrong, sizeof(made->wrong), format, arguments);
+    (void)zeta_c_vsnprintf(made->wrong, sizeof(made->wrong), format, arguments);
     va_end(arguments);
     return false;
 }

@@ -104,7 +104,7 @@ enum zeta_vgpu_result zeta_vgpu_engine_create(const struct zeta_vgpu_engine_conf
         return zeta_vgpu_fail(out_message, ZETA_VGPU_OUT_OF_MEMORY, "no memory for an engine");
     if (workers == 0)
         workers = cpus > 0 ? (uint32_t)cpus : 1;
-    if (workers > subslices)
+    if (workers > 1 && workers > subslices)
         workers = subslices;
     engine->config = *config;
     engine->config.workers = workers;

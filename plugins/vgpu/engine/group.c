@@ -119,21 +119,20 @@ static bool begin_code(struct subslice *subslice)
 
 void zeta_vgpu_code_enter(struct subslice *subslice, uint64_t pc)
 {
-    const struct known_code *known = subslice->codes, *end = known + subslice->code_count;
+    const struct known_code *known = NULL;
     struct zeta_vgpu_range range;
 
     if (zeta_rv64_code_holds(subslice->context.code, pc))
         return;
-    while (known < end && !zeta_rv64_code_holds(known->code, pc))
-        known++;
-    if (known == end && zeta_vgpu_space_find(subslice->engine->space, pc, &range) && range.code)
+    for (uint32_t i = 0; !known && i < subslice->code_count; i++) {
+        if (zeta_rv64_code_holds(subslice->codes[i].code, pc))
+            known = &subslice->codes[i];
+    }
+    if (!known && zeta_vgpu_space_find(subslice->engine->space, pc, &range) && range.code)
         known = add_code(subslice, range.code);
-    else if (known == end)
-        known = NULL;
-    if (!known)
-        known = subslice->codes;
-    subslice->context.code = known->code;
-    subslice->context.icache_first = known->icache_first;
+    /* Without code there the launch's own takes it, and finds the fault. */
+    subslice->context.code = known ? known->code : &subslice->engine->launch->image->code;
+    subslice->context.icache_first = known ? known->icache_first : 0;
 }
 
 bool zeta_vgpu_subslice_begin(struct subslice *subslice)

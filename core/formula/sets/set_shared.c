@@ -390,7 +390,7 @@ static bool make_indexed_set(struct zeta_set_reader *reader, const struct zeta_y
     out_set->first_child = NULL;
     out_set->child_count = 0;
     for (const struct zeta_yaml_node *member = node->first_child; member; member = member->next) {
-        const bool is_uuid = strcmp(member->key, "uuid") == 0;
+        const bool is_uuid = uuid && strcmp(member->key, "uuid") == 0;
         const struct zeta_yaml_node *chosen = is_uuid ? uuid->first_child : member;
         struct zeta_yaml_node *copy;
 

@@ -504,6 +504,11 @@ static void step__at_ebreak__stops_there_again(void **state)
     assert_int_equal(finish(bench), ZETA_VGPU_OK);
 }
 
+static bool waits_at_barrier(struct bench *bench, uint64_t thread)
+{
+    return get(bench, thread, ZETA_VGPU_REGISTERS_ID, 8) != 0;
+}
+
 static void barrier__some_stopped__waits_for_them(void **state)
 {
     struct bench *bench = *state;
@@ -533,6 +538,8 @@ static void barrier__some_stopped__waits_for_them(void **state)
     }
     assert_int_equal(causes_of(bench, 8), ZETA_VGPU_CAUSE_HALT);
     assert_int_equal(pc_of(bench, 8), at + 16);
+    assert_true(waits_at_barrier(bench, 8));
+    assert_false(waits_at_barrier(bench, 1));
     begin_step(bench, 8);
     assert_int_equal(stopped(bench), 1);
     /* Another is held where it waits. */
@@ -541,6 +548,7 @@ static void barrier__some_stopped__waits_for_them(void **state)
         go_on(bench, 2);
         (void)halt(bench, 2);
     }
+    assert_true(waits_at_barrier(bench, 2));
     /* The last one steps in: it and the stepping one stop behind, the held one stays. */
     for (uint32_t i = 0; i < 3; i++) {
         begin_step(bench, 1);
@@ -549,8 +557,10 @@ static void barrier__some_stopped__waits_for_them(void **state)
     assert_int_equal(out[0], 1);
     begin_step(bench, 1);
     assert_int_equal(wait_stopped(bench, 3), 0xb);
-    for (uint64_t left = 0xb; left != 0; left &= left - 1)
+    for (uint64_t left = 0xb; left != 0; left &= left - 1) {
         assert_int_equal(pc_of(bench, lowest(left)), at + 16);
+        assert_false(waits_at_barrier(bench, lowest(left)));
+    }
     assert_int_equal(causes_of(bench, 1), ZETA_VGPU_CAUSE_BREAK);
     assert_int_equal(causes_of(bench, 2), ZETA_VGPU_CAUSE_HALT);
     assert_int_equal(causes_of(bench, 8), ZETA_VGPU_CAUSE_BREAK);
@@ -629,6 +639,19 @@ static void fault__mended__goes_on(void **state)
 }
 
 /* Any pattern is kept; what it means is seen when the thread goes on. */
+static void ids__next_launch__has_the_next_number(void **state)
+{
+    struct bench *bench = *state;
+    void *arguments[] = {bench->rig.memory};
+
+    for (uint32_t i = 1; i <= 3; i++) {
+        stop_at_entry(bench, "walk", arguments);
+        assert_int_equal(get(bench, 1, ZETA_VGPU_REGISTERS_ID, 9), i);
+        go_on(bench, 1);
+        assert_int_equal(finish(bench), ZETA_VGPU_OK);
+    }
+}
+
 static void registers__stopped__keep_any_pattern(void **state)
 {
     static const struct {
@@ -913,6 +936,7 @@ SUITE(engine_debug)
         WITH(step__whole_kernel__is_each_instruction),
         WITH(step__at_ebreak__stops_there_again),
         WITH(barrier__some_stopped__waits_for_them),
+        WITH(ids__next_launch__has_the_next_number),
         WITH(registers__stopped__keep_any_pattern),
         WITH(memory__each_kind__is_all_or_nothing),
         WITH(code__written_while_it_runs__is_executed),

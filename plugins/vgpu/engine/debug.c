@@ -229,7 +229,7 @@ void zeta_vgpu_debug_resume(struct zeta_vgpu_engine *engine, const uint64_t *thr
     zeta_vgpu_space_release(engine->space);
 }
 
-static void read_ids(const struct subslice *subslice, const struct hart *hart, uint64_t out_ids[8])
+static void read_ids(const struct subslice *subslice, const struct hart *hart, uint64_t out_ids[10])
 {
     uint32_t local_id[3];
 
@@ -240,6 +240,8 @@ static void read_ids(const struct subslice *subslice, const struct hart *hart, u
     }
     out_ids[6] = thread_number(subslice, hart);
     out_ids[7] = subslice->index;
+    out_ids[8] = hart->state == HART_BARRIER;
+    out_ids[9] = subslice->engine->serving + 1;
 }
 
 bool zeta_vgpu_debug_registers(struct zeta_vgpu_engine *engine, uint32_t thread, uint32_t set,
@@ -256,10 +258,10 @@ bool zeta_vgpu_debug_registers(struct zeta_vgpu_engine *engine, uint32_t thread,
         {ZETA_VGPU_REGISTERS_X, 31, 8, NULL, true},
         {ZETA_VGPU_REGISTERS_F, 32, 8, NULL, true},
         {ZETA_VGPU_REGISTERS_PC, 1, 8, NULL, true},
-        {ZETA_VGPU_REGISTERS_ID, 8, 8, NULL, false},
+        {ZETA_VGPU_REGISTERS_ID, 10, 8, NULL, false},
         {ZETA_VGPU_REGISTERS_FCSR, 1, 4, NULL, true},
     };
-    uint64_t ids[8];
+    uint64_t ids[10];
     struct subslice *subslice;
     struct hart *hart;
     bool good = false;

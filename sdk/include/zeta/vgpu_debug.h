@@ -27,8 +27,10 @@ enum {
     ZETA_VGPU_REGISTERS_X = 0x10001,   /**< 31 x 64: x1..x31 */
     ZETA_VGPU_REGISTERS_F = 0x10002,   /**< 32 x 64: f0..f31, single precision NaN-boxed */
     ZETA_VGPU_REGISTERS_PC = 0x10003,  /**< 1 x 64 */
-    ZETA_VGPU_REGISTERS_ID = 0x10004,  /**< 8 x 64: group id x, y, z, local id x, y, z, number
-                                            of the thread in its tile, subslice; read only */
+    ZETA_VGPU_REGISTERS_ID = 0x10004,  /**< 10 x 64: group id x, y, z, local id x, y, z, number
+                                            of the thread in its tile, subslice, 1 while it
+                                            waits at the barrier of its group, number of the
+                                            launch on its tile, from 1; read only */
     ZETA_VGPU_REGISTERS_FCSR = 0x10005 /**< 1 x 32, of which the hardware uses 8 */
 };
 

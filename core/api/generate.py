@@ -13,8 +13,8 @@ sys.dont_write_bytecode = True
 
 import yaml  # noqa: E402
 
-from generator import (core_api, describe, entries, handle_table, headers,  # noqa: E402
-                       pages, reader, strings, tables, trace)
+from generator import (describe, entries, function_tables, handle_table,  # noqa: E402
+                       headers, pages, reader, strings, tables, trace)
 from generator.model import NAMESPACES, ModelError  # noqa: E402
 
 
@@ -29,31 +29,39 @@ def read_names(path):
     return names
 
 
-def read_reasons(path):
-    """Function name -> why it is not supported."""
+def read_unsupported(path):
+    """Function name -> why it is not supported; of one that is, where it is not all the same."""
     with open(path, encoding="utf-8") as stream:
         groups = yaml.safe_load(stream)
-    reasons = {}
+    reasons, limits = {}, {}
     for group in groups:
         for name in group["functions"]:
-            if name in reasons:
+            if name in reasons or name in limits:
                 raise ModelError(f"{path}: {name} stands there twice")
-            reasons[name] = group["why"]
-    return reasons
+            if "where" in group:
+                limits[name] = group["where"]
+            else:
+                reasons[name] = group["why"]
+    return reasons, limits
 
 
-def check_names(model, options, implemented, reasons):
+def check_names(model, options, implemented, reasons, limits):
     """Every function of the core API is implemented or has a reason, never both."""
-    for path, names in ((options.implemented, implemented), (options.unsupported, reasons)):
+    for path, names in ((options.implemented, implemented),
+                        (options.unsupported, [*reasons, *limits])):
         unknown = [name for name in names if name not in model.functions]
         if unknown:
             raise ModelError(f"{path}: no such function: {', '.join(unknown)}")
     both = sorted(set(implemented) & set(reasons))
     if both:
         raise ModelError(f"{options.unsupported}: {', '.join(both)} stand in implemented.txt too")
+    neither = sorted(set(limits) - set(implemented))
+    if neither:
+        raise ModelError(f"{options.unsupported}: {', '.join(neither)} have 'where' and are not in "
+                         "implemented.txt")
 
 
-def outputs(model, implemented, own, reasons):
+def outputs(model, implemented, own, reasons, limits):
     """Relative path -> text of everything that is generated."""
     files = {}
     for namespace in NAMESPACES:
@@ -75,7 +83,9 @@ def outputs(model, implemented, own, reasons):
     files["core/api/zeta.map"] = tables.export_map(model, own)
     files["core/api/zeta_strings.h"] = strings.strings_header(model)
     files["core/api/zeta_strings.c"] = strings.strings_source(model)
-    files["share/doc/zeta/core-api.md"] = core_api.page(model, set(implemented), reasons)
+    listed = function_tables.pages(model, set(implemented), reasons, limits)
+    for name, text in listed.items():
+        files[f"share/doc/zeta/{name}"] = text
     for name, text in pages.pages(model, implemented).items():
         files[f"share/doc/zeta/api/{name}"] = text
     return files
@@ -105,9 +115,10 @@ def main():
 
     model = reader.load(options.model)
     implemented = read_names(options.implemented)
-    reasons = read_reasons(options.unsupported)
-    check_names(model, options, implemented, reasons)
-    for path, text in outputs(model, implemented, read_names(options.own), reasons).items():
+    reasons, limits = read_unsupported(options.unsupported)
+    check_names(model, options, implemented, reasons, limits)
+    own = read_names(options.own)
+    for path, text in outputs(model, implemented, own, reasons, limits).items():
         write_if_changed(os.path.join(options.output, path), text)
     if options.stamp:
         with open(options.stamp, "w", encoding="utf-8"):

@@ -178,6 +178,46 @@ static void registers__what_is_wrong__result(void **state)
     EXPECT_OK(zetDebugResume(d.session, two));
     EXPECT_RESULT(zetDebugReadRegisters(d.session, two, 1, 0, 1, back),
                   ZE_RESULT_ERROR_NOT_AVAILABLE);
+    EXPECT_RESULT(zetDebugWriteRegisters(d.session, two, 1, 0, 1, values),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    debugging_end(&d);
+}
+
+static void arguments__missing_or_unknown__refused(void **state)
+{
+    struct debugging d = start_stopped();
+    const ze_device_thread_t two = thread_at(2);
+    const zet_debug_memory_space_desc_t desc =
+        space(ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT, DEBUG_MEMORY);
+    const zet_debug_memory_space_desc_t unknown =
+        space((zet_debug_memory_space_type_t)77, DEBUG_MEMORY);
+    const zet_debug_config_t config = {.pid = 1};
+    zet_debug_session_handle_t session = NULL;
+    uint8_t bytes[8] = {0};
+
+    (void)state;
+    EXPECT_RESULT(zetDeviceGetDebugProperties(d.device, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugAttach(d.device, NULL, &session), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugAttach(d.device, &config, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugReadEvent(d.session, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugAcknowledgeEvent(d.session, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugGetRegisterSetProperties(d.device, NULL, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugGetThreadRegisterSetProperties(d.session, two, NULL, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugReadMemory(d.session, two, NULL, 8, bytes),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugReadMemory(d.session, two, &desc, 8, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugReadMemory(d.session, two, &unknown, 8, bytes),
+                  ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    EXPECT_RESULT(zetDebugWriteMemory(d.session, two, NULL, 8, bytes),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugWriteMemory(d.session, two, &desc, 8, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    EXPECT_RESULT(zetDebugWriteMemory(d.session, two, &unknown, 8, bytes),
+                  ZE_RESULT_ERROR_INVALID_ENUMERATION);
     debugging_end(&d);
 }
 
@@ -189,6 +229,7 @@ SUITE(access)
         cmocka_unit_test(memory__sizes_and_addresses__refused_whole),
         cmocka_unit_test(register_sets__of_device_and_thread__as_the_backend_says),
         cmocka_unit_test(registers__what_is_wrong__result),
+        cmocka_unit_test(arguments__missing_or_unknown__refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,7 +292,7 @@ static void breakpoint__in_a_function__registers_memory_and_step(void **state)
 static void registers__stopped_thread__hold_any_pattern(void **state)
 {
     struct bench b = bench_start(0);
-    zet_debug_regset_properties_t sets[8];
+    zet_debug_regset_properties_t sets[8] = {0}, of_thread[8] = {0};
     uint8_t before[256], pattern[256], after[256];
     ze_device_thread_t thread;
     uint32_t count = 8;
@@ -305,6 +305,9 @@ static void registers__stopped_thread__hold_any_pattern(void **state)
     EXPECT_OK(zetDebugGetRegisterSetProperties(debugger_device(), &count, sets));
     assert_int_equal(count, 7);
     assert_int_equal(sets[2].type, ZETA_VGPU_REGISTERS_PC);
+    EXPECT_OK(zetDebugGetThreadRegisterSetProperties(b.session, thread, &count, of_thread));
+    assert_int_equal(count, 7);
+    assert_memory_equal(of_thread, sets, sizeof(sets));
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t type = sets[i].type, n = sets[i].count;
 
@@ -316,6 +319,29 @@ static void registers__stopped_thread__hold_any_pattern(void **state)
         assert_memory_equal(after, pattern, (size_t)n * sets[i].byteSize);
         EXPECT_OK(zetDebugWriteRegisters(b.session, thread, type, 0, n, before));
     }
+    EXPECT_OK(zetDebugResume(b.session, everything));
+    end_spin(&b);
+    bench_end(&b);
+}
+
+/* Rule 27.12: a device without memory of barriers says so. */
+static void memory__of_barriers__unsupported(void **state)
+{
+    const zet_debug_memory_space_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                                .type = ZET_DEBUG_MEMORY_SPACE_TYPE_BARRIER};
+    struct bench b = bench_start(0);
+    ze_device_thread_t thread;
+    uint64_t word = 77;
+
+    (void)state;
+    spin(&b);
+    interrupt(&b);
+    thread = find_stopped(&b);
+    EXPECT_RESULT(zetDebugReadMemory(b.session, thread, &desc, sizeof(word), &word),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_RESULT(zetDebugWriteMemory(b.session, thread, &desc, sizeof(word), &word),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_int_equal(word, 77);
     EXPECT_OK(zetDebugResume(b.session, everything));
     end_spin(&b);
     bench_end(&b);
@@ -441,6 +467,7 @@ SUITE(vgpu_threads)
         cmocka_unit_test(calls__debuggee_killed_meanwhile__device_lost),
         cmocka_unit_test(breakpoint__in_a_function__registers_memory_and_step),
         cmocka_unit_test(registers__stopped_thread__hold_any_pattern),
+        cmocka_unit_test(memory__of_barriers__unsupported),
         cmocka_unit_test(fault__while_attached__event_and_stop_of_its_thread),
         cmocka_unit_test(process__exits_with_stopped_threads__ends),
         cmocka_unit_test(watchpoint__written_memory__stops_the_writer),

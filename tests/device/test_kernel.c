@@ -95,6 +95,7 @@ static void profile__of_a_backend_without_one__has_no_tokens(void **state)
     assert_int_equal(p.properties.numTokens, 0);
     assert_int_equal(room.size_bytes, 0);
     assert_int_equal(p.room[0], 0);
+    assert_result(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zetKernelGetProfileInfo(kernel, NULL));
     assert_success(zeKernelDestroy(kernel));
     assert_success(zeModuleDestroy(module));
 }

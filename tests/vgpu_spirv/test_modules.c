@@ -287,6 +287,9 @@ static void debug_info__of_a_module_built_with_g__has_dwarf(void **state)
     assert_int_equal(small, size);
     assert_result(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   zetModuleGetDebugInfo(module, (zet_module_debug_info_format_t)1, &size, NULL));
+    assert_result(
+        ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+        zetModuleGetDebugInfo(module, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, NULL, NULL));
     free(file);
     assert_success(zeModuleDestroy(module));
 }

@@ -3,8 +3,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <zeta/vgpu_debug.h>
 
 #include "plugins/vgpu/debug/control.h"
 #include "plugins/vgpu/debug/protocol.h"
@@ -29,7 +32,7 @@ static struct zeta_plugin self = {.host = {.ops = &host_ops}, .vgpu = &vgpu};
 static const struct zeta_plugin_debug_ops *const ops = &zeta_vgpu_debug_ops;
 
 /* One side is the session's, the test plays the other. */
-static int peer;
+static int own, peer;
 
 static int set_up(void **state)
 {
@@ -62,22 +65,33 @@ static struct zeta_vgpu_debug_greeting right_greeting(void)
         .shape = {t->slices, t->subslices_per_slice, t->eus_per_subslice, t->threads_per_eu}};
 }
 
+static void connect_sides(void)
+{
+    int sockets[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+    peer = sockets[0];
+    own = sockets[1];
+}
+
+static void close_sides(void)
+{
+    close(peer);
+    close(own);
+}
+
 /* Opens a session whose peer said this first. */
 static uint32_t open_with(const struct zeta_vgpu_debug_header *header, const void *payload,
                           struct zeta_plugin_debug_session **out_session)
 {
-    int sockets[2];
     uint32_t result;
 
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
-    peer = sockets[0];
+    connect_sides();
     if (header)
         say(header, payload);
-    result = zeta_vgpu_session_open(&vgpu, 42, sockets[1], -1, 0, out_session);
-    if (result != ZETA_PLUGIN_SUCCESS) {
-        close(sockets[0]);
-        close(sockets[1]);
-    }
+    result = zeta_vgpu_session_open(&vgpu, 42, own, -1, 0, out_session);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        close_sides();
     return result;
 }
 
@@ -122,18 +136,29 @@ static void *send_answer(void *argument)
     return NULL;
 }
 
+/* The next request has this answer; its call is made before the end of this is awaited. */
+static void begin_answer(struct answer *answer)
+{
+    answer->header.kind = ZETA_VGPU_DEBUG_ANSWER;
+    assert_int_equal(pthread_create(&answer->thread, NULL, send_answer, answer), 0);
+}
+
+static void end_answer(struct answer *answer)
+{
+    assert_int_equal(pthread_join(answer->thread, NULL), 0);
+}
+
 /* Takes an event for which the session asks the process. */
 static uint32_t next_answered(struct zeta_plugin_debug_session *session, const void *payload,
                               size_t bytes, struct zeta_plugin_debug_event *out_event)
 {
-    struct answer answer = {
-        .header = {.kind = ZETA_VGPU_DEBUG_ANSWER, .bytes = (uint32_t)bytes, .arguments = {3}},
-        .payload = payload};
+    struct answer answer = {.header = {.bytes = (uint32_t)bytes, .arguments = {3}},
+                            .payload = payload};
     uint32_t result;
 
-    assert_int_equal(pthread_create(&answer.thread, NULL, send_answer, &answer), 0);
+    begin_answer(&answer);
     result = next(session, out_event);
-    assert_int_equal(pthread_join(answer.thread, NULL), 0);
+    end_answer(&answer);
     return result;
 }
 
@@ -305,6 +330,157 @@ static void answer__that_is_none__session_has_ended(void **state)
     close_session(session);
 }
 
+/* Success without the registers, or with more, is no success; nor is a result that no call has. */
+static void registers__answer_that_is_none__session_has_ended(void **state)
+{
+    const struct zeta_vgpu_debug_header lies[] = {
+        {.bytes = 0}, {.bytes = 16}, {.result = ZETA_PLUGIN_NOT_READY}, {.result = 4711}};
+    const uint64_t payload[2] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        struct zeta_plugin_debug_session *session = open_session();
+        struct answer answer = {.header = lies[i], .payload = payload};
+        uint64_t pc = 77;
+
+        begin_answer(&answer);
+        assert_int_equal(ops->registers_read(&self, session, 0, ZETA_VGPU_REGISTERS_PC, 0, 1, &pc),
+                         ZETA_PLUGIN_DEVICE_LOST);
+        end_answer(&answer);
+        assert_int_equal(pc, 77);
+        close_session(session);
+    }
+}
+
+/* Threads that the device does not have are not stopped. */
+static void threads__beyond_the_device__left_out(void **state)
+{
+    const struct zeta_vgpu_topology before = vgpu.description.topology;
+    const uint64_t masks[2] = {UINT64_MAX, UINT64_MAX};
+    struct zeta_plugin_debug_session *session;
+    struct zeta_plugin_debug_event event;
+
+    (void)state;
+    vgpu.description.topology.slices = vgpu.description.topology.subslices_per_slice = 1;
+    vgpu.description.topology.eus_per_subslice = 3;
+    vgpu.description.topology.threads_per_eu = 2;
+    session = open_session();
+    say_kind(ZETA_VGPU_DEBUG_CHANGED);
+    assert_int_equal(next_answered(session, masks, sizeof(masks), &event), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(event.kind, ZETA_PLUGIN_DEBUG_THREADS);
+    assert_int_equal(event.u.threads.stopped[0], 0x3f);
+    assert_int_equal(event.u.threads.excepted[0], 0x3f);
+    close_session(session);
+    vgpu.description.topology = before;
+}
+
+static void module__ends_before_it_begins__session_has_ended(void **state)
+{
+    const struct zeta_vgpu_debug_header module = {.kind = ZETA_VGPU_DEBUG_MODULE_LOADED,
+                                                  .arguments = {0x2000, 0x1000}};
+    struct zeta_plugin_debug_session *session = open_session();
+    struct zeta_plugin_debug_event event;
+
+    (void)state;
+    say(&module, NULL);
+    assert_int_equal(next(session, &event), ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(event.kind, ZETA_PLUGIN_DEBUG_ENDED);
+    close_session(session);
+}
+
+/* A child of the process has its socket still, so that alone does not tell of its end. */
+static void greeting__process_ends_before_it__not_available(void **state)
+{
+    struct zeta_plugin_debug_session *session;
+    const int ended = eventfd(1, EFD_CLOEXEC);
+
+    (void)state;
+    assert_true(ended >= 0);
+    connect_sides();
+    assert_int_equal(zeta_vgpu_session_open(&vgpu, 42, own, ended, 2000, &session),
+                     ZETA_PLUGIN_NOT_AVAILABLE);
+    assert_non_null(strstr(sentence, "ended"));
+    close_sides();
+    close(ended);
+}
+
+/* A child of the debugger has its socket still. */
+static void detach__socket_is_inherited__process_learns_of_it(void **state)
+{
+    struct zeta_plugin_debug_session *session = open_session();
+    const int inherited = dup(own);
+    char byte;
+
+    (void)state;
+    ops->detach(&self, session);
+    assert_int_equal(recv(peer, &byte, 1, MSG_DONTWAIT), 0);
+    close(inherited);
+    close(peer);
+}
+
+/* Says the same until the socket is full; gives the bytes. */
+static size_t fill(enum zeta_vgpu_debug_kind kind)
+{
+    struct zeta_vgpu_debug_header headers[64] = {{.kind = kind}};
+    size_t sum = 0;
+    ssize_t sent;
+
+    for (size_t i = 1; i < sizeof(headers) / sizeof(headers[0]); i++)
+        headers[i] = headers[0];
+    /* What was cut goes on, since all frames are equal. */
+    while ((sent = send(peer, (char *)headers + sum % sizeof(headers[0]),
+                        sizeof(headers) - sizeof(headers[0]), MSG_DONTWAIT)) > 0)
+        sum += (size_t)sent;
+    return sum;
+}
+
+/* A process that never stops to send is read as fast as its events are taken. */
+static void events__without_end__taken_as_they_are_wanted(void **state)
+{
+    struct zeta_plugin_debug_session *session = open_session();
+    const size_t first = fill(ZETA_VGPU_DEBUG_QUEUE_CREATED);
+    struct zeta_plugin_debug_event event;
+    size_t more = 0;
+
+    (void)state;
+    assert_true(first > 0);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_int_equal(next(session, &event), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(event.kind, ZETA_PLUGIN_DEBUG_QUEUE_CREATED);
+        more += fill(ZETA_VGPU_DEBUG_QUEUE_CREATED);
+    }
+    assert_true(more <= 2 * first);
+    close_session(session);
+}
+
+/* Sends images of modules in place of the answer, as long as somebody reads. */
+static void *send_images(void *argument)
+{
+    static uint8_t image[1 << 20];
+    const struct zeta_vgpu_debug_header header = {.kind = ZETA_VGPU_DEBUG_MODULE_UNLOADED,
+                                                  .bytes = sizeof(image),
+                                                  .arguments = {0, sizeof(image)}};
+
+    (void)argument;
+    while (send(peer, &header, sizeof(header), MSG_NOSIGNAL) > 0 &&
+           send(peer, image, sizeof(image), MSG_NOSIGNAL) > 0)
+        ;
+    return NULL;
+}
+
+static void events__in_place_of_an_answer__session_ends(void **state)
+{
+    struct zeta_plugin_debug_session *session = open_session();
+    pthread_t sender;
+
+    (void)state;
+    assert_int_equal(pthread_create(&sender, NULL, send_images, NULL), 0);
+    assert_int_equal(ops->acknowledge(&self, session, 1), ZETA_PLUGIN_DEVICE_LOST);
+    ops->detach(&self, session);
+    assert_int_equal(pthread_join(sender, NULL), 0);
+    close(peer);
+}
+
 SUITE(vgpu_protocol)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +490,13 @@ SUITE(vgpu_protocol)
         cmocka_unit_test(greeting__not_the_right_one__refused_with_a_sentence),
         cmocka_unit_test(threads__changed__faults_then_masks_of_now),
         cmocka_unit_test(answer__that_is_none__session_has_ended),
+        cmocka_unit_test(registers__answer_that_is_none__session_has_ended),
+        cmocka_unit_test(threads__beyond_the_device__left_out),
+        cmocka_unit_test(module__ends_before_it_begins__session_has_ended),
+        cmocka_unit_test(greeting__process_ends_before_it__not_available),
+        cmocka_unit_test(detach__socket_is_inherited__process_learns_of_it),
+        cmocka_unit_test(events__without_end__taken_as_they_are_wanted),
+        cmocka_unit_test(events__in_place_of_an_answer__session_ends),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -28,6 +28,9 @@
 /* How long a process that listens may take to greet. */
 #define GREETING_MS 3000
 
+/* A process that sends more while nobody takes its events is let go of. */
+#define MOST_KEPT_BYTES (UINT64_C(256) << 20)
+
 /* A frame that came: an event that waits, or an answer. */
 struct frame {
     STAILQ_ENTRY(frame) link;
@@ -44,6 +47,7 @@ struct zeta_plugin_debug_session {
     struct zeta_notify notify; /**< raised while an event waits here */
     struct zeta_vgpu_debug_buffer in, out;
     STAILQ_HEAD(, frame) events;
+    uint64_t kept_bytes;  /**< of the events */
     struct frame *answer; /**< to the request that was sent last */
     bool is_asking;       /**< that one has no answer yet */
     bool has_ended;       /**< nothing comes any more */
@@ -67,14 +71,26 @@ static uint32_t fail_ended(const struct zeta_plugin_debug_session *session)
 
 /* ---- what comes ----------------------------------------------------------------------------- */
 
+/* Whether a process answers so that does what it is asked to. */
+static bool is_result(uint32_t result)
+{
+    return result == ZETA_PLUGIN_SUCCESS || result == ZETA_PLUGIN_NOT_AVAILABLE ||
+           result == ZETA_PLUGIN_INVALID_ARGUMENT || result == ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+}
+
 /* Keeps a frame until somebody wants it; false for one that makes no sense, or without memory. */
 static bool keep(struct zeta_plugin_debug_session *session,
                  const struct zeta_vgpu_debug_header *header, const void *payload)
 {
     const bool is_answer = header->kind == ZETA_VGPU_DEBUG_ANSWER;
+    const bool is_module = header->kind == ZETA_VGPU_DEBUG_MODULE_LOADED ||
+                           header->kind == ZETA_VGPU_DEBUG_MODULE_UNLOADED;
     struct frame *frame;
 
-    if (header->kind == ZETA_VGPU_DEBUG_GREETING || (is_answer && !session->is_asking))
+    if (header->kind == ZETA_VGPU_DEBUG_GREETING ||
+        (is_answer && (!session->is_asking || !is_result(header->result))) ||
+        (is_module && header->arguments[0] > header->arguments[1]) ||
+        session->kept_bytes > MOST_KEPT_BYTES)
         return false;
     frame = malloc(sizeof(*frame) + header->bytes);
     if (!frame)
@@ -86,11 +102,15 @@ static bool keep(struct zeta_plugin_debug_session *session,
         session->is_asking = false;
     } else {
         STAILQ_INSERT_TAIL(&session->events, frame, link);
+        session->kept_bytes += sizeof(*frame) + header->bytes;
     }
     return true;
 }
 
-/* Takes what has come, without waiting. */
+/*
+ * Takes what has come, without waiting. While events wait, more are taken only for the sake of what
+ * is behind them: an answer, or the end.
+ */
 static void pump(struct zeta_plugin_debug_session *session)
 {
     struct pollfd process = {.fd = session->process, .events = POLLIN};
@@ -106,7 +126,8 @@ static void pump(struct zeta_plugin_debug_session *session)
                                         &header, &payload);
         if (progress == ZETA_VGPU_DEBUG_SOME && !keep(session, &header, payload))
             progress = ZETA_VGPU_DEBUG_END;
-        else if (progress == ZETA_VGPU_DEBUG_NONE)
+        else if (progress == ZETA_VGPU_DEBUG_NONE &&
+                 (session->is_asking || is_dead || STAILQ_EMPTY(&session->events)))
             progress = zeta_vgpu_debug_receive(session->socket, &session->in);
     }
     session->has_ended |= is_dead || progress == ZETA_VGPU_DEBUG_END;
@@ -140,6 +161,7 @@ static uint32_t call(struct zeta_plugin_debug_session *session,
         pump(session);
         if (session->answer)
             return session->answer->header.result;
+        session->has_ended |= sent == ZETA_VGPU_DEBUG_END;
         if (session->has_ended)
             return fail_ended(session);
         (void)poll(polled, 2, -1);
@@ -228,11 +250,11 @@ static uint32_t await_greeting(struct zeta_plugin_debug_session *session, int wa
 {
     const uint64_t end_ns = zeta_monotonic_ns() + (uint64_t)wait_ms * 1000000;
     const struct zeta_host *host = &session->vgpu->self->host;
+    struct pollfd polled[] = {{.fd = session->socket, .events = POLLIN},
+                              {.fd = session->process, .events = POLLIN}};
     enum zeta_vgpu_debug_progress progress;
 
     for (;;) {
-        struct pollfd polled[] = {{.fd = session->socket, .events = POLLIN},
-                                  {.fd = session->process, .events = POLLIN}};
         struct zeta_vgpu_debug_header header;
         const uint64_t now_ns = zeta_monotonic_ns();
         const void *payload;
@@ -307,8 +329,11 @@ void zeta_vgpu_session_close(struct zeta_plugin_debug_session *session)
         STAILQ_REMOVE_HEAD(&session->events, link);
         free(frame);
     }
-    if (session->socket >= 0)
+    if (session->socket >= 0) {
+        /* A child of this process may have it too. */
+        (void)shutdown(session->socket, SHUT_RDWR);
         close(session->socket);
+    }
     if (session->process >= 0)
         close(session->process);
     if (session->epoll >= 0)
@@ -478,6 +503,8 @@ static uint32_t ask_threads(struct zeta_plugin_debug_session *session, uint64_t 
            count * sizeof(*faults));
     session->fault_count += count;
     memcpy(session->stopped, session->answer->payload, masks);
+    if (session->threads % 64 != 0)
+        session->stopped[session->words - 1] &= (UINT64_C(1) << session->threads % 64) - 1;
     for (uint32_t i = 0; i < session->words; i++) {
         uint64_t excepted;
 
@@ -541,6 +568,7 @@ static bool take_frame(struct zeta_plugin_debug_session *session,
     const uint32_t kind = frame->header.kind;
 
     STAILQ_REMOVE_HEAD(&session->events, link);
+    session->kept_bytes -= sizeof(*frame) + frame->header.bytes;
     switch (kind) {
     case ZETA_VGPU_DEBUG_QUEUE_CREATED:
         event->kind = ZETA_PLUGIN_DEBUG_QUEUE_CREATED;
@@ -756,7 +784,7 @@ static uint32_t registers_read(struct zeta_plugin *self, struct zeta_plugin_debu
     const struct zeta_vgpu_debug_header request = {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ,
                                                    .thread = thread,
                                                    .arguments = {type, first, count}};
-    const uint32_t result = call(session, &request, NULL);
+    uint32_t result = call(session, &request, NULL);
     uint64_t bytes = 0;
 
     (void)self;
@@ -764,7 +792,8 @@ static uint32_t registers_read(struct zeta_plugin *self, struct zeta_plugin_debu
         if (zeta_vgpu_register_sets[i].type == type)
             bytes = (uint64_t)count * zeta_vgpu_register_sets[i].bytes;
     }
-    if (demand(session, result, bytes) != ZETA_PLUGIN_SUCCESS)
+    result = demand(session, result, bytes);
+    if (result != ZETA_PLUGIN_SUCCESS)
         return explain(session, result, "read registers of a thread that is not stopped");
     memcpy(buffer, session->answer->payload, bytes);
     return ZETA_PLUGIN_SUCCESS;

@@ -1,4 +1,5 @@
 /* Debugging a process on the virtual GPU: attaching, events and images, the end of either side. */
+#include <errno.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
@@ -225,6 +226,34 @@ static void socket__of_a_process__private_and_not_left_behind(void **state)
     debuggee_finish(&next);
 }
 
+/* Ids of processes are those of a container; a folder can be that of several. */
+static void socket__of_a_process_that_cannot_be_seen__left_alone(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const pid_t gone = fork_child();
+    struct debuggee d;
+
+    (void)state;
+    if (gone == 0)
+        _exit(0);
+    assert_int_equal(waitpid(gone, NULL, 0), gone);
+    assert_int_equal(chdir(getenv("XDG_RUNTIME_DIR")), 0);
+    (void)snprintf(address.sun_path, sizeof(address.sun_path), "zeta-vgpu-debug-%d-vgpu0",
+                   (int)gone);
+    assert_int_equal(bind(file, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(file, 8), 0);
+    d = debuggee_start();
+    assert_int_equal(count_sockets(gone), 1);
+    assert_int_equal(accept(file, NULL, NULL), -1);
+    assert_int_equal(errno, EAGAIN);
+    (void)close(file);
+    debuggee_finish(&d);
+    d = debuggee_start();
+    assert_int_equal(count_sockets(gone), 0);
+    debuggee_finish(&d);
+}
+
 /* The debugger may have another folder than the process began with. */
 static void attach__from_another_folder__finds_the_process(void **state)
 {
@@ -410,6 +439,38 @@ static int connect_raw(pid_t pid)
     return file;
 }
 
+/* Rule 27.19. Those who gave up stand in line still. */
+static void attach__to_a_stopped_process_again_and_again__not_ready(void **state)
+{
+    struct debuggee d = debuggee_start();
+    zet_debug_session_handle_t session;
+    int files[16];
+    int status;
+
+    (void)state;
+    assert_int_equal(kill(d.pid, SIGSTOP), 0);
+    assert_int_equal(waitpid(d.pid, &status, WUNTRACED), d.pid);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+        assert_int_equal(chdir(getenv("XDG_RUNTIME_DIR")), 0);
+        (void)snprintf(address.sun_path, sizeof(address.sun_path), "zeta-vgpu-debug-%d-vgpu0",
+                       (int)d.pid);
+        files[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        (void)connect(files[i], (struct sockaddr *)&address, sizeof(address));
+    }
+    EXPECT_RESULT(debugger_try(d.pid, &session), ZE_RESULT_NOT_READY);
+    expect_sentence("CONT");
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        (void)close(files[i]);
+    assert_int_equal(kill(d.pid, SIGCONT), 0);
+    while (debugger_try(d.pid, &session) == ZE_RESULT_NOT_READY)
+        ;
+    assert_non_null(session);
+    EXPECT_OK(zetDebugDetach(session));
+    debuggee_finish(&d);
+}
+
 /* Requests that no debugger of ours would send are answered with a failure; what is no request
  * ends the connection; the process does not mind. */
 static void target__hostile_debugger__refuses_and_lives(void **state)
@@ -455,6 +516,50 @@ static void target__hostile_debugger__refuses_and_lives(void **state)
     (void)close(file);
     (void)debuggee_do(&d, DEBUGGEE_QUEUE, 0);
     debuggee_finish(&d);
+}
+
+/* A debugger that asks without end, and reads the answers. */
+static void ask_without_end(int file)
+{
+    const struct zeta_vgpu_debug_header request = {.kind = ZETA_VGPU_DEBUG_ACKNOWLEDGE};
+    static struct zeta_vgpu_debug_header requests[512];
+    static char answers[1 << 16];
+    size_t sent = 0;
+
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+        requests[i] = request;
+    for (;;) {
+        const ssize_t more = send(file, (char *)requests + sent, sizeof(requests) - sent,
+                                  MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (more < 0 && errno != EAGAIN)
+            _exit(0);
+        sent = more > 0 ? (sent + (size_t)more) % sizeof(requests) : sent;
+        (void)!recv(file, answers, sizeof(answers), MSG_DONTWAIT);
+    }
+}
+
+/* Neither who else wants to attach has to wait, nor the end of the process. */
+static void target__asked_without_end__refuses_others_and_ends(void **state)
+{
+    struct debuggee d = debuggee_start();
+    zet_debug_session_handle_t session;
+    int file, status;
+    pid_t asker;
+
+    (void)state;
+    (void)debuggee_do(&d, DEBUGGEE_QUEUE, 0);
+    (void)debuggee_do(&d, DEBUGGEE_QUEUE_DESTROY, 0);
+    file = connect_raw(d.pid);
+    asker = fork_child();
+    if (asker == 0)
+        ask_without_end(file);
+    (void)close(file);
+    EXPECT_RESULT(debugger_try(d.pid, &session), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    expect_sentence("already");
+    debuggee_finish(&d);
+    assert_int_equal(waitpid(asker, &status, 0), asker);
+    assert_int_equal(status, 0);
 }
 
 /* Rule 27.12. Any alignment, large and small; what is not there leaves the buffer alone. */
@@ -505,6 +610,7 @@ SUITE(vgpu_life)
         cmocka_unit_test(attach__impossible__result_and_sentence),
         cmocka_unit_test(attach__too_early__not_ready),
         cmocka_unit_test(socket__of_a_process__private_and_not_left_behind),
+        cmocka_unit_test(socket__of_a_process_that_cannot_be_seen__left_alone),
         cmocka_unit_test(attach__from_another_folder__finds_the_process),
         cmocka_unit_test(fork__of_a_debugged_process__is_debugged_by_itself),
         cmocka_unit_test(detach__load_not_acknowledged__process_goes_on),
@@ -512,7 +618,9 @@ SUITE(vgpu_life)
         cmocka_unit_test(debuggee__killed__detached_is_the_last_event),
         cmocka_unit_test(debuggee__exits__events_and_then_detached),
         cmocka_unit_test(debuggee__stopped__calls_wait_and_attaching_does_not),
+        cmocka_unit_test(attach__to_a_stopped_process_again_and_again__not_ready),
         cmocka_unit_test(target__hostile_debugger__refuses_and_lives),
+        cmocka_unit_test(target__asked_without_end__refuses_others_and_ends),
         cmocka_unit_test(memory__of_the_process__read_and_written_or_refused),
     };
 

@@ -245,6 +245,14 @@ static uint32_t read_greeting(const struct zeta_vgpu *vgpu, uint32_t pid,
     return ZETA_PLUGIN_SUCCESS;
 }
 
+static uint32_t no_answer(const struct zeta_vgpu *vgpu, uint32_t pid)
+{
+    return zeta_host_fail(&vgpu->self->host, ZETA_PLUGIN_NOT_READY,
+                          "process %u does not answer, perhaps because it is stopped; let it go on "
+                          "(kill -CONT %u) and try again",
+                          pid, pid);
+}
+
 /* Waits for the greeting, but not for ever. */
 static uint32_t await_greeting(struct zeta_plugin_debug_session *session, int wait_ms)
 {
@@ -273,10 +281,7 @@ static uint32_t await_greeting(struct zeta_plugin_debug_session *session, int wa
         if (progress == ZETA_VGPU_DEBUG_SOME)
             continue;
         if (now_ns >= end_ns)
-            return zeta_host_fail(host, ZETA_PLUGIN_NOT_READY,
-                                  "process %u does not answer, perhaps because it is stopped; let "
-                                  "it go on (kill -CONT %u) and try again",
-                                  session->pid, session->pid);
+            return no_answer(session->vgpu, session->pid);
         (void)poll(polled, 2, (int)((end_ns - now_ns) / 1000000) + 1);
     }
 }
@@ -372,6 +377,7 @@ static bool read_variable(uint32_t pid, const char *name, char *out_value, size_
 /*
  * Connects to a process: in the folder of this one, in the one that its environment names, or in
  * that of its user. Whoever listens there is told by the system, so a folder needs no trust.
+ * -1 with errno; EAGAIN: the process listens, and accepts nobody.
  */
 static int connect_to(const struct zeta_vgpu *vgpu, uint32_t pid)
 {
@@ -380,13 +386,15 @@ static int connect_to(const struct zeta_vgpu *vgpu, uint32_t pid)
     struct stat status;
     int file = -1;
 
+    errno = ENOENT;
     zeta_vgpu_debug_socket_name(name, pid, vgpu->description.id);
     if (zeta_vgpu_instance_folder(folder, sizeof(folder), &message))
         file = zeta_vgpu_debug_connect(folder, name);
-    if (file < 0 && read_variable(pid, "XDG_RUNTIME_DIR", folder, sizeof(folder)))
+    if (file < 0 && errno != EAGAIN &&
+        read_variable(pid, "XDG_RUNTIME_DIR", folder, sizeof(folder)))
         file = zeta_vgpu_debug_connect(folder, name);
     (void)snprintf(path, sizeof(path), "/proc/%u", pid);
-    if (file < 0 && stat(path, &status) == 0) {
+    if (file < 0 && errno != EAGAIN && stat(path, &status) == 0) {
         zeta_vgpu_instance_user_folder(folder, sizeof(folder), status.st_uid);
         file = zeta_vgpu_debug_connect(folder, name);
     }
@@ -449,6 +457,10 @@ static uint32_t attach(struct zeta_plugin *self, struct zeta_plugin_device *devi
         goto fail;
     }
     socket = connect_to(vgpu, pid);
+    if (socket < 0 && errno == EAGAIN) {
+        result = no_answer(vgpu, pid);
+        goto fail;
+    }
     /* What a dead process with this id has left, or what another one listens at. */
     if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
         peer.pid != (pid_t)pid) {

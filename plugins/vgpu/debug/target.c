@@ -29,6 +29,9 @@
 /* While the debugger does not read so much, no further request is answered. */
 #define BACKLOG_BYTES (8u << 20)
 
+/* A debugger that reads nothing while there is so much for it is detached. */
+#define MOST_BACKLOG_BYTES (UINT64_C(192) << 20)
+
 struct zeta_vgpu_target {
     struct zeta_vgpu *vgpu;
     pthread_t thread;
@@ -103,14 +106,14 @@ static void close_one(int *descriptor)
     *descriptor = -1;
 }
 
-static int make_socket(void)
+static int make_socket(int type)
 {
-    return zeta_descriptor_raise(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    return zeta_descriptor_raise(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-int zeta_vgpu_debug_connect(const char *folder, const char *name)
+static int connect_as(int type, const char *folder, const char *name)
 {
-    int at = open_folder(folder), file = at < 0 ? -1 : make_socket();
+    int at = open_folder(folder), file = at < 0 ? -1 : make_socket(type);
     struct sockaddr_un address = address_in(at, name);
     int error = errno;
 
@@ -123,7 +126,15 @@ int zeta_vgpu_debug_connect(const char *folder, const char *name)
     return file;
 }
 
-/* Removes the sockets of dead processes. Ids are those of this container, connections of all. */
+int zeta_vgpu_debug_connect(const char *folder, const char *name)
+{
+    return connect_as(SOCK_STREAM, folder, name);
+}
+
+/*
+ * Removes the sockets of dead processes. Ids are those of this container, sockets of all: a live
+ * one answers that it is none of datagrams, a dead one refuses.
+ */
 static void sweep(const char *folder)
 {
     DIR *listing = opendir(folder);
@@ -136,7 +147,7 @@ static void sweep(const char *folder)
         if (sscanf(entry->d_name, "zeta-vgpu-debug-%u-", &pid) != 1 || pid > INT32_MAX ||
             kill((pid_t)pid, 0) == 0 || errno != ESRCH)
             continue;
-        file = zeta_vgpu_debug_connect(folder, entry->d_name);
+        file = connect_as(SOCK_DGRAM, folder, entry->d_name);
         if (file < 0 && errno == ECONNREFUSED)
             (void)unlinkat(dirfd(listing), entry->d_name, 0);
         close_one(&file);
@@ -148,7 +159,7 @@ static void sweep(const char *folder)
 /* Listens in the folder, in place of what a dead process with our id has left. -1 with errno. */
 static int listen_in(const char *folder, const char *name)
 {
-    int at = open_folder(folder), file = at < 0 ? -1 : make_socket();
+    int at = open_folder(folder), file = at < 0 ? -1 : make_socket(SOCK_STREAM);
     struct sockaddr_un address = address_in(at, name);
     int error = errno;
 
@@ -189,7 +200,8 @@ static void tell_locked(struct zeta_vgpu_target *target,
         return;
     if (zeta_vgpu_debug_put(&target->out, header, payload))
         sent = zeta_vgpu_debug_send(target->connection, &target->out);
-    target->is_broken |= sent == ZETA_VGPU_DEBUG_END;
+    target->is_broken |=
+        sent == ZETA_VGPU_DEBUG_END || target->out.end - target->out.begin > MOST_BACKLOG_BYTES;
     if (sent != ZETA_VGPU_DEBUG_NONE)
         poke(target);
 }
@@ -317,6 +329,8 @@ static void detach(struct zeta_vgpu_target *target)
     release_all_locked(target);
     (void)pthread_mutex_unlock(&target->lock);
     zeta_vgpu_debug_buffer_finish(&target->in);
+    /* A child of this process may have it too. */
+    (void)shutdown(target->connection, SHUT_RDWR);
     close_one(&target->connection);
     close_one(&target->debugger);
 }
@@ -603,10 +617,13 @@ static uint64_t backlog(struct zeta_vgpu_target *target)
     return bytes;
 }
 
-/* Moves what can be moved, and handles requests; false when the debugger is gone. */
+/*
+ * Moves what can be moved now, and handles requests; false when the debugger is gone. One that asks
+ * without end has its turn as others have theirs: who wants to attach, and the end of the process.
+ */
 static bool converse(struct zeta_vgpu_target *target)
 {
-    enum zeta_vgpu_debug_progress received = ZETA_VGPU_DEBUG_SOME, sent;
+    enum zeta_vgpu_debug_progress taken = ZETA_VGPU_DEBUG_SOME, received = ZETA_VGPU_DEBUG_NONE;
     struct zeta_vgpu_debug_header request;
     const void *payload;
 
@@ -614,18 +631,19 @@ static bool converse(struct zeta_vgpu_target *target)
         target->is_told = true;
         tell_kind(target, ZETA_VGPU_DEBUG_CHANGED);
     }
-    while (received == ZETA_VGPU_DEBUG_SOME && backlog(target) < BACKLOG_BYTES) {
-        received = zeta_vgpu_debug_take(&target->in, ZETA_VGPU_DEBUG_DEBUGGER,
-                                        target->control.threads, &request, &payload);
-        if (received == ZETA_VGPU_DEBUG_SOME)
-            handle(target, &request, payload);
-        else if (received == ZETA_VGPU_DEBUG_NONE)
-            received = zeta_vgpu_debug_receive(target->connection, &target->in);
-    }
     (void)pthread_mutex_lock(&target->lock);
-    sent = zeta_vgpu_debug_send(target->connection, &target->out);
+    target->is_broken |=
+        zeta_vgpu_debug_send(target->connection, &target->out) == ZETA_VGPU_DEBUG_END;
     (void)pthread_mutex_unlock(&target->lock);
-    return received != ZETA_VGPU_DEBUG_END && sent != ZETA_VGPU_DEBUG_END &&
+    if (backlog(target) < BACKLOG_BYTES)
+        received = zeta_vgpu_debug_receive(target->connection, &target->in);
+    while (taken == ZETA_VGPU_DEBUG_SOME && backlog(target) < BACKLOG_BYTES) {
+        taken = zeta_vgpu_debug_take(&target->in, ZETA_VGPU_DEBUG_DEBUGGER, target->control.threads,
+                                     &request, &payload);
+        if (taken == ZETA_VGPU_DEBUG_SOME)
+            handle(target, &request, payload);
+    }
+    return received != ZETA_VGPU_DEBUG_END && taken != ZETA_VGPU_DEBUG_END &&
            backlog(target) != UINT64_MAX;
 }
 
@@ -674,9 +692,14 @@ struct zeta_vgpu_target *zeta_vgpu_target_create(struct zeta_vgpu *vgpu)
     return target;
 }
 
-/* Closes the socket and frees what enable() made; the thread does not run. */
+/* Removes the socket and frees what enable() made; the thread does not run. */
 static void disable(struct zeta_vgpu_target *target)
 {
+    char path[sizeof(target->folder) + sizeof(target->name) + 1];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", target->folder, target->name);
+    if (target->listener >= 0)
+        (void)unlink(path);
     close_one(&target->listener);
     close_one(&target->poke);
     free(target->masks);
@@ -690,13 +713,9 @@ void zeta_vgpu_target_end(struct zeta_vgpu_target *target)
     if (!target)
         return;
     if (target->is_enabled) {
-        char path[sizeof(target->folder) + sizeof(target->name) + 1];
-
         atomic_store(&target->quit, true);
         poke(target);
         (void)pthread_join(target->thread, NULL);
-        (void)snprintf(path, sizeof(path), "%s/%s", target->folder, target->name);
-        (void)unlink(path);
         target->is_enabled = false;
     }
     disable(target);

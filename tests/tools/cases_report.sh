@@ -147,6 +147,32 @@ assert a["samples"] == b["samples"] and a["metrics"] == b["metrics"]
 END
 }
 
+# The rows of a device, once more as those of a second one.
+# Rule 16.22.
+case_report_two_devices()
+{
+    record_matmul
+    PYTHONPATH=$source/tests/tools "$python" -B - "$work/r" "$work/two" <<'END'
+import re, sys
+import recording
+of_device = recording.DEVICE, recording.CLOCK
+of_stream = recording.STREAM, recording.DATA
+writer = recording.Writer()
+for kind, number, payload in recording.read(sys.argv[1]):
+    writer.chunk(kind, number, payload)
+    if kind == recording.DEVICE:
+        payload = re.sub(rb"\b(name|id): .*", rb"\1: other", payload)
+    if kind == recording.STREAM:
+        payload = re.sub(rb"\bdevice: .*", b"device: 101", payload)
+    if kind in of_device or kind in of_stream:
+        writer.chunk(kind, 100 + number, payload)
+writer.save(sys.argv[2])
+END
+    expect 0 report "--json=$json" --per-kernel "$work/two"
+    holds "$json" '[(g["name"], g["device_id"], g["device"]) for g in d["groups"]] == [("ComputeBasic", "vgpu0", "Zeta Virtual GPU"), ("ComputeBasic", "other", "other")]'
+    holds "$json" 'd["groups"][0]["metrics"] == d["groups"][1]["metrics"]'
+}
+
 # Every operation of the kernel is in its run; what it did not do is in no row of it.
 # Rule 16.24.
 case_report_per_kernel()
@@ -372,41 +398,20 @@ case_report_instruction_pointers()
 # Rule 16.28.
 case_report_hostile_names()
 {
-    "$python" - "$work/r" <<'END'
+    PYTHONPATH=$source/tests/tools "$python" -B - "$work/r" <<'END'
 import struct, sys
-table = []
-for i in range(256):
-    c = i
-    for _ in range(8):
-        c = c >> 1 ^ (0x82f63b78 if c & 1 else 0)
-    table.append(c)
-def crc(data, c=0):
-    c ^= 0xffffffff
-    for b in data:
-        c = table[(c ^ b) & 255] ^ c >> 8
-    return c ^ 0xffffffff
-head = struct.pack("<8sHHIII36s", b"\x89ZETA\r\n\x1a", 1, 0, 64, 2, 32, bytes(36))[:60]
-out = head + struct.pack("<I", crc(head))
-sums, count = 0, 0
-def chunk(kind, number, data):
-    global out, sums, count
-    h = struct.pack("<4sIIIQI", b"CHNK", kind, number, 0, len(data), crc(data))
-    h += struct.pack("<I", crc(h))
-    if kind != 1:
-        sums, count = crc(h, sums), count + 1
-    out += h + data + bytes(-len(data) % 8)
+import recording
+writer = recording.Writer()
 evil = "</script><script>alert(1)</script>\x1b[31m\u2028=1+1,\"x\""
-chunk(2, 0, ("command: " + evil + "\nhost: <img src=x>\x9b\n").encode("utf-8"))
-chunk(3, 1, ("name: " + evil + "\nid: v\nclass: software\ntimer-hz: 25000000\ntimestamp-bits: 32\n").encode())
-chunk(7, 1, struct.pack("<QQQ", 0, 1000, 0))
+writer.chunk(recording.META, 0, ("command: " + evil + "\nhost: <img src=x>\x9b\n").encode("utf-8"))
+writer.chunk(recording.DEVICE, 1, ("name: " + evil + "\nid: v\nclass: software\ntimer-hz: 25000000\ntimestamp-bits: 32\n").encode())
+writer.chunk(recording.CLOCK, 1, struct.pack("<QQQ", 0, 1000, 0))
 line = '{"ph":"M","pid":0,"tid":0,"name":"zeta_clocks","args":{"raw_ns":"9000","monotonic_ns":"9000"}},\n'
 for n, text in enumerate([r"</script>\u003cb\u003e\u001b[31m", "raw\x1b]0;title\x07"]):
     line += '{"ph":"X","pid":7,"tid":%d,"ts":%d.5,"cat":"device","name":"%s","args":{},"dur":9.0},\n' % (n, 20 + 30 * n, text)
 line += '{"ph":"M","pid":7,"tid":0,"cat":"device","name":"thread_name","args":{"name":"<svg onload=x>"}},\n'
-chunk(8, 0, line.encode())
-end = struct.pack("<QQII", count, len(out), sums, 0)
-chunk(1, 0, end)
-open(sys.argv[1], "wb").write(out)
+writer.chunk(recording.TRACE, 0, line.encode())
+writer.save(sys.argv[1])
 END
     expect 0 report --per-kernel "$work/r"
     out_has "alert(1)"

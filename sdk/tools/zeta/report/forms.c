@@ -108,27 +108,22 @@ struct json_object *zeta_report_to_json(const struct zeta_report *report,
                                         const struct zeta_report_notes *notes)
 {
     static const char *const keys[] = {"begin", "end", "host", "version"};
-    const struct zeta_sampled_group **groups =
-        zeta_allocate(report->stream_count, sizeof(const struct zeta_sampled_group *));
-    struct zeta_stat_report stat = {.groups = groups, .elapsed_ns = zeta_report_length(report)};
+    struct zeta_stat_report stat = {.elapsed_ns = zeta_report_length(report)};
     struct json_object *document, *recording, *array = NULL;
     char value[4 * VALUE_BYTES];
 
-    for (uint32_t i = 0; i < report->stream_count; i++) {
-        const struct zeta_report_stream *stream = report->streams[i];
-
-        if (!stream->is_open)
-            continue;
-        stat.device = zeta_report_device_of(stream);
-        if (stream->kind == ZETA_REPORT_ROWS)
-            groups[stat.group_count++] = &stream->group;
-    }
     if (report->profile_stream) {
         stat.profile = &report->profile;
         stat.profile_group = &report->profile_stream->group;
     }
     document = zeta_stat_report_to_json(&stat);
-    free((void *)groups);
+    array = json_object_object_get(document, "groups");
+    for (uint32_t i = 0; i < report->stream_count; i++) {
+        const struct zeta_report_stream *stream = report->streams[i];
+
+        if (stream->is_open && stream->kind == ZETA_REPORT_ROWS)
+            zeta_stat_group_put_json(array, zeta_report_device_of(stream), &stream->group);
+    }
     for (uint32_t i = 0; zeta_report_meta(report, "command", i, value, sizeof(value)); i++) {
         if (i == 0)
             array = zeta_json_put_array(document, "program");

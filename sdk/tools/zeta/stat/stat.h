@@ -58,7 +58,7 @@ void zeta_stat_options_default(struct zeta_stat_options *options);
 struct json_object;
 
 struct zeta_stat_report {
-    const struct zeta_device_entry *device;
+    const struct zeta_device_entry *device; /**< of all groups; null if there are none */
     const struct zeta_sampled_group *const *groups;
     uint32_t group_count;
     uint32_t pass_count; /**< times that the program ran; 0 is taken for 1 */

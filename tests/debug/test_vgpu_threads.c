@@ -288,6 +288,44 @@ static void breakpoint__in_a_function__registers_memory_and_step(void **state)
     bench_end(&b);
 }
 
+/* Rule 27.22. Breakpoint registers leave code alone, are passed, and end with the session. */
+static void breakpoint_register__in_a_function__stops_and_is_passed(void **state)
+{
+    struct bench b = bench_start(0);
+    const uint64_t at = ZETA_VGPU_BREAKPOINTS_ADDRESS + (ZETA_VGPU_BREAKPOINTS - 1) * 8;
+    zet_debug_memory_space_desc_t beyond = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                            .address = at + 4};
+    uint32_t before, after;
+    ze_device_thread_t thread;
+    uint64_t set;
+
+    (void)state;
+    debugger_read(b.session, b.function, sizeof(before), &before);
+    debugger_write(b.session, at, sizeof(b.function), &b.function);
+    debugger_read(b.session, at, sizeof(set), &set);
+    assert_int_equal(set, b.function);
+    debugger_read(b.session, b.function, sizeof(after), &after);
+    assert_int_equal(after, before);
+    EXPECT_RESULT(zetDebugReadMemory(b.session, everything, &beyond, 8, &set),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_LOCAL);
+        thread = expect_stop(&b);
+        assert_int_equal(causes(&b, thread), ZETA_VGPU_CAUSE_BREAKPOINT);
+        assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_PC, 0), b.function);
+        EXPECT_OK(zetDebugResume(b.session, thread));
+        assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+    }
+    EXPECT_OK(zetDebugDetach(b.session));
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_LOCAL);
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
+        expect_sentence("debugs");
+    debugger_read(b.session, at, sizeof(set), &set);
+    assert_int_equal(set, 0);
+    bench_end(&b);
+}
+
 /* Any pattern is kept in what can be written. */
 static void registers__stopped_thread__hold_any_pattern(void **state)
 {
@@ -466,6 +504,7 @@ SUITE(vgpu_threads)
         cmocka_unit_test(debugger__killed_with_stopped_threads__they_go_on),
         cmocka_unit_test(calls__debuggee_killed_meanwhile__device_lost),
         cmocka_unit_test(breakpoint__in_a_function__registers_memory_and_step),
+        cmocka_unit_test(breakpoint_register__in_a_function__stops_and_is_passed),
         cmocka_unit_test(registers__stopped_thread__hold_any_pattern),
         cmocka_unit_test(memory__of_barriers__unsupported),
         cmocka_unit_test(fault__while_attached__event_and_stop_of_its_thread),

@@ -433,6 +433,137 @@ static void breakpoint__more_groups_than_threads__stop_wave_by_wave(void **state
     }
 }
 
+/* Rule 27.22. */
+static void breakpoint_register__resumed__goes_on_behind_it(void **state)
+{
+    struct bench *bench = *state;
+    const uint64_t at = place(bench, "walk_at") + 4;
+    const uint64_t *out = (const uint64_t *)bench->rig.memory;
+    void *arguments[] = {bench->rig.memory};
+    uint64_t seen[4 * THREADS] = {0}, retired;
+    uint32_t control[4], word, before;
+
+    assert_int_equal(rig_run(&bench->rig, "walk", arguments, 4 * THREADS, 1), ZETA_VGPU_OK);
+    retired = rig_counter(&bench->rig, ZETA_VGPU_INST_RETIRED);
+    memset(bench->rig.memory, 0, 4 * THREADS * sizeof(*out));
+    assert_true(
+        zeta_vgpu_debug_memory(bench->rig.engine, UINT32_MAX, false, at, 4, &before, false));
+    zeta_vgpu_debug_break(bench->rig.engine, 7, at);
+    zeta_vgpu_debug_break(bench->rig.engine, 8, at + 8);
+    zeta_vgpu_debug_break(bench->rig.engine, 9, 0x1000); /* no code */
+    assert_true(zeta_vgpu_debug_memory(bench->rig.engine, UINT32_MAX, false, at, 4, &word, false));
+    assert_int_equal(word, before);
+    launch(bench, "walk", arguments, 4 * THREADS, 1);
+    for (uint32_t wave = 0; wave < 4; wave++) {
+        assert_int_equal(wait_stopped(bench, THREADS), ALL);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            const uint64_t thread = UINT64_C(1) << i;
+
+            assert_int_equal(pc_of(bench, thread), at);
+            assert_int_equal(get(bench, thread, ZETA_VGPU_REGISTERS_X, T0), 1);
+            assert_true(zeta_vgpu_debug_registers(bench->rig.engine, i, ZETA_VGPU_REGISTERS_CR, 0,
+                                                  1, control, false));
+            assert_int_equal(control[0], ZETA_VGPU_CONTROL_SUPPRESS);
+            assert_int_equal(control[1], ZETA_VGPU_CAUSE_BREAKPOINT);
+            seen[item_of(bench, thread)]++;
+        }
+        /* Without the flag it stops there again; with it, it makes its step. */
+        control[0] = 0;
+        assert_true(zeta_vgpu_debug_registers(bench->rig.engine, 3, ZETA_VGPU_REGISTERS_CR, 0, 1,
+                                              control, true));
+        resume(bench, 8);
+        assert_int_equal(wait_stopped(bench, THREADS), ALL);
+        assert_int_equal(pc_of(bench, 8), at);
+        control[0] = ZETA_VGPU_CONTROL_SUPPRESS;
+        control[1] = ZETA_VGPU_CAUSE_BREAK;
+        assert_true(zeta_vgpu_debug_registers(bench->rig.engine, 3, ZETA_VGPU_REGISTERS_CR, 0, 1,
+                                              control, true));
+        resume(bench, 8);
+        assert_int_equal(wait_stopped(bench, THREADS), ALL);
+        assert_int_equal(pc_of(bench, 8), at + 4);
+        assert_int_equal(causes_of(bench, 8), ZETA_VGPU_CAUSE_BREAK);
+        go_on(bench, 8);
+        /* One that is halted before it could go on does not stop there twice. */
+        resume(bench, ALL & ~8);
+        (void)halt(bench, ALL);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            if (causes_of(bench, UINT64_C(1) << i) == ZETA_VGPU_CAUSE_HALT)
+                resume(bench, UINT64_C(1) << i);
+        }
+        assert_int_equal(wait_stopped(bench, THREADS), ALL);
+        for (uint32_t i = 0; i < THREADS; i++) {
+            assert_int_equal(pc_of(bench, UINT64_C(1) << i), at + 8);
+            assert_int_equal(causes_of(bench, UINT64_C(1) << i), ZETA_VGPU_CAUSE_BREAKPOINT);
+        }
+        resume(bench, ALL);
+    }
+    assert_int_equal(finish(bench), ZETA_VGPU_OK);
+    for (uint32_t i = 0; i < 4 * THREADS; i++) {
+        assert_int_equal(seen[i], 1);
+        assert_int_equal(out[i], 3);
+    }
+    assert_int_equal(rig_counter(&bench->rig, ZETA_VGPU_INST_RETIRED), 2 * retired);
+}
+
+/* What it passes is executed as any other instruction: at barriers, faults and watchpoints. */
+static void breakpoint_register__on_any_instruction__is_passed(void **state)
+{
+    struct bench *bench = *state;
+    void *arguments[] = {bench->rig.memory};
+    const uint64_t barrier = place(bench, "meet_at") + 12, store = place(bench, "meet_at") + 4;
+    const uint64_t all = (UINT64_C(1) << 4) - 1;
+
+    zeta_vgpu_debug_break(bench->rig.engine, 0, barrier);
+    zeta_vgpu_debug_break(bench->rig.engine, 1, store);
+    zeta_vgpu_debug_watch(bench->rig.engine, 0, (uintptr_t)bench->rig.memory, 4,
+                          ZETA_VGPU_WATCHPOINT_WRITE);
+    launch(bench, "meet", arguments, 1, 4);
+    assert_int_equal(__builtin_popcountll(wait_stopped(bench, 4)), 4);
+    resume(bench, ALL);
+    /* The first work-item met the watchpoint behind its store, the others wait at the barrier. */
+    for (bool met = false; !met;) {
+        const uint64_t threads = wait_stopped(bench, 4);
+
+        met = true;
+        for (uint64_t left = threads; left != 0; left &= left - 1) {
+            const uint64_t thread = lowest(left);
+
+            if (pc_of(bench, thread) == store + 4) {
+                assert_int_equal(causes_of(bench, thread), ZETA_VGPU_CAUSE_WATCH);
+                resume(bench, thread);
+                met = false;
+            } else {
+                assert_int_equal(causes_of(bench, thread), ZETA_VGPU_CAUSE_BREAKPOINT);
+                assert_int_equal(pc_of(bench, thread), barrier);
+            }
+        }
+    }
+    zeta_vgpu_debug_watch(bench->rig.engine, 0, 0, 0, 0);
+    resume(bench, all | ALL);
+    assert_int_equal(finish(bench), ZETA_VGPU_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(((uint32_t *)bench->rig.memory)[i], 2);
+}
+
+/* Rule 27.22. */
+static void breakpoint_register__removed_or_ended__is_not_there(void **state)
+{
+    struct bench *bench = *state;
+    const uint64_t at = place(bench, "walk_at") + 8;
+    void *arguments[] = {bench->rig.memory};
+
+    zeta_vgpu_debug_break(bench->rig.engine, 127, at);
+    launch(bench, "walk", arguments, 1, 1);
+    assert_int_equal(wait_stopped(bench, 1), 1);
+    zeta_vgpu_debug_break(bench->rig.engine, 127, 0);
+    resume(bench, 1);
+    assert_int_equal(finish(bench), ZETA_VGPU_OK);
+    assert_int_equal(rig_run(&bench->rig, "walk", arguments, 1, 1), ZETA_VGPU_OK);
+    zeta_vgpu_debug_break(bench->rig.engine, 0, at);
+    zeta_vgpu_debug_end(bench->rig.engine);
+    assert_int_equal(rig_run(&bench->rig, "walk", arguments, 1, 1), ZETA_VGPU_OK);
+}
+
 /* Stops the only thread of a kernel at its first instruction. */
 static void stop_at_entry(struct bench *bench, const char *kernel, const void *arguments)
 {
@@ -933,6 +1064,9 @@ SUITE(engine_debug)
         WITH(halt__all_again_and_again__loses_nothing),
         WITH(halt__nothing_runs__is_done),
         WITH(breakpoint__more_groups_than_threads__stop_wave_by_wave),
+        WITH(breakpoint_register__resumed__goes_on_behind_it),
+        WITH(breakpoint_register__on_any_instruction__is_passed),
+        WITH(breakpoint_register__removed_or_ended__is_not_there),
         WITH(step__whole_kernel__is_each_instruction),
         WITH(step__at_ebreak__stops_there_again),
         WITH(barrier__some_stopped__waits_for_them),

@@ -272,12 +272,37 @@ static void code_update__any_change__equals_new_decode(void **state)
         at = seed >> 8 & 1023;
         at = at < 700 ? at : 699;
         words[at] = seed & 0x80 ? NOP : kinds[(seed >> 20) % 9];
-        zeta_rv64_code_update(&code, words, at, 1);
+        zeta_rv64_code_update(&code, words, at, 1, NULL, 0);
         assert_true(zeta_rv64_code_create(&fresh, BEGIN, words, 700));
         assert_memory_equal(code.insns, fresh.insns, 701 * sizeof(*fresh.insns));
         zeta_rv64_code_finish(&fresh);
     }
     zeta_rv64_code_finish(&code);
+}
+
+/* An instruction with a break is decoded as if an ebreak were there, until it is decoded again. */
+static void code_update__breaks__equal_ebreaks(void **state)
+{
+    static const uint64_t breaks[] = {0, BEGIN + 4, BEGIN + 600 * 4, BEGIN + 4 * 700, BEGIN + 6};
+    uint32_t words[700], broken[700];
+    struct zeta_rv64_code code, plain, fresh;
+
+    (void)state;
+    for (unsigned i = 0; i < 700; i++)
+        words[i] = broken[i] = i % 290 == 0 ? RETURN : NOP;
+    broken[1] = broken[600] = EBREAK;
+    assert_true(zeta_rv64_code_create(&code, BEGIN, words, 700));
+    assert_true(zeta_rv64_code_create(&plain, BEGIN, words, 700));
+    assert_true(zeta_rv64_code_create(&fresh, BEGIN, broken, 700));
+    zeta_rv64_code_update(&code, words, 1, 1, breaks, 5);
+    zeta_rv64_code_update(&code, words, 600, 1, breaks, 5);
+    assert_memory_equal(code.insns, fresh.insns, 701 * sizeof(*fresh.insns));
+    zeta_rv64_code_update(&code, words, 1, 1, breaks, 1);
+    zeta_rv64_code_update(&code, words, 600, 1, breaks, 1);
+    assert_memory_equal(code.insns, plain.insns, 701 * sizeof(*fresh.insns));
+    zeta_rv64_code_finish(&code);
+    zeta_rv64_code_finish(&plain);
+    zeta_rv64_code_finish(&fresh);
 }
 
 /* Register numbers, and immediates where there are no registers, for an instruction of a pair. */
@@ -381,6 +406,7 @@ SUITE(rv64)
         cmocka_unit_test(run__ways_out__are_told_apart),
         cmocka_unit_test(run__pc_outside_code__is_a_fetch_fault),
         cmocka_unit_test(code_update__any_change__equals_new_decode),
+        cmocka_unit_test(code_update__breaks__equal_ebreaks),
         cmocka_unit_test(run__joined_pairs__do_what_both_do_alone),
         cmocka_unit_test(run__reserved_rounding_mode__is_illegal),
     };

@@ -312,7 +312,7 @@ static void execute(struct machine *machine, struct vector *vector)
     enum zeta_rv64_stop stop;
 
     machine->code_page[512] = vector->word;
-    zeta_rv64_code_update(&machine->code, machine->code_page, 512, 1);
+    zeta_rv64_code_update(&machine->code, machine->code_page, 512, 1, NULL, 0);
     memcpy(memory, vector->memory, sizeof(vector->memory));
     memcpy(hart.x, vector->x, sizeof(vector->x));
     memcpy(hart.f, vector->f, sizeof(vector->f));

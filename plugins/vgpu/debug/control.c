@@ -198,27 +198,57 @@ uint32_t zeta_vgpu_control_registers(struct zeta_vgpu_control *control, uint32_t
                : ZETA_PLUGIN_NOT_AVAILABLE;
 }
 
-/* Reads or writes the registers of watchpoints; what is written holds at once, on every tile. */
-static void use_watchpoints(struct zeta_vgpu_control *control, uint64_t offset, uint64_t size_bytes,
-                            void *buffer, bool write)
+/* What a watchpoint says, to all tiles. */
+static void set_watchpoint(struct zeta_vgpu_control *control, uint32_t index)
 {
-    char *bytes = (char *)control->watchpoints + offset;
+    const struct zeta_vgpu_watchpoint *point = &control->watchpoints[index];
+    const uint64_t known = ZETA_VGPU_WATCHPOINT_READ | ZETA_VGPU_WATCHPOINT_WRITE;
 
-    memcpy(write ? bytes : buffer, write ? buffer : bytes, size_bytes);
-    if (!write)
-        return;
-    for (uint32_t i = 0; i < ZETA_VGPU_WATCHPOINTS; i++) {
-        const struct zeta_vgpu_watchpoint *point = &control->watchpoints[i];
-        const uint32_t kinds = point->bytes == 0
-                                   ? 0
-                                   : (uint32_t)(point->kinds & (ZETA_VGPU_WATCHPOINT_READ |
-                                                                ZETA_VGPU_WATCHPOINT_WRITE));
+    for (uint32_t tile = 0; tile < tile_count(control); tile++)
+        zeta_vgpu_debug_watch(engine_of(control, tile), index, point->address, point->bytes,
+                              point->bytes == 0 ? 0 : (uint32_t)(point->kinds & known));
+}
 
-        if (offset >= (i + 1) * sizeof(*point) || offset + size_bytes <= i * sizeof(*point))
+static void set_breakpoint(struct zeta_vgpu_control *control, uint32_t index)
+{
+    for (uint32_t tile = 0; tile < tile_count(control); tile++)
+        zeta_vgpu_debug_break(engine_of(control, tile), index, control->breakpoints[index]);
+}
+
+/*
+ * Reads or writes registers of the device that are in the memory of the process, as arrays; what is
+ * written holds at once, on every tile. False when the bytes are not all in one of the arrays.
+ */
+static bool use_device_registers(struct zeta_vgpu_control *control, uint64_t address,
+                                 uint64_t size_bytes, void *buffer, bool write)
+{
+    const struct {
+        uint64_t address;
+        void *entries;
+        uint64_t bytes;
+        uint32_t entry_bytes;
+        void (*set)(struct zeta_vgpu_control *control, uint32_t index);
+    } arrays[] = {
+        {ZETA_VGPU_WATCHPOINTS_ADDRESS, control->watchpoints, sizeof(control->watchpoints),
+         sizeof(control->watchpoints[0]), set_watchpoint},
+        {ZETA_VGPU_BREAKPOINTS_ADDRESS, control->breakpoints, sizeof(control->breakpoints),
+         sizeof(control->breakpoints[0]), set_breakpoint},
+    };
+
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        const uint64_t offset = address - arrays[i].address;
+        char *bytes;
+
+        if (offset >= arrays[i].bytes || size_bytes > arrays[i].bytes - offset)
             continue;
-        for (uint32_t tile = 0; tile < tile_count(control); tile++)
-            zeta_vgpu_debug_watch(engine_of(control, tile), i, point->address, point->bytes, kinds);
+        bytes = (char *)arrays[i].entries + offset;
+        memcpy(write ? bytes : buffer, write ? buffer : bytes, size_bytes);
+        for (uint64_t at = offset / arrays[i].entry_bytes;
+             write && at * arrays[i].entry_bytes < offset + size_bytes; at++)
+            arrays[i].set(control, (uint32_t)at);
+        return true;
     }
+    return false;
 }
 
 /* One access to the memory of a thread or the process. */
@@ -237,18 +267,14 @@ uint32_t zeta_vgpu_control_memory(struct zeta_vgpu_control *control, uint32_t sp
                                   uint32_t thread, uint64_t address, uint64_t size_bytes,
                                   void *buffer, bool write, uint64_t *out_missing)
 {
-    const uint64_t offset = address - ZETA_VGPU_WATCHPOINTS_ADDRESS;
     uint64_t good = 0, bad = size_bytes;
     char *probe;
 
     if (size_bytes == 0)
         return ZETA_PLUGIN_SUCCESS;
     if (thread == ZETA_PLUGIN_DEBUG_NO_THREAD && space == ZETA_PLUGIN_SPACE_DEFAULT &&
-        offset < sizeof(control->watchpoints) &&
-        size_bytes <= sizeof(control->watchpoints) - offset) {
-        use_watchpoints(control, offset, size_bytes, buffer, write);
+        use_device_registers(control, address, size_bytes, buffer, write))
         return ZETA_PLUGIN_SUCCESS;
-    }
     if (use_memory(control, space, thread, address, size_bytes, buffer, write))
         return ZETA_PLUGIN_SUCCESS;
 

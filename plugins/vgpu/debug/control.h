@@ -30,6 +30,7 @@ struct zeta_vgpu_control {
     uint64_t before[ZETA_VGPU_MAX_TILES]; /**< halts of a tile before the session's first */
     uint64_t *masks;                      /**< scratch: two of a tile */
     struct zeta_vgpu_watchpoint watchpoints[ZETA_VGPU_WATCHPOINTS];
+    uint64_t breakpoints[ZETA_VGPU_BREAKPOINTS]; /**< addresses; 0: none */
 };
 
 /** Number of threads of the root device. */

@@ -13,7 +13,9 @@
 
 _Static_assert(ZETA_VGPU_WATCHPOINTS == ZETA_RV64_WATCHES, "one watch for each watchpoint");
 
-enum { CONTROL_CAUSES = 1, CONTROL_ADDRESS = 2 };
+enum { CONTROL_FLAGS, CONTROL_CAUSES, CONTROL_ADDRESS };
+
+#define EBREAK UINT32_C(0x00100073)
 
 static uint32_t thread_count(const struct zeta_vgpu_engine *engine)
 {
@@ -70,6 +72,11 @@ static void stop_hart(struct subslice *subslice, struct hart *hart, uint32_t cau
         hart->state = HART_STOPPED;
     hart->stopped = true;
     hart->steps = false;
+    /* Who was about to pass a breakpoint register does so when it goes on. */
+    if (causes == ZETA_VGPU_CAUSE_BREAKPOINT || hart->passes)
+        stop->control[CONTROL_FLAGS] |= ZETA_VGPU_CONTROL_SUPPRESS;
+    else
+        stop->control[CONTROL_FLAGS] &= ~ZETA_VGPU_CONTROL_SUPPRESS;
     stop->control[CONTROL_CAUSES] = causes;
     memcpy(&stop->control[CONTROL_ADDRESS], &address, sizeof(address));
     stop->fcsr = (uint32_t)hart->cpu->frm << 5 | hart->cpu->fflags;
@@ -86,6 +93,7 @@ static void resume_hart(struct subslice *subslice, struct hart *hart, bool singl
     hart->stopped = false;
     hart->halted = false;
     hart->untold = false;
+    hart->passes = (stop->control[CONTROL_FLAGS] & ZETA_VGPU_CONTROL_SUPPRESS) != 0;
     if (hart->state == HART_BARRIER)
         hart->steps = single;
     else
@@ -105,11 +113,20 @@ void zeta_vgpu_debug_stop(struct subslice *subslice, struct hart *hart, uint32_t
     control->changed(control->user);
 }
 
+/* An ebreak that is not in memory is there for a breakpoint register. */
+static uint32_t cause_of_ebreak(uint64_t pc)
+{
+    uint32_t word;
+
+    memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
+    return word == EBREAK ? ZETA_VGPU_CAUSE_BREAK : ZETA_VGPU_CAUSE_BREAKPOINT;
+}
+
 void zeta_vgpu_debug_stop_fault(struct subslice *subslice, struct hart *hart,
                                 enum zeta_vgpu_fault_reason reason, uint64_t address)
 {
     const uint32_t cause =
-        reason == ZETA_VGPU_FAULT_BREAKPOINT ? ZETA_VGPU_CAUSE_BREAK
+        reason == ZETA_VGPU_FAULT_BREAKPOINT ? cause_of_ebreak(hart->cpu->pc)
         : reason == ZETA_VGPU_FAULT_ILLEGAL_INSTRUCTION || reason == ZETA_VGPU_FAULT_UNKNOWN_CALL
             ? ZETA_VGPU_CAUSE_ILLEGAL
             : ZETA_VGPU_CAUSE_FAULT;
@@ -121,6 +138,35 @@ void zeta_vgpu_debug_stop_fault(struct subslice *subslice, struct hart *hart,
         zeta_vgpu_fault_describe(subslice, hart, reason, hart->cpu->pc, address, &stop->fault);
     hart->untold = true;
     control->changed(control->user);
+}
+
+/* Decodes what was written if it is code; all of it can be found in the space, or none. */
+static void decode_again(struct zeta_vgpu_engine *engine, uint64_t address, uint64_t size_bytes)
+{
+    const uint64_t end = address + size_bytes;
+    struct zeta_vgpu_range range;
+
+    for (; address < end && zeta_vgpu_space_find(engine->space, address, &range);
+         address = range.end) {
+        const uint64_t last = (end < range.end ? end : range.end) - 1;
+        struct zeta_rv64_code *code = range.code;
+
+        if (code)
+            zeta_rv64_code_update(
+                code, (const void *)(uintptr_t)code->begin, (uint32_t)((address - code->begin) / 4),
+                (uint32_t)((last - code->begin) / 4 - (address - code->begin) / 4 + 1),
+                engine->control.breakpoints, ZETA_VGPU_BREAKPOINTS);
+    }
+}
+
+/* Sets a breakpoint register. The space is held. */
+static void set_breakpoint(struct zeta_vgpu_engine *engine, uint32_t index, uint64_t address)
+{
+    const uint64_t before = engine->control.breakpoints[index];
+
+    engine->control.breakpoints[index] = address;
+    decode_again(engine, before, 1);
+    decode_again(engine, address, 1);
 }
 
 bool zeta_vgpu_debug_begin(struct zeta_vgpu_engine *engine, void (*changed)(void *user), void *user)
@@ -150,6 +196,10 @@ void zeta_vgpu_debug_end(struct zeta_vgpu_engine *engine)
     control->attached = false;
     control->watch_count = 0;
     memset(control->watches, 0, sizeof(control->watches));
+    for (uint32_t i = 0; i < ZETA_VGPU_BREAKPOINTS; i++) {
+        if (control->breakpoints[i] != 0)
+            set_breakpoint(engine, i, 0);
+    }
     for (uint32_t i = 0; i < thread_count(engine); i++) {
         struct hart *hart = find_thread(engine, i, &subslice);
 
@@ -327,23 +377,6 @@ static void *find_memory(struct zeta_vgpu_engine *engine, const struct subslice 
                : NULL;
 }
 
-/* Decodes what was written if it is code; all of it can be found in the space, or none. */
-static void decode_again(struct zeta_vgpu_space *space, uint64_t address, uint64_t size_bytes)
-{
-    const uint64_t end = address + size_bytes;
-    struct zeta_vgpu_range range;
-
-    for (; address < end && zeta_vgpu_space_find(space, address, &range); address = range.end) {
-        const uint64_t last = (end < range.end ? end : range.end) - 1;
-        struct zeta_rv64_code *code = range.code;
-
-        if (code)
-            zeta_rv64_code_update(
-                code, (const void *)(uintptr_t)code->begin, (uint32_t)((address - code->begin) / 4),
-                (uint32_t)((last - code->begin) / 4 - (address - code->begin) / 4 + 1));
-    }
-}
-
 bool zeta_vgpu_debug_memory(struct zeta_vgpu_engine *engine, uint32_t thread, bool is_local,
                             uint64_t address, uint64_t size_bytes, void *buffer, bool write)
 {
@@ -358,7 +391,7 @@ bool zeta_vgpu_debug_memory(struct zeta_vgpu_engine *engine, uint32_t thread, bo
     if (memory && write) {
         memcpy(memory, buffer, size_bytes);
         if (memory == (void *)(uintptr_t)address)
-            decode_again(engine->space, address, size_bytes);
+            decode_again(engine, address, size_bytes);
     } else if (memory) {
         memcpy(buffer, memory, size_bytes);
     }
@@ -381,6 +414,13 @@ void zeta_vgpu_debug_watch(struct zeta_vgpu_engine *engine, uint32_t index, uint
                                        kinds}
             : (struct zeta_rv64_watch){0};
     control->watch_count += watch->kinds != 0;
+    zeta_vgpu_space_release(engine->space);
+}
+
+void zeta_vgpu_debug_break(struct zeta_vgpu_engine *engine, uint32_t index, uint64_t address)
+{
+    (void)zeta_vgpu_space_hold(engine->space);
+    set_breakpoint(engine, index, address);
     zeta_vgpu_space_release(engine->space);
 }
 

@@ -78,6 +78,12 @@ bool zeta_vgpu_debug_memory(struct zeta_vgpu_engine *engine, uint32_t thread, bo
 void zeta_vgpu_debug_watch(struct zeta_vgpu_engine *engine, uint32_t index, uint64_t address,
                            uint64_t size_bytes, uint32_t kinds);
 
+/**
+ * Lets threads stop before the instruction at an address (0: at none), if code has it now.
+ * @index  below ZETA_VGPU_BREAKPOINTS
+ */
+void zeta_vgpu_debug_break(struct zeta_vgpu_engine *engine, uint32_t index, uint64_t address);
+
 /** What a thread that stopped for CAUSE_FAULT or CAUSE_ILLEGAL did; false for any other. */
 bool zeta_vgpu_debug_fault(struct zeta_vgpu_engine *engine, uint32_t thread,
                            struct zeta_vgpu_fault *out_fault);

@@ -24,6 +24,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include <zeta/vgpu_debug.h>
+
 #include "engine.h"
 #include "plugins/vgpu/machine/cache.h"
 #include "plugins/vgpu/machine/elf.h"
@@ -92,6 +94,7 @@ struct hart {
     bool stopped;         /* a debugger has it, also while it waits at a barrier */
     bool halted;          /* as somebody asked for it */
     bool steps;           /* it goes to a debugger when it leaves its barrier */
+    bool passes;          /* it executes its next instruction in spite of a breakpoint register */
     bool untold;          /* it stopped by itself, which nobody asked about yet */
 };
 
@@ -285,6 +288,7 @@ struct run_control {
     uint64_t halts;
     uint32_t watch_count;
     struct zeta_rv64_watch watches[ZETA_RV64_WATCHES];
+    uint64_t breakpoints[ZETA_VGPU_BREAKPOINTS]; /* 0: none */
 };
 
 struct zeta_vgpu_engine {
@@ -343,7 +347,10 @@ bool zeta_vgpu_subslice_begin(struct subslice *subslice);
  */
 bool zeta_vgpu_subslice_round(struct subslice *subslice);
 
-/** Runs one instruction of the running hart and books it. @out_block_end: the last of its block. */
+/**
+ * Runs one instruction of the running hart and books it; that of memory if the hart passes
+ * breakpoint registers. @out_block_end: the last of its block.
+ */
 enum zeta_rv64_stop zeta_vgpu_step(struct subslice *subslice, struct hart *hart,
                                    struct costs *out_costs, bool *out_block_end);
 

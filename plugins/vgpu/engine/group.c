@@ -209,6 +209,7 @@ static void start_hart(struct subslice *subslice, struct hart *hart, struct grou
     hart->group = group;
     hart->cost = 0;
     hart->steps = false;
+    hart->passes = false;
 }
 
 /* Starts the next group; harts are taken in slot order, which spreads them over the EUs. */
@@ -483,7 +484,7 @@ enum zeta_rv64_stop zeta_vgpu_step(struct subslice *subslice, struct hart *hart,
     struct zeta_rv64_insn insns[2];
     struct zeta_rv64_code single;
     enum zeta_rv64_stop stop;
-    uint32_t first;
+    uint32_t first, word;
 
     zeta_vgpu_code_enter(subslice, pc);
     code = context->code;
@@ -493,13 +494,17 @@ enum zeta_rv64_stop zeta_vgpu_step(struct subslice *subslice, struct hart *hart,
         const uint32_t index = (uint32_t)((pc - code->begin) / 4);
 
         *out_block_end = zeta_rv64_ends_block(code, index);
-        zeta_rv64_code_single(code, index, insns, &single);
+        memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
+        zeta_rv64_code_single(code, index, hart->passes ? &word : NULL, insns, &single);
         context->code = &single;
         context->icache_first = first + index;
     }
     stop = zeta_rv64_run(hart->cpu, context, 1);
     context->code = code;
     context->icache_first = first;
+    /* It has executed the instruction. */
+    if (stop < ZETA_RV64_STOP_EBREAK)
+        hart->passes = false;
     zeta_vgpu_account(subslice, hart, misses, out_costs);
     return stop;
 }
@@ -643,7 +648,7 @@ static void run_hart(struct subslice *subslice, struct hart *hart, uint64_t gene
 
         if (stepped) {
             stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
-        } else if (is_single) {
+        } else if (is_single || hart->passes) {
             stop = zeta_vgpu_step(subslice, hart, &costs, &block_end);
         } else {
             stop = zeta_rv64_run(hart->cpu, &subslice->context, subslice->slice - used);

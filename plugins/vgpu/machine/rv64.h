@@ -73,15 +73,19 @@ bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, cons
 
 void zeta_rv64_code_finish(struct zeta_rv64_code *code);
 
-/** Decodes instructions first..first + count - 1 again from @words (of the whole text). */
+/**
+ * Decodes instructions first..first + count - 1 again from @words (of the whole text), but those at
+ * the addresses of @breaks as an ebreak, whatever their words are.
+ */
 void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint32_t first,
-                           uint32_t count);
+                           uint32_t count, const uint64_t *breaks, uint32_t break_count);
 
 /**
- * Makes code, in @insns, of the one instruction at @index. Its run ends behind it when it is given
- * a slice of 1; a jump from it leaves the code.
+ * Makes code, in @insns, of the one instruction at @index, or of @word in its place. Its run ends
+ * behind it when it is given a slice of 1; a jump from it leaves the code.
+ * @word  NULL: the instruction as it was decoded
  */
-void zeta_rv64_code_single(const struct zeta_rv64_code *code, uint32_t index,
+void zeta_rv64_code_single(const struct zeta_rv64_code *code, uint32_t index, const uint32_t *word,
                            struct zeta_rv64_insn insns[2], struct zeta_rv64_code *out_code);
 
 /** True when the instruction at @index is the last of its basic block. */

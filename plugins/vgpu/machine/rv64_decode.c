@@ -208,20 +208,31 @@ static void join_pairs(struct zeta_rv64_code *code, uint32_t first, uint32_t las
     }
 }
 
+static struct zeta_rv64_insn decode(const struct zeta_rv64_code *code, uint32_t index,
+                                    uint32_t word)
+{
+    struct zeta_rv64_insn insn = {.rd = DUMMY_REGISTER, .index = index};
+
+    insn.original = (uint8_t)find_op(word);
+    if (insn.original != RV64_OP_ILLEGAL)
+        decode_operands(op_table[insn.original].operands, word, &insn);
+    insn.op = specialise(code, index, word, &insn);
+    insn.unsplit = insn.op;
+    return insn;
+}
+
 static void decode_all(struct zeta_rv64_code *code, const void *words, uint32_t first,
-                       uint32_t last)
+                       uint32_t last, const uint64_t *breaks, uint32_t break_count)
 {
     for (uint32_t i = first; i <= last; i++) {
-        struct zeta_rv64_insn insn = {.rd = DUMMY_REGISTER, .index = i};
         uint32_t word;
 
         memcpy(&word, (const char *)words + (size_t)i * 4, sizeof(word));
-        insn.original = (uint8_t)find_op(word);
-        if (insn.original != RV64_OP_ILLEGAL)
-            decode_operands(op_table[insn.original].operands, word, &insn);
-        insn.op = specialise(code, i, word, &insn);
-        insn.unsplit = insn.op;
-        code->insns[i] = insn;
+        for (uint32_t k = 0; k < break_count; k++) {
+            if (breaks[k] == code->begin + (uint64_t)i * 4)
+                word = op_table[RV64_OP_EBREAK].match;
+        }
+        code->insns[i] = decode(code, i, word);
     }
     split_blocks(code, first, last);
     join_pairs(code, first, last);
@@ -239,17 +250,17 @@ bool zeta_rv64_code_create(struct zeta_rv64_code *out_code, uint64_t begin, cons
     code.insns[count] = (struct zeta_rv64_insn){
         .op = RV64_OP_END, .original = RV64_OP_END, .unsplit = RV64_OP_END, .index = count};
     if (count > 0)
-        decode_all(&code, words, 0, count - 1);
+        decode_all(&code, words, 0, count - 1, NULL, 0);
     *out_code = code;
     return true;
 }
 
-void zeta_rv64_code_single(const struct zeta_rv64_code *code, uint32_t index,
+void zeta_rv64_code_single(const struct zeta_rv64_code *code, uint32_t index, const uint32_t *word,
                            struct zeta_rv64_insn insns[2], struct zeta_rv64_code *out_code)
 {
     struct zeta_rv64_insn *insn = &insns[0];
 
-    *insn = code->insns[index];
+    *insn = word ? decode(code, index, *word) : code->insns[index];
     /* Alone again, if it had been joined with the next one. */
     insn->op = insn->unsplit > RV64_OP_END ? insn->original : insn->unsplit;
     /* Where others have a distance in instructions, jumps out of code have one in bytes. */
@@ -275,7 +286,7 @@ void zeta_rv64_code_finish(struct zeta_rv64_code *code)
 }
 
 void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint32_t first,
-                           uint32_t count)
+                           uint32_t count, const uint64_t *breaks, uint32_t break_count)
 {
     uint32_t last;
 
@@ -288,7 +299,7 @@ void zeta_rv64_code_update(struct zeta_rv64_code *code, const void *words, uint3
     do {
         while (last < code->count - 1 && !ends_block(code->insns[last].original))
             last++;
-        decode_all(code, words, first, last);
+        decode_all(code, words, first, last, breaks, break_count);
         /* The last word may have ended a block before and no longer does. */
     } while (last < code->count - 1 && !ends_block(code->insns[last].original));
 }

@@ -1,9 +1,6 @@
 /*
  * What a debugger has to know of the threads of a virtual GPU beyond zetDebug*: the types and
- * meanings of its register sets, why a thread stopped, single steps and watchpoints.
- *
- * Breakpoints have no interface of their own: write an `ebreak` (0x00100073) into the code, in the
- * default memory space, with all threads selected.
+ * meanings of its register sets, why a thread stopped, single steps, breakpoints and watchpoints.
  */
 #ifndef ZETA_VGPU_DEBUG_H
 #define ZETA_VGPU_DEBUG_H
@@ -21,7 +18,8 @@ extern "C" {
  */
 enum {
     ZETA_VGPU_REGISTERS_CE = 4,        /**< 1 x 32 bits: 1, the execution mask; read only */
-    ZETA_VGPU_REGISTERS_CR = 6,        /**< 1 x 128: dword 0 is free, dword 1 has ZETA_VGPU_CAUSE_*,
+    ZETA_VGPU_REGISTERS_CR = 6,        /**< 1 x 128: dword 0 has ZETA_VGPU_CONTROL_SUPPRESS, the
+                                            rest of it is free, dword 1 has ZETA_VGPU_CAUSE_*,
                                             dwords 2 and 3 the address that a fault or a watchpoint is
                                             about, low half first */
     ZETA_VGPU_REGISTERS_X = 0x10001,   /**< 31 x 64: x1..x31 */
@@ -41,6 +39,8 @@ enum {
  */
 /** An ebreak, where pc is; or the step is done. */
 #define ZETA_VGPU_CAUSE_BREAK (UINT32_C(1) << 31)
+/** A breakpoint register has the address in pc. */
+#define ZETA_VGPU_CAUSE_BREAKPOINT (UINT32_C(1) << 25)
 /** zetDebugInterrupt. */
 #define ZETA_VGPU_CAUSE_HALT (UINT32_C(1) << 30)
 /** An illegal instruction, or a call that does not exist. */
@@ -49,6 +49,27 @@ enum {
 #define ZETA_VGPU_CAUSE_WATCH (UINT32_C(1) << 24)
 /** A failed access, jump or check; pc is at it, or where no code is. */
 #define ZETA_VGPU_CAUSE_FAULT (UINT32_C(1) << 16)
+
+/**
+ * In dword 0 of CR: a thread that is resumed with it executes the instruction at pc, whether or not
+ * a breakpoint register has that address. A stop at a breakpoint register sets it, so a thread that
+ * is just resumed goes on behind its breakpoint; a later stop clears it if the thread did.
+ */
+#define ZETA_VGPU_CONTROL_SUPPRESS (UINT32_C(1) << 15)
+
+/**
+ * Where the breakpoint registers are: registers of the whole device, as an array of addresses of 64
+ * bits in the default memory space with all threads selected; 0: none. Any part of the array can be
+ * read and written. A thread stops before it executes an instruction that has one, which must be
+ * loaded when the register is written. Memory keeps the instruction. They end with the session.
+ *
+ * Without limit, but to be stepped over by whoever sets them, are breakpoints in memory: an
+ * `ebreak` (0x00100073) that is written into the code.
+ */
+#define ZETA_VGPU_BREAKPOINTS_ADDRESS UINT64_C(0xffffffffffffe000)
+
+/** Entries of the array. */
+#define ZETA_VGPU_BREAKPOINTS 128u
 
 /**
  * Where the watchpoints are: registers of the whole device, as an array of struct

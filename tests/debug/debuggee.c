@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <zeta/vgpu_debug.h>
+
 #include "tests/forked.h"
 #include "tests/support/compare.h"
 
@@ -195,6 +197,12 @@ static uint64_t obey(struct worker *worker, enum debuggee_order order, uint64_t 
         return 0;
     case DEBUGGEE_WAIT:
         return zeCommandQueueSynchronize(worker->queue[worker->queues - 1], UINT64_MAX);
+    case DEBUGGEE_WAIT_AND_VANISH:
+        (void)zeCommandQueueSynchronize(worker->queue[worker->queues - 1], UINT64_MAX);
+        _exit(0);
+    case DEBUGGEE_LOAD_AND_VANISH:
+        load(worker);
+        _exit(0);
     case DEBUGGEE_FORK:
         return fork_sleeper(argument != 0);
     case DEBUGGEE_FINISH:
@@ -330,7 +338,7 @@ zet_debug_event_t debugger_expect(zet_debug_session_handle_t session, zet_debug_
     return event;
 }
 
-static const ze_device_thread_t everything = {ANY, ANY, ANY, ANY};
+const ze_device_thread_t everything = {ANY, ANY, ANY, ANY};
 
 void debugger_read(zet_debug_session_handle_t session, uint64_t address, size_t size, void *buffer)
 {
@@ -353,4 +361,73 @@ void debugger_write(zet_debug_session_handle_t session, uint64_t address, size_t
     };
 
     EXPECT_OK(zetDebugWriteMemory(session, everything, &desc, size, buffer));
+}
+
+struct bench bench_start(uint64_t tile)
+{
+    struct bench bench = {.debuggee = debuggee_start()};
+
+    (void)debuggee_do(&bench.debuggee, DEBUGGEE_QUEUE, tile);
+    (void)debuggee_do(&bench.debuggee, DEBUGGEE_MODULE, 0);
+    bench.flag = debuggee_do(&bench.debuggee, DEBUGGEE_FLAG, 0);
+    bench.function = debuggee_do(&bench.debuggee, DEBUGGEE_FUNCTION, 0);
+    bench.session = debugger_attach(bench.debuggee.pid);
+    (void)debugger_expect(bench.session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    (void)debugger_expect(bench.session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    return bench;
+}
+
+void bench_end(struct bench *bench)
+{
+    EXPECT_OK(zetDebugDetach(bench->session));
+    debuggee_finish(&bench->debuggee);
+}
+
+void spin(const struct bench *bench)
+{
+    uint32_t value = 0;
+
+    (void)debuggee_do(&bench->debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_SPIN);
+    while (value == 0)
+        debugger_read(bench->session, bench->flag, sizeof(value), &value);
+}
+
+void end_spin(const struct bench *bench)
+{
+    const uint32_t zero = 0;
+
+    debugger_write(bench->session, bench->flag, sizeof(zero), &zero);
+    assert_int_equal(debuggee_do(&bench->debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+}
+
+ze_device_thread_t find_stopped(const struct bench *bench)
+{
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_device_thread_t t;
+    uint64_t pc;
+
+    EXPECT_OK(zeDeviceGetProperties(debugger_device(), &properties));
+    for (t.slice = 0; t.slice < properties.numSlices; t.slice++) {
+        for (t.subslice = 0; t.subslice < properties.numSubslicesPerSlice; t.subslice++) {
+            for (t.eu = 0; t.eu < properties.numEUsPerSubslice; t.eu++) {
+                for (t.thread = 0; t.thread < properties.numThreadsPerEU; t.thread++) {
+                    if (zetDebugReadRegisters(bench->session, t, ZETA_VGPU_REGISTERS_PC, 0, 1,
+                                              &pc) == ZE_RESULT_SUCCESS)
+                        return t;
+                }
+            }
+        }
+    }
+    fail_msg("no thread is stopped");
+    return t;
+}
+
+void interrupt(const struct bench *bench)
+{
+    zet_debug_event_t event;
+
+    EXPECT_OK(zetDebugInterrupt(bench->session, everything));
+    event = debugger_expect(bench->session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
+    assert_int_equal(event.info.thread.thread.slice, ANY);
+    assert_int_equal(event.info.thread.thread.thread, ANY);
 }

@@ -25,9 +25,11 @@ enum debuggee_order {
     DEBUGGEE_READ_FLAG,      /**< its first number */
     DEBUGGEE_LAUNCH, /**< a kernel (enum debuggee_kernel) on the newest queue; does not wait */
     DEBUGGEE_WAIT,   /**< for the newest queue; the result */
-    DEBUGGEE_FORK,   /**< a child that sleeps, after it initialised the library if the argument
-                                  is not 0; its id */
-    DEBUGGEE_FINISH  /**< exit(0); no answer */
+    DEBUGGEE_WAIT_AND_VANISH, /**< as DEBUGGEE_WAIT, and _exit(0) at once; no answer */
+    DEBUGGEE_LOAD_AND_VANISH, /**< as DEBUGGEE_MODULE, and _exit(0) at once; no answer */
+    DEBUGGEE_FORK,  /**< a child that sleeps, after it initialised the library if the argument
+                                 is not 0; its id */
+    DEBUGGEE_FINISH /**< exit(0); no answer */
 };
 
 enum debuggee_kernel { DEBUGGEE_SPIN, DEBUGGEE_LOCAL, DEBUGGEE_FAULT };
@@ -59,6 +61,8 @@ void debuggee_finish(struct debuggee *debuggee);
 
 /* The debugger. */
 
+extern const ze_device_thread_t everything;
+
 /** The root device of the virtual GPU in this process. */
 ze_device_handle_t debugger_device(void);
 
@@ -73,5 +77,27 @@ zet_debug_event_t debugger_expect(zet_debug_session_handle_t session, zet_debug_
 void debugger_read(zet_debug_session_handle_t session, uint64_t address, size_t size, void *buffer);
 void debugger_write(zet_debug_session_handle_t session, uint64_t address, size_t size,
                     const void *buffer);
+
+/** A debugged process with a queue and the kernels, all events of that read. */
+struct bench {
+    struct debuggee debuggee;
+    zet_debug_session_handle_t session;
+    uint64_t flag;     /**< address of the kernels' memory */
+    uint64_t function; /**< touched() */
+};
+
+/** @tile  of the queue, as DEBUGGEE_QUEUE has it */
+struct bench bench_start(uint64_t tile);
+void bench_end(struct bench *bench);
+
+/** Launches spin() and waits until it runs; ends it. */
+void spin(const struct bench *bench);
+void end_spin(const struct bench *bench);
+
+/** Stops all threads; at least one runs. */
+void interrupt(const struct bench *bench);
+
+/** One of those that are stopped: whose registers can be read. */
+ze_device_thread_t find_stopped(const struct bench *bench);
 
 #endif

@@ -18,8 +18,6 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
-static const ze_device_thread_t everything = {ANY, ANY, ANY, ANY};
-
 static void expect_quiet(zet_debug_session_handle_t session)
 {
     zet_debug_event_t event;

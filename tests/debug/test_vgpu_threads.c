@@ -12,54 +12,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
-static const ze_device_thread_t everything = {ANY, ANY, ANY, ANY};
 static const uint32_t ebreak = 0x00100073;
-
-/* A debugged process with a queue and the kernels, all events of that read. */
-struct bench {
-    struct debuggee debuggee;
-    zet_debug_session_handle_t session;
-    uint64_t flag;     /* address of the kernels' memory */
-    uint64_t function; /* touched() */
-};
-
-static struct bench bench_start(uint64_t tile)
-{
-    struct bench bench = {.debuggee = debuggee_start()};
-
-    (void)debuggee_do(&bench.debuggee, DEBUGGEE_QUEUE, tile);
-    (void)debuggee_do(&bench.debuggee, DEBUGGEE_MODULE, 0);
-    bench.flag = debuggee_do(&bench.debuggee, DEBUGGEE_FLAG, 0);
-    bench.function = debuggee_do(&bench.debuggee, DEBUGGEE_FUNCTION, 0);
-    bench.session = debugger_attach(bench.debuggee.pid);
-    (void)debugger_expect(bench.session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
-    (void)debugger_expect(bench.session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
-    return bench;
-}
-
-static void bench_end(struct bench *bench)
-{
-    EXPECT_OK(zetDebugDetach(bench->session));
-    debuggee_finish(&bench->debuggee);
-}
-
-/* Launches spin() and waits until it runs. */
-static void spin(const struct bench *bench)
-{
-    uint32_t value = 0;
-
-    (void)debuggee_do(&bench->debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_SPIN);
-    while (value == 0)
-        debugger_read(bench->session, bench->flag, sizeof(value), &value);
-}
-
-static void end_spin(const struct bench *bench)
-{
-    const uint32_t zero = 0;
-
-    debugger_write(bench->session, bench->flag, sizeof(zero), &zero);
-    assert_int_equal(debuggee_do(&bench->debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
-}
 
 /* The stop of a single thread. */
 static ze_device_thread_t expect_stop(const struct bench *bench)
@@ -90,40 +43,6 @@ static void set_causes(const struct bench *bench, ze_device_thread_t thread, uin
     uint32_t words[4] = {0, value, 0, 0};
 
     EXPECT_OK(zetDebugWriteRegisters(bench->session, thread, ZETA_VGPU_REGISTERS_CR, 0, 1, words));
-}
-
-/* Which thread is stopped, of those that a wildcard stopped: the one whose registers can be read.
- */
-static ze_device_thread_t find_stopped(const struct bench *bench)
-{
-    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
-    ze_device_thread_t t;
-    uint64_t pc;
-
-    EXPECT_OK(zeDeviceGetProperties(debugger_device(), &properties));
-    for (t.slice = 0; t.slice < properties.numSlices; t.slice++) {
-        for (t.subslice = 0; t.subslice < properties.numSubslicesPerSlice; t.subslice++) {
-            for (t.eu = 0; t.eu < properties.numEUsPerSubslice; t.eu++) {
-                for (t.thread = 0; t.thread < properties.numThreadsPerEU; t.thread++) {
-                    if (zetDebugReadRegisters(bench->session, t, ZETA_VGPU_REGISTERS_PC, 0, 1,
-                                              &pc) == ZE_RESULT_SUCCESS)
-                        return t;
-                }
-            }
-        }
-    }
-    fail_msg("no thread is stopped");
-    return t;
-}
-
-static void interrupt(const struct bench *bench)
-{
-    zet_debug_event_t event;
-
-    EXPECT_OK(zetDebugInterrupt(bench->session, everything));
-    event = debugger_expect(bench->session, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED);
-    assert_int_equal(event.info.thread.thread.slice, ANY);
-    assert_int_equal(event.info.thread.thread.thread, ANY);
 }
 
 /* Rule 27.6. */
@@ -189,61 +108,6 @@ static void debugger__killed_with_stopped_threads__they_go_on(void **state)
         expect_sentence("debugs");
     end_spin(&b);
     bench_end(&b);
-}
-
-/* Calls that a debuggee does not answer because it is killed meanwhile. */
-enum call { READ, WRITE, READ_REGISTERS, WRITE_REGISTERS, RESUME, INTERRUPT, CALLS };
-
-static ze_result_t make_call(const struct bench *b, ze_device_thread_t thread, enum call call)
-{
-    const zet_debug_memory_space_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
-                                                .address = b->flag};
-    const ze_device_thread_t next = {thread.slice, thread.subslice, thread.eu, thread.thread + 1};
-    uint64_t value = 0;
-
-    switch (call) {
-    case READ:
-        return zetDebugReadMemory(b->session, everything, &desc, 4, &value);
-    case WRITE:
-        return zetDebugWriteMemory(b->session, thread, &desc, 4, &value);
-    case READ_REGISTERS:
-        return zetDebugReadRegisters(b->session, thread, ZETA_VGPU_REGISTERS_PC, 0, 1, &value);
-    case WRITE_REGISTERS:
-        return zetDebugWriteRegisters(b->session, thread, ZETA_VGPU_REGISTERS_X, 0, 1, &value);
-    case RESUME:
-        return zetDebugResume(b->session, thread);
-    default:
-        return zetDebugInterrupt(b->session, next);
-    }
-}
-
-/* Rule 27.11. */
-static void calls__debuggee_killed_meanwhile__device_lost(void **state)
-{
-    (void)state;
-    for (enum call call = READ; call < CALLS; call++) {
-        struct bench b = bench_start(0);
-        ze_device_thread_t thread;
-        pid_t killer;
-        int status;
-
-        spin(&b);
-        interrupt(&b);
-        thread = find_stopped(&b);
-        assert_int_equal(kill(b.debuggee.pid, SIGSTOP), 0);
-        assert_int_equal(waitpid(b.debuggee.pid, &status, WUNTRACED), b.debuggee.pid);
-        killer = fork_child();
-        if (killer == 0) {
-            (void)usleep(20000);
-            _exit(kill(b.debuggee.pid, SIGKILL));
-        }
-        EXPECT_RESULT(make_call(&b, thread, call), ZE_RESULT_ERROR_DEVICE_LOST);
-        assert_int_equal(waitpid(killer, &status, 0), killer);
-        (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_DETACHED);
-        EXPECT_RESULT(make_call(&b, thread, call), ZE_RESULT_ERROR_DEVICE_LOST);
-        EXPECT_OK(zetDebugDetach(b.session));
-        debuggee_kill(&b.debuggee);
-    }
 }
 
 /* Breakpoint, what can be seen there, step, and on. */
@@ -502,7 +366,6 @@ SUITE(vgpu_threads)
         cmocka_unit_test(interrupt__spinning_kernel__stops_and_goes_on),
         cmocka_unit_test(detach__threads_stopped__they_go_on),
         cmocka_unit_test(debugger__killed_with_stopped_threads__they_go_on),
-        cmocka_unit_test(calls__debuggee_killed_meanwhile__device_lost),
         cmocka_unit_test(breakpoint__in_a_function__registers_memory_and_step),
         cmocka_unit_test(breakpoint_register__in_a_function__stops_and_is_passed),
         cmocka_unit_test(registers__stopped_thread__hold_any_pattern),

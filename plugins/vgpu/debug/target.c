@@ -206,12 +206,11 @@ static void tell_locked(struct zeta_vgpu_target *target,
         poke(target);
 }
 
-static void tell_kind(struct zeta_vgpu_target *target, enum zeta_vgpu_debug_kind kind)
+static void tell(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug_header *header,
+                 const void *payload)
 {
-    const struct zeta_vgpu_debug_header header = {.kind = kind};
-
     (void)pthread_mutex_lock(&target->lock);
-    tell_locked(target, &header, NULL);
+    tell_locked(target, header, payload);
     (void)pthread_mutex_unlock(&target->lock);
 }
 
@@ -411,10 +410,12 @@ static void admit(struct zeta_vgpu_target *target)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-static uint32_t acknowledge(struct zeta_vgpu_target *target, uint64_t cookie)
+/* The answer is sent before who waits goes on, since that may end the process. */
+static void acknowledge(struct zeta_vgpu_target *target, uint64_t cookie)
 {
+    struct zeta_vgpu_debug_header answer = {.kind = ZETA_VGPU_DEBUG_ANSWER,
+                                            .result = ZETA_PLUGIN_INVALID_ARGUMENT};
     struct zeta_vgpu_target_module *module;
-    uint32_t result = ZETA_PLUGIN_INVALID_ARGUMENT;
 
     (void)pthread_mutex_lock(&target->lock);
     TAILQ_FOREACH(module, &target->modules, entry)
@@ -423,10 +424,10 @@ static uint32_t acknowledge(struct zeta_vgpu_target *target, uint64_t cookie)
             continue;
         module->cookie = 0;
         (void)pthread_cond_broadcast(&target->released);
-        result = ZETA_PLUGIN_SUCCESS;
+        answer.result = ZETA_PLUGIN_SUCCESS;
     }
+    tell_locked(target, &answer, NULL);
     (void)pthread_mutex_unlock(&target->lock);
-    return result;
 }
 
 /* Appends to the answer which threads are stopped, and why memory failed them. */
@@ -562,8 +563,8 @@ static void handle(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug
 
     switch ((enum zeta_vgpu_debug_kind)request->kind) {
     case ZETA_VGPU_DEBUG_ACKNOWLEDGE:
-        answer.result = acknowledge(target, request->arguments[0]);
-        break;
+        acknowledge(target, request->arguments[0]);
+        return;
     case ZETA_VGPU_DEBUG_HALT:
         memcpy(target->masks, payload, request->bytes);
         answer.arguments[0] = zeta_vgpu_control_halt(&target->control, target->masks);
@@ -572,8 +573,11 @@ static void handle(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug
         break;
     case ZETA_VGPU_DEBUG_RESUME:
         memcpy(target->masks, payload, request->bytes);
+        /* Before they go on, since they may end the process; the next request finds that they do.
+         */
+        tell(target, &answer, NULL);
         zeta_vgpu_control_resume(&target->control, target->masks);
-        break;
+        return;
     case ZETA_VGPU_DEBUG_THREADS:
         if (!list_threads(target, &answer, &listed))
             answer.result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
@@ -597,9 +601,7 @@ static void handle(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug
     } else if (answer.result == ZETA_PLUGIN_SUCCESS) {
         answer.bytes = read_bytes(request);
     }
-    (void)pthread_mutex_lock(&target->lock);
-    tell_locked(target, &answer, content);
-    (void)pthread_mutex_unlock(&target->lock);
+    tell(target, &answer, content);
     zeta_vgpu_debug_buffer_finish(&listed);
 }
 
@@ -623,13 +625,14 @@ static uint64_t backlog(struct zeta_vgpu_target *target)
  */
 static bool converse(struct zeta_vgpu_target *target)
 {
+    const struct zeta_vgpu_debug_header changed = {.kind = ZETA_VGPU_DEBUG_CHANGED};
     enum zeta_vgpu_debug_progress taken = ZETA_VGPU_DEBUG_SOME, received = ZETA_VGPU_DEBUG_NONE;
     struct zeta_vgpu_debug_header request;
     const void *payload;
 
     if (atomic_exchange(&target->changed, false) && !target->is_told) {
         target->is_told = true;
-        tell_kind(target, ZETA_VGPU_DEBUG_CHANGED);
+        tell(target, &changed, NULL);
     }
     (void)pthread_mutex_lock(&target->lock);
     target->is_broken |=

@@ -8,7 +8,7 @@
 #include "zeta/notify.h"
 #include "zeta/plugin.h"
 
-#define DEVICE_COUNT 3u
+#define DEVICE_COUNT 4u
 #define WORDS 2u
 #define EVENTS 512u
 
@@ -16,6 +16,7 @@ struct zeta_plugin_device {
     const char *id;
     bool halts_all; /**< whatever is asked for */
     bool is_debuggable;
+    bool executes; /**< with the registers of the virtual GPU */
 };
 
 struct zeta_plugin_debug_session {
@@ -32,6 +33,7 @@ static struct zeta_plugin_device devices[DEVICE_COUNT] = {
     {.id = "debug0", .is_debuggable = true},
     {.id = "debug1", .is_debuggable = true, .halts_all = true},
     {.id = "debug2"},
+    {.id = "debug3", .is_debuggable = true, .executes = true},
 };
 
 /* One process and at most one session, so the state may be global. */
@@ -49,6 +51,12 @@ static struct {
     const char *sentence;
     uint64_t registers[DEBUG_THREADS][4];
     uint8_t memory[DEBUG_MEMORY_BYTES], local[DEBUG_LOCAL_BYTES];
+    struct executed {
+        uint64_t x[31], f[32], pc, id[8];
+        uint32_t cr[4], ce, fcsr;
+    } executed[DEBUG_THREADS];
+    uint8_t code[DEBUG_CODE_BYTES], image[DEBUG_CODE_BYTES];
+    uint64_t watchpoints[DEBUG_WATCHPOINTS_BYTES / 8];
     struct debug_counts counts;
 } state;
 static struct zeta_notify notify = {.descriptor = -1};
@@ -139,13 +147,25 @@ static uint32_t debug_properties(struct zeta_plugin *self, struct zeta_plugin_de
          .bytes = 4},
     };
 
+    static const struct zeta_plugin_register_set executed[] = {
+        {sizeof(executed[0]), 0x10001, 0, 3, 0, 31, 64, 8},
+        {sizeof(executed[0]), 0x10002, 0, 3, 0, 32, 64, 8},
+        {sizeof(executed[0]), 0x10003, 0, 3, 0, 1, 64, 8},
+        {sizeof(executed[0]), 4, 0, 1, 0, 1, 32, 4},
+        {sizeof(executed[0]), 6, 0, 3, 0, 1, 128, 16},
+        {sizeof(executed[0]), 0x10004, 0, 1, 0, 8, 64, 8},
+        {sizeof(executed[0]), 0x10005, 0, 3, 0, 1, 32, 4},
+    };
+
     if (!device->is_debuggable) {
         self->ops->fail(self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                         scripted_text("debug2 has no threads that stop"));
         return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
     }
     out->halt_timeout_ms = 50;
-    out->register_sets = (struct zeta_plugin_array){sets, 3, sizeof(sets[0])};
+    out->register_sets = device->executes
+                             ? (struct zeta_plugin_array){executed, 7, sizeof(executed[0])}
+                             : (struct zeta_plugin_array){sets, 3, sizeof(sets[0])};
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -185,6 +205,38 @@ static void resume_threads(const uint64_t *threads)
         state.running[i] |= state.stopped[i] & threads[i];
         state.stopped[i] &= ~threads[i];
     }
+}
+
+/* A running thread of debug3 goes on until something stops it. */
+static void execute(uint32_t thread)
+{
+    struct executed *const at = &state.executed[thread];
+    const uint64_t bit = UINT64_C(1) << thread % 64;
+    const bool steps = at->cr[1] >> 31;
+    bool stops = false, ends = false;
+
+    at->cr[1] = 0;
+    while (!stops && !ends) {
+        uint32_t instruction = 0;
+
+        ends = at->pc < DEBUG_CODE || at->pc > DEBUG_CODE + DEBUG_CODE_BYTES - 4;
+        if (!ends)
+            memcpy(&instruction, state.code + (at->pc - DEBUG_CODE), 4);
+        stops = instruction == 0x00100073 || (instruction & 0xffff) == 0x9002;
+        if (instruction == 0x0000006f && !steps)
+            return;
+        if (!stops && !ends) {
+            at->pc += instruction == 0x0000006f ? 0 : (instruction & 3) == 3 ? 4 : 2;
+            stops = steps;
+        }
+    }
+    state.running[thread / 64] &= ~bit;
+    if (!stops)
+        return;
+    at->cr[1] = UINT32_C(1) << 31;
+    state.stopped[thread / 64] |= bit;
+    state.excepted[thread / 64] |= bit;
+    state.threads_changed = true;
 }
 
 static void detach(struct zeta_plugin *self, struct zeta_plugin_debug_session *of)
@@ -281,10 +333,18 @@ static uint32_t resume(struct zeta_plugin *self, struct zeta_plugin_debug_sessio
                        const uint64_t *threads)
 {
     (void)self;
-    (void)of;
     enter();
     state.counts.resumes++;
-    resume_threads(threads);
+    for (uint32_t i = 0; i < DEBUG_THREADS; i++) {
+        const bool goes_on = in(threads, i) && in(state.stopped, i);
+        const uint64_t one[WORDS] = {i < 64 ? UINT64_C(1) << i : 0,
+                                     i < 64 ? 0 : UINT64_C(1) << (i - 64)};
+
+        if (goes_on)
+            resume_threads(one);
+        if (goes_on && of->device->executes)
+            execute(i);
+    }
     leave();
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -292,14 +352,25 @@ static uint32_t resume(struct zeta_plugin *self, struct zeta_plugin_debug_sessio
 /* Where the bytes are; NULL when they are not there. */
 static uint8_t *find_memory(uint32_t space, uint64_t address, uint64_t size_bytes)
 {
-    const bool is_local = space == ZETA_PLUGIN_SPACE_SLM;
-    const uint64_t begin = is_local ? 0 : DEBUG_MEMORY;
-    const uint64_t bytes = is_local ? DEBUG_LOCAL_BYTES : DEBUG_MEMORY_BYTES;
+    const struct {
+        uint32_t space;
+        uint64_t begin, bytes;
+        uint8_t *memory;
+    } places[] = {
+        {ZETA_PLUGIN_SPACE_SLM, 0, DEBUG_LOCAL_BYTES, state.local},
+        {ZETA_PLUGIN_SPACE_DEFAULT, DEBUG_MEMORY, DEBUG_MEMORY_BYTES, state.memory},
+        {ZETA_PLUGIN_SPACE_ELF, DEBUG_MEMORY, DEBUG_MEMORY_BYTES, state.memory},
+        {ZETA_PLUGIN_SPACE_DEFAULT, DEBUG_CODE, DEBUG_CODE_BYTES, state.code},
+        {ZETA_PLUGIN_SPACE_DEFAULT, DEBUG_WATCHPOINTS, DEBUG_WATCHPOINTS_BYTES,
+         (uint8_t *)state.watchpoints},
+        {ZETA_PLUGIN_SPACE_ELF, DEBUG_IMAGE, DEBUG_CODE_BYTES, state.image},
+    };
 
-    if (space > ZETA_PLUGIN_SPACE_ELF || address < begin || address - begin > bytes ||
-        size_bytes > bytes - (address - begin))
-        return NULL;
-    return (is_local ? state.local : state.memory) + (address - begin);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (space == places[i].space && address - places[i].begin <= places[i].bytes &&
+            size_bytes <= places[i].bytes - (address - places[i].begin))
+            return places[i].memory + (address - places[i].begin);
+    return NULL;
 }
 
 static uint32_t memory_read(struct zeta_plugin *self, struct zeta_plugin_debug_session *of,
@@ -336,17 +407,48 @@ static uint32_t memory_write(struct zeta_plugin *self, struct zeta_plugin_debug_
     return bytes ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_NOT_AVAILABLE;
 }
 
+/* Registers of a set, as bytes. */
+static void *find_registers(const struct zeta_plugin_debug_session *of, uint32_t thread,
+                            uint32_t type, uint32_t *out_bytes)
+{
+    struct executed *const at = &state.executed[thread];
+    static uint32_t number;
+
+    *out_bytes = 8;
+    if (!of->device->executes) {
+        number = thread;
+        *out_bytes = type == 1 ? 8 : 4;
+        return type == 1 ? (void *)state.registers[thread] : &number;
+    }
+    switch (type) {
+    case 0x10001:
+        return at->x;
+    case 0x10002:
+        return at->f;
+    case 0x10003:
+        return &at->pc;
+    case 0x10004:
+        return at->id;
+    case 6:
+        *out_bytes = 16;
+        return at->cr;
+    default:
+        *out_bytes = 4;
+        return type == 4 ? &at->ce : &at->fcsr;
+    }
+}
+
 static uint32_t registers_read(struct zeta_plugin *self, struct zeta_plugin_debug_session *of,
                                uint32_t thread, uint32_t type, uint32_t first, uint32_t count,
                                void *buffer)
 {
+    const uint8_t *values;
+    uint32_t bytes;
+
     (void)self;
-    (void)of;
     enter();
-    if (type == 1)
-        memcpy(buffer, state.registers[thread] + first, count * sizeof(uint64_t));
-    else
-        memcpy(buffer, &thread, sizeof(thread));
+    values = find_registers(of, thread, type, &bytes);
+    memcpy(buffer, values + (size_t)first * bytes, (size_t)count * bytes);
     leave();
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -355,11 +457,13 @@ static uint32_t registers_write(struct zeta_plugin *self, struct zeta_plugin_deb
                                 uint32_t thread, uint32_t type, uint32_t first, uint32_t count,
                                 const void *buffer)
 {
+    uint8_t *values;
+    uint32_t bytes;
+
     (void)self;
-    (void)of;
     enter();
-    if (type == 1)
-        memcpy(state.registers[thread] + first, buffer, count * sizeof(uint64_t));
+    values = find_registers(of, thread, type, &bytes);
+    memcpy(values + (size_t)first * bytes, buffer, (size_t)count * bytes);
     leave();
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -452,6 +556,36 @@ static uint8_t *control_memory(void)
     return state.memory;
 }
 
+static uint8_t *control_code(void)
+{
+    return state.code;
+}
+
+static uint8_t *control_image(void)
+{
+    return state.image;
+}
+
+static uint64_t *control_watchpoints(void)
+{
+    return state.watchpoints;
+}
+
+static void control_launch(uint32_t first, uint32_t count, uint64_t pc)
+{
+    play();
+    for (uint32_t i = first; i < first + count; i++) {
+        state.executed[i] =
+            (struct executed){.x = {[1] = DEBUG_MEMORY + 64, [7] = DEBUG_MEMORY + 192},
+                              .pc = pc,
+                              .ce = 1,
+                              .id = {i / 8, 0, 0, i}};
+        state.running[i / 64] |= UINT64_C(1) << i % 64;
+        execute(i);
+    }
+    played();
+}
+
 static struct debug_counts control_counts(void)
 {
     struct debug_counts counts;
@@ -472,6 +606,10 @@ const struct debug_control debug_control = {
     .hold_halts = control_hold_halts,
     .refuse_attach = control_refuse_attach,
     .memory = control_memory,
+    .code = control_code,
+    .image = control_image,
+    .watchpoints = control_watchpoints,
+    .launch = control_launch,
     .counts = control_counts,
 };
 

@@ -1,0 +1,151 @@
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sdk/tools/zeta-gdbserver/process/process.h"
+
+/* An image of more bytes is a mistake of the process. */
+#define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
+
+static bool make_folder(struct zeta_gdb_process *process)
+{
+    const char *place = getenv("XDG_RUNTIME_DIR");
+
+    if (process->folder)
+        return true;
+    if (!place || !*place)
+        place = getenv("TMPDIR");
+    if (asprintf(&process->folder, "%s/zeta-gdbserver-XXXXXX", place && *place ? place : "/tmp") <
+        0)
+        process->folder = NULL;
+    if (process->folder && mkdtemp(process->folder))
+        return true;
+    free(process->folder);
+    process->folder = NULL;
+    return false;
+}
+
+static bool write_whole(int file, const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t written = write(file, bytes, size);
+
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* Writes the image into a file of its own, which this user alone can read. */
+static void keep_image(struct zeta_gdb_process *process, struct zeta_gdb_module *module)
+{
+    const uint64_t begin = module->event.info.module.moduleBegin;
+    const uint64_t end = module->event.info.module.moduleEnd;
+    const zet_debug_memory_space_desc_t space = {.stype =
+                                                     ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
+                                                 .type = ZET_DEBUG_MEMORY_SPACE_TYPE_ELF,
+                                                 .address = begin};
+    const ze_device_thread_t all = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint8_t *image;
+
+    if (end <= begin || end - begin > IMAGE_MAX_BYTES || !make_folder(process))
+        return;
+    image = malloc(end - begin);
+    if (!image)
+        return;
+    if (zetDebugReadMemory(process->session, all, &space, end - begin, image) ==
+            ZE_RESULT_SUCCESS &&
+        asprintf(&module->path, "%s/module-%" PRIu32 ".elf", process->folder,
+                 process->module_count) >= 0) {
+        module->file = open(module->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (module->file < 0 || !write_whole(module->file, image, end - begin)) {
+            (void)fprintf(stderr,
+                          "zeta-gdbserver: \"%s\" could not be written: GDB will not know "
+                          "the functions of that module\n",
+                          module->path);
+            if (module->file >= 0) {
+                (void)close(module->file);
+                (void)unlink(module->path);
+            }
+            module->file = -1;
+            free(module->path);
+            module->path = NULL;
+        }
+    }
+    free(image);
+}
+
+void zeta_gdb_module_loaded(struct zeta_gdb_process *process, const zet_debug_event_t *event)
+{
+    struct zeta_gdb_module *const more =
+        reallocarray(process->modules, process->module_count + 1, sizeof(process->modules[0]));
+    struct zeta_gdb_module *module;
+
+    if (!more) {
+        (void)zetDebugAcknowledgeEvent(process->session, event);
+        return;
+    }
+    process->modules = more;
+    module = &more[process->module_count];
+    *module = (struct zeta_gdb_module){
+        .load = event->info.module.load,
+        .event = *event,
+        .is_held = (event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0,
+        .is_loaded = true,
+        .file = -1,
+    };
+    keep_image(process, module);
+    process->module_count++;
+    process->modules_changed = true;
+}
+
+void zeta_gdb_module_unloaded(struct zeta_gdb_process *process, const zet_debug_event_t *event)
+{
+    for (uint32_t i = process->module_count; i-- > 0;) {
+        struct zeta_gdb_module *const module = &process->modules[i];
+        uint64_t end = UINT64_MAX;
+
+        if (!module->is_loaded || module->load != event->info.module.load)
+            continue;
+        module->is_loaded = false;
+        process->modules_changed = true;
+        /* Its code ends where the next module's begins, or before that. */
+        for (uint32_t k = 0; k < process->module_count; k++)
+            if (process->modules[k].is_loaded && process->modules[k].load > module->load &&
+                process->modules[k].load < end)
+                end = process->modules[k].load;
+        zeta_gdb_breakpoints_drop(process, module->load, end);
+        return;
+    }
+}
+
+void zeta_gdb_modules_release(struct zeta_gdb_process *process)
+{
+    for (uint32_t i = 0; i < process->module_count; i++) {
+        if (process->modules[i].is_held)
+            (void)zetDebugAcknowledgeEvent(process->session, &process->modules[i].event);
+        process->modules[i].is_held = false;
+    }
+}
+
+void zeta_gdb_modules_finish(struct zeta_gdb_process *process)
+{
+    for (uint32_t i = 0; i < process->module_count; i++) {
+        if (process->modules[i].file >= 0) {
+            (void)close(process->modules[i].file);
+            (void)unlink(process->modules[i].path);
+        }
+        free(process->modules[i].path);
+    }
+    free(process->modules);
+    if (process->folder)
+        (void)rmdir(process->folder);
+    free(process->folder);
+    process->modules = NULL;
+    process->folder = NULL;
+    process->module_count = 0;
+}

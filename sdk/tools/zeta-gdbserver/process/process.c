@@ -1,0 +1,254 @@
+#include "sdk/tools/zeta-gdbserver/process/process.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zeta/zeta.h>
+
+#define ANY UINT32_MAX
+
+static const ze_device_thread_t all_threads = {ANY, ANY, ANY, ANY};
+
+static bool is_all(ze_device_thread_t thread)
+{
+    return thread.slice == ANY && thread.subslice == ANY && thread.eu == ANY &&
+           thread.thread == ANY;
+}
+
+ze_device_thread_t zeta_gdb_thread_name(const struct zeta_gdb_process *process, uint32_t thread)
+{
+    ze_device_thread_t name;
+
+    name.thread = thread % process->threads_per_eu;
+    thread /= process->threads_per_eu;
+    name.eu = thread % process->eus;
+    thread /= process->eus;
+    name.subslice = thread % process->subslices;
+    name.slice = thread / process->subslices;
+    return name;
+}
+
+static uint32_t thread_number(const struct zeta_gdb_process *process, ze_device_thread_t name)
+{
+    return ((name.slice * process->subslices + name.subslice) * process->eus + name.eu) *
+               process->threads_per_eu +
+           name.thread;
+}
+
+/* Attach and detach ---------------------------------------------------------------------------- */
+
+static const uint32_t set_types[] = {ZETA_GDB_SET_CE,  ZETA_GDB_SET_CR, ZETA_GDB_SET_X,
+                                     ZETA_GDB_SET_F,   ZETA_GDB_SET_PC, ZETA_GDB_SET_ID,
+                                     ZETA_GDB_SET_FCSR};
+#define SET_TYPES (sizeof(set_types) / sizeof(set_types[0]))
+
+static bool find_sets(struct zeta_gdb_process *process, zet_device_handle_t device)
+{
+    zet_debug_regset_properties_t sets[32] = {{0}};
+    uint32_t count = sizeof(sets) / sizeof(sets[0]);
+
+    for (uint32_t i = 0; i < count; i++)
+        sets[i].stype = ZET_STRUCTURE_TYPE_DEBUG_REGSET_PROPERTIES;
+    if (zetDebugGetRegisterSetProperties(device, &count, sets) != ZE_RESULT_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        for (size_t k = 0; k < SET_TYPES; k++)
+            process->has_sets[k] |= sets[i].type == set_types[k];
+    return process->has_sets[1] && process->has_sets[2] && process->has_sets[4];
+}
+
+ze_result_t zeta_gdb_process_attach(struct zeta_gdb_process *process, zet_device_handle_t device,
+                                    uint32_t pid)
+{
+    const zet_debug_config_t config = {.pid = pid};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_result_t result;
+
+    *process = (struct zeta_gdb_process){0};
+    result = zeDeviceGetProperties(device, &properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        (void)fprintf(stderr, "zeta-gdbserver: the device cannot be asked: %s\n",
+                      zetaGetLastError());
+        return result;
+    }
+    if (!find_sets(process, device)) {
+        (void)fprintf(stderr,
+                      "zeta-gdbserver: \"%s\" does not execute RV64: GDB has no registers for it\n",
+                      properties.name);
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
+    process->slices = properties.numSlices;
+    process->subslices = properties.numSubslicesPerSlice;
+    process->eus = properties.numEUsPerSubslice;
+    process->threads_per_eu = properties.numThreadsPerEU;
+    process->thread_count =
+        process->slices * process->subslices * process->eus * process->threads_per_eu;
+    process->threads = calloc(process->thread_count, sizeof(process->threads[0]));
+    if (!process->threads)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = zetDebugAttach(device, &config, &process->session);
+    if (result == ZE_RESULT_SUCCESS)
+        return result;
+    free(process->threads);
+    *process = (struct zeta_gdb_process){0};
+    if (result != ZE_RESULT_NOT_READY)
+        (void)fprintf(stderr, "zeta-gdbserver: process %" PRIu32 " cannot be debugged: %s\n", pid,
+                      zetaGetLastError());
+    return result;
+}
+
+void zeta_gdb_process_detach(struct zeta_gdb_process *process)
+{
+    if (!process->session)
+        return;
+    if (!process->has_ended) {
+        zeta_gdb_process_stop_all(process);
+        zeta_gdb_points_clear(process);
+        for (uint32_t i = 0; i < process->thread_count; i++)
+            process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
+        zeta_gdb_process_resume(process, true);
+    }
+    (void)zetDebugDetach(process->session);
+    zeta_gdb_modules_finish(process);
+    free(process->breakpoints);
+    free(process->threads);
+    *process = (struct zeta_gdb_process){0};
+}
+
+/* Events --------------------------------------------------------------------------------------- */
+
+static void take_stop(struct zeta_gdb_process *process, uint32_t number)
+{
+    struct zeta_gdb_thread *const thread = &process->threads[number];
+    uint32_t cr[4] = {0};
+    uint64_t pc = 0;
+
+    (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_CR, 0, 1, cr);
+    (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_PC, 0, 1, &pc);
+    thread->is_stopped = thread->has_stop = thread->has_cause = true;
+    thread->cause = cr[1];
+    thread->address = (uint64_t)cr[3] << 32 | cr[2];
+    thread->is_break = thread->is_step = false;
+    if ((cr[1] & ~(uint32_t)ZETA_GDB_CAUSE_HALT) != (uint32_t)ZETA_GDB_CAUSE_BREAK)
+        return;
+    thread->address = pc;
+    thread->is_break = zeta_gdb_breakpoint_is_at(process, pc);
+    thread->is_step = !thread->is_break && thread->action == ZETA_GDB_ACTION_STEP;
+    /* Its breakpoint may have been removed before its event came. */
+    thread->has_stop = thread->is_break || thread->is_step || zeta_gdb_memory_breaks(process, pc);
+}
+
+/* Takes an event; gives whether it answers an interrupt of all threads. */
+static bool take(struct zeta_gdb_process *process, const zet_debug_event_t *event)
+{
+    switch (event->type) {
+    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
+        zeta_gdb_module_loaded(process, event);
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
+        zeta_gdb_module_unloaded(process, event);
+        break;
+    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
+    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
+        if (is_all(event->info.thread.thread))
+            return true;
+        if (event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED &&
+            thread_number(process, event->info.thread.thread) < process->thread_count)
+            take_stop(process, thread_number(process, event->info.thread.thread));
+        break;
+    case ZET_DEBUG_EVENT_TYPE_PAGE_FAULT:
+        process->has_fault = true;
+        process->fault_address = event->info.page_fault.address;
+        break;
+    case ZET_DEBUG_EVENT_TYPE_DETACHED:
+        process->has_ended = true;
+        break;
+    default:
+        break;
+    }
+    return false;
+}
+
+bool zeta_gdb_process_take_event(struct zeta_gdb_process *process, uint64_t timeout_ms)
+{
+    zet_debug_event_t event = {0};
+    const ze_result_t result = zetDebugReadEvent(process->session, timeout_ms, &event);
+
+    if (result == ZE_RESULT_SUCCESS)
+        (void)take(process, &event);
+    else if (result != ZE_RESULT_NOT_READY)
+        process->has_ended = true;
+    return result == ZE_RESULT_SUCCESS;
+}
+
+void zeta_gdb_process_stop_all(struct zeta_gdb_process *process)
+{
+    const ze_result_t interrupted = zetDebugInterrupt(process->session, all_threads);
+    bool waits = interrupted == ZE_RESULT_SUCCESS || interrupted == ZE_RESULT_NOT_READY;
+
+    while (!process->has_ended && waits) {
+        zet_debug_event_t event = {0};
+        const ze_result_t result = zetDebugReadEvent(process->session, UINT64_MAX, &event);
+
+        if (result == ZE_RESULT_SUCCESS)
+            waits = !take(process, &event);
+        else if (result != ZE_RESULT_NOT_READY)
+            process->has_ended = true;
+    }
+    while (!process->has_ended && zeta_gdb_process_take_event(process, 0))
+        ;
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        uint64_t pc;
+
+        process->threads[i].is_stopped =
+            !process->has_ended && zeta_gdb_registers_read(process, i, ZETA_GDB_SET_PC, 0, 1, &pc);
+        if (!process->threads[i].is_stopped)
+            process->threads[i] = (struct zeta_gdb_thread){0};
+    }
+}
+
+/* Resume --------------------------------------------------------------------------------------- */
+
+/* Says in CR whether the thread is to step; dword 1 has the last cause until then. */
+static void prepare(struct zeta_gdb_process *process, uint32_t number)
+{
+    struct zeta_gdb_thread *const thread = &process->threads[number];
+    const bool steps = thread->action == ZETA_GDB_ACTION_STEP;
+    uint32_t cr[4];
+
+    if (steps || thread->has_cause) {
+        if (zeta_gdb_registers_read(process, number, ZETA_GDB_SET_CR, 0, 1, cr)) {
+            cr[1] = steps ? (uint32_t)ZETA_GDB_CAUSE_BREAK : 0;
+            (void)zeta_gdb_registers_write(process, number, ZETA_GDB_SET_CR, 0, 1, cr);
+        }
+    }
+    thread->has_cause = thread->has_stop = thread->is_stopped = false;
+}
+
+void zeta_gdb_process_resume_one(struct zeta_gdb_process *process, uint32_t thread)
+{
+    prepare(process, thread);
+    (void)zetDebugResume(process->session, zeta_gdb_thread_name(process, thread));
+}
+
+void zeta_gdb_process_resume(struct zeta_gdb_process *process, bool release)
+{
+    bool stays = false;
+
+    for (uint32_t i = 0; i < process->thread_count; i++)
+        stays |=
+            process->threads[i].is_stopped && process->threads[i].action == ZETA_GDB_ACTION_STAY;
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        if (!process->threads[i].is_stopped || process->threads[i].action == ZETA_GDB_ACTION_STAY)
+            continue;
+        if (stays)
+            zeta_gdb_process_resume_one(process, i);
+        else
+            prepare(process, i);
+    }
+    if (!stays)
+        (void)zetDebugResume(process->session, all_threads);
+    if (release)
+        zeta_gdb_modules_release(process);
+}

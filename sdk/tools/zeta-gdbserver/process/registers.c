@@ -1,0 +1,197 @@
+#include "sdk/tools/zeta-gdbserver/process/process.h"
+
+#include <string.h>
+
+#define X_REGISTERS 31u
+#define F_FIRST 33u
+#define F_COUNT 32u
+
+/* A register behind the general ones and the floating-point ones, or a part of one. */
+struct more_register {
+    const char *name;
+    uint32_t set, index;
+    uint32_t bytes, shift;
+    uint64_t mask;
+};
+
+static const struct more_register more_registers[] = {
+    {"fflags", ZETA_GDB_SET_FCSR, 0, 4, 0, 0x1f},
+    {"frm", ZETA_GDB_SET_FCSR, 0, 4, 5, 0x7},
+    {"fcsr", ZETA_GDB_SET_FCSR, 0, 4, 0, 0xff},
+    {"execmask", ZETA_GDB_SET_CE, 0, 4, 0, UINT32_MAX},
+    {"group_x", ZETA_GDB_SET_ID, 0, 8, 0, UINT64_MAX},
+    {"group_y", ZETA_GDB_SET_ID, 1, 8, 0, UINT64_MAX},
+    {"group_z", ZETA_GDB_SET_ID, 2, 8, 0, UINT64_MAX},
+    {"local_x", ZETA_GDB_SET_ID, 3, 8, 0, UINT64_MAX},
+    {"local_y", ZETA_GDB_SET_ID, 4, 8, 0, UINT64_MAX},
+    {"local_z", ZETA_GDB_SET_ID, 5, 8, 0, UINT64_MAX},
+};
+#define MORE_FIRST (F_FIRST + F_COUNT)
+#define MORE_COUNT (sizeof(more_registers) / sizeof(more_registers[0]))
+#define FLOAT_STATE_COUNT 3u
+
+/* What GDB calls x0..x31, and f0..f31. */
+static const char *const x_names[] = {"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp",
+                                      "s1",   "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+                                      "s2",   "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10",
+                                      "s11",  "t3", "t4", "t5", "t6", "pc"};
+static const char *const f_names[] = {"ft0", "ft1", "ft2",  "ft3",  "ft4", "ft5", "ft6",  "ft7",
+                                      "fs0", "fs1", "fa0",  "fa1",  "fa2", "fa3", "fa4",  "fa5",
+                                      "fa6", "fa7", "fs2",  "fs3",  "fs4", "fs5", "fs6",  "fs7",
+                                      "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
+
+bool zeta_gdb_registers_read(struct zeta_gdb_process *process, uint32_t thread, uint32_t set,
+                             uint32_t first, uint32_t count, void *out_values)
+{
+    return thread < process->thread_count &&
+           zetDebugReadRegisters(process->session, zeta_gdb_thread_name(process, thread), set,
+                                 first, count, out_values) == ZE_RESULT_SUCCESS;
+}
+
+bool zeta_gdb_registers_write(struct zeta_gdb_process *process, uint32_t thread, uint32_t set,
+                              uint32_t first, uint32_t count, const void *values)
+{
+    return thread < process->thread_count &&
+           zetDebugWriteRegisters(process->session, zeta_gdb_thread_name(process, thread), set,
+                                  first, count, (void *)(uintptr_t)values) == ZE_RESULT_SUCCESS;
+}
+
+/* Description ---------------------------------------------------------------------------------- */
+
+static bool has_set(const struct zeta_gdb_process *process, uint32_t set)
+{
+    switch (set) {
+    case ZETA_GDB_SET_CE:
+        return process->has_sets[0];
+    case ZETA_GDB_SET_F:
+        return process->has_sets[3];
+    case ZETA_GDB_SET_ID:
+        return process->has_sets[5];
+    case ZETA_GDB_SET_FCSR:
+        return process->has_sets[6];
+    default:
+        return true;
+    }
+}
+
+static void describe(FILE *answer, const char *name, uint32_t bytes, const char *type,
+                     uint32_t number)
+{
+    (void)fprintf(answer, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\" regnum=\"%u\"/>", name,
+                  bytes * 8, type, number);
+}
+
+static void describe_more(const struct zeta_gdb_process *process, FILE *answer, uint32_t first,
+                          uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++)
+        if (has_set(process, more_registers[i].set))
+            describe(answer, more_registers[i].name, more_registers[i].bytes, "int",
+                     MORE_FIRST + i);
+}
+
+void zeta_gdb_description_write(const struct zeta_gdb_process *process, FILE *answer)
+{
+    /* Without an osabi GDB takes the target for Linux, and neither asks for libraries nor steps. */
+    (void)fputs("<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\"><target>"
+                "<architecture>riscv:rv64</architecture><osabi>none</osabi>"
+                "<feature name=\"org.gnu.gdb.riscv.cpu\">",
+                answer);
+    for (uint32_t i = 0; i < ZETA_GDB_GENERAL_REGISTERS; i++) {
+        const bool is_data = (i >= 2 && i <= 4) || i == ZETA_GDB_REGISTER_FP;
+        const bool is_code = i == 1 || i == ZETA_GDB_REGISTER_PC;
+
+        describe(answer, x_names[i], 8, is_data ? "data_ptr" : is_code ? "code_ptr" : "int", i);
+    }
+    (void)fputs("</feature>", answer);
+    if (has_set(process, ZETA_GDB_SET_F)) {
+        (void)fputs("<feature name=\"org.gnu.gdb.riscv.fpu\">", answer);
+        for (uint32_t i = 0; i < F_COUNT; i++)
+            describe(answer, f_names[i], 8, "ieee_double", F_FIRST + i);
+        describe_more(process, answer, 0, FLOAT_STATE_COUNT);
+        (void)fputs("</feature>", answer);
+    }
+    (void)fputs("<feature name=\"org.zeta.vgpu.thread\">", answer);
+    describe_more(process, answer, FLOAT_STATE_COUNT, MORE_COUNT);
+    (void)fputs("</feature></target>", answer);
+}
+
+/* Registers by GDB's number -------------------------------------------------------------------- */
+
+/* Where a register is kept; false when there is none of this number, or it is always 0. */
+static bool find(const struct zeta_gdb_process *process, uint32_t number,
+                 struct more_register *out_register)
+{
+    if (number > 0 && number <= X_REGISTERS)
+        *out_register = (struct more_register){NULL, ZETA_GDB_SET_X, number - 1, 8, 0, UINT64_MAX};
+    else if (number == ZETA_GDB_REGISTER_PC)
+        *out_register = (struct more_register){NULL, ZETA_GDB_SET_PC, 0, 8, 0, UINT64_MAX};
+    else if (number >= F_FIRST && number < MORE_FIRST)
+        *out_register =
+            (struct more_register){NULL, ZETA_GDB_SET_F, number - F_FIRST, 8, 0, UINT64_MAX};
+    else if (number >= MORE_FIRST && number - MORE_FIRST < MORE_COUNT)
+        *out_register = more_registers[number - MORE_FIRST];
+    else
+        return false;
+    return has_set(process, out_register->set);
+}
+
+uint32_t zeta_gdb_register_bytes(const struct zeta_gdb_process *process, uint32_t number)
+{
+    struct more_register where = {.bytes = 8};
+
+    return number == 0 || find(process, number, &where) ? where.bytes : 0;
+}
+
+bool zeta_gdb_register_get(struct zeta_gdb_process *process, uint32_t thread, uint32_t number,
+                           uint64_t *out_value)
+{
+    struct more_register where;
+    uint64_t value = 0;
+
+    if (number == 0 || thread == ZETA_GDB_CONTROL_THREAD) {
+        *out_value = 0;
+        return zeta_gdb_register_bytes(process, number) > 0;
+    }
+    if (!find(process, number, &where) ||
+        !zeta_gdb_registers_read(process, thread, where.set, where.index, 1, &value))
+        return false;
+    *out_value = value >> where.shift & where.mask;
+    return true;
+}
+
+bool zeta_gdb_register_set(struct zeta_gdb_process *process, uint32_t thread, uint32_t number,
+                           uint64_t value)
+{
+    struct more_register where;
+    uint64_t whole = 0;
+
+    if (number == 0)
+        return thread < process->thread_count;
+    if (!find(process, number, &where))
+        return false;
+    if (where.mask != UINT64_MAX &&
+        !zeta_gdb_registers_read(process, thread, where.set, where.index, 1, &whole))
+        return false;
+    whole = (whole & ~(where.mask << where.shift)) | (value & where.mask) << where.shift;
+    return zeta_gdb_registers_write(process, thread, where.set, where.index, 1, &whole);
+}
+
+bool zeta_gdb_general_get(struct zeta_gdb_process *process, uint32_t thread,
+                          uint64_t out_values[ZETA_GDB_GENERAL_REGISTERS])
+{
+    memset(out_values, 0, ZETA_GDB_GENERAL_REGISTERS * sizeof(out_values[0]));
+    return thread == ZETA_GDB_CONTROL_THREAD ||
+           (zeta_gdb_registers_read(process, thread, ZETA_GDB_SET_X, 0, X_REGISTERS,
+                                    out_values + 1) &&
+            zeta_gdb_registers_read(process, thread, ZETA_GDB_SET_PC, 0, 1,
+                                    out_values + ZETA_GDB_REGISTER_PC));
+}
+
+bool zeta_gdb_general_set(struct zeta_gdb_process *process, uint32_t thread,
+                          const uint64_t values[ZETA_GDB_GENERAL_REGISTERS])
+{
+    return zeta_gdb_registers_write(process, thread, ZETA_GDB_SET_X, 0, X_REGISTERS, values + 1) &&
+           zeta_gdb_registers_write(process, thread, ZETA_GDB_SET_PC, 0, 1,
+                                    values + ZETA_GDB_REGISTER_PC);
+}

@@ -1,0 +1,66 @@
+/*
+ * One connection: answers GDB's packets from the process on the device.
+ */
+#ifndef ZETA_GDBSERVER_SERVER_SERVER_H
+#define ZETA_GDBSERVER_SERVER_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "sdk/tools/zeta-gdbserver/packet/link.h"
+#include "sdk/tools/zeta-gdbserver/packet/text.h"
+#include "sdk/tools/zeta-gdbserver/process/process.h"
+
+/** How a connection ended. */
+enum zeta_gdb_end {
+    ZETA_GDB_END_NONE,
+    ZETA_GDB_END_CLOSED, /**< GDB is gone and said nothing; the process is as it left it */
+    ZETA_GDB_END_DETACHED,
+    ZETA_GDB_END_KILLED,
+    ZETA_GDB_END_EXITED /**< the process ended */
+};
+
+struct zeta_gdb_server {
+    struct zeta_gdb_process *process; /**< not owned */
+    int in, out;                      /**< descriptors, not owned */
+    pid_t child;                      /**< 0: the process is not of this one */
+    int wait_status;                  /**< of the child, with ZETA_GDB_END_EXITED */
+
+    /* Inside. */
+    struct zeta_gdb_link link;
+    FILE *answer; /**< a memory stream */
+    char *answer_text;
+    size_t answer_size;
+    char *document; /**< that qXfer reads in slices; owned */
+    size_t document_size;
+    char document_name[16];
+    uint32_t selected; /**< for registers and memory */
+    uint32_t reported; /**< last stop */
+    bool is_running;
+    bool control_runs; /**< GDB let the control thread go on, so that it can stop */
+    bool has_swbreak;  /**< GDB understands that reason */
+    enum zeta_gdb_end end;
+};
+
+/**
+ * Serves a connection until it ends. process, in, out and child are set, the rest is zero.
+ * Prints nothing but failures.
+ */
+enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server);
+
+/* Documents and files (documents.c). Each writes the answer to a packet, of which text is what
+ * follows its name. -------------------------------------------------------------------------- */
+
+/** "OBJECT:read:ANNEX:OFFSET,SIZE" */
+void zeta_gdb_document_answer(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
+
+/** "open:...", "fstat:...", "pread:...", "close:...", "setfs:...", of files of modules only */
+void zeta_gdb_file_answer(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
+
+/** GDB's number of a thread. */
+uint32_t zeta_gdb_thread_tid(uint32_t thread);
+
+#endif

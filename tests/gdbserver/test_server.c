@@ -1,0 +1,484 @@
+/*
+ * The server with a scripted process: each packet that GDB sends, and its answer.
+ */
+#include "sdk/tools/zeta-gdbserver/server/server.h"
+#include "tests/gdbserver/frames.h"
+#include "tests/harness/control.h"
+#include "tests/harness/device/debug_control.h"
+#include "tests/metric_api/harness.h"
+#include "tests/support/suite.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* What instructions are; the first two do nothing. */
+#define NOP 0x00000013u
+#define SPIN 0x0000006fu
+
+struct connection {
+    const struct debug_control *control;
+    struct zeta_gdb_process process;
+    struct zeta_gdb_server server;
+    pthread_t thread;
+    int socket;
+    struct frames received;
+    size_t at; /* of what was not read yet */
+    char answer[65536];
+    size_t answer_size;
+};
+
+static void *serve(void *of)
+{
+    struct connection *const connection = of;
+
+    (void)zeta_gdb_server_run(&connection->server);
+    (void)shutdown(connection->server.in, SHUT_RDWR);
+    return NULL;
+}
+
+static void put_code(struct connection *connection, uint32_t index, uint32_t instruction)
+{
+    memcpy(connection->control->code() + 4 * (size_t)index, &instruction, 4);
+}
+
+static int connect_gdb(void **state)
+{
+    struct connection *const connection = calloc(1, sizeof(*connection));
+    int pair[2];
+
+    assert_non_null(connection);
+    EXPECT_OK(zeInit(0));
+    connection->control = harness_control("debug_control");
+    connection->control->reset();
+    for (uint32_t i = 0; i < DEBUG_CODE_BYTES / 4; i++)
+        put_code(connection, i, NOP);
+    EXPECT_OK(zeta_gdb_process_attach(&connection->process, find_device("debug3"), DEBUG_PID));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    connection->socket = pair[0];
+    connection->server.process = &connection->process;
+    connection->server.in = connection->server.out = pair[1];
+    assert_int_equal(pthread_create(&connection->thread, NULL, serve, connection), 0);
+    *state = connection;
+    return 0;
+}
+
+static int disconnect_gdb(void **state)
+{
+    struct connection *const connection = *state;
+
+    (void)close(connection->socket);
+    (void)pthread_join(connection->thread, NULL);
+    (void)close(connection->server.in);
+    zeta_gdb_process_detach(&connection->process);
+    frames_clear(&connection->received);
+    free(connection);
+    return 0;
+}
+
+static void send_packet(struct connection *connection, const char *payload, size_t size)
+{
+    char frame[8192];
+    uint8_t sum = 0;
+
+    for (size_t i = 0; i < size; i++)
+        sum = (uint8_t)(sum + (uint8_t)payload[i]);
+    frame[0] = '$';
+    memcpy(frame + 1, payload, size);
+    (void)snprintf(frame + 1 + size, 4, "#%02x", sum);
+    assert_int_equal(write(connection->socket, frame, size + 4), size + 4);
+}
+
+/* Waits for a packet, and passes over acknowledgements. */
+static const char *receive(struct connection *connection)
+{
+    char bytes[4096], lead;
+
+    for (;;) {
+        struct frames *const all = &connection->received;
+        ssize_t size;
+
+        while (connection->at < all->size && all->bytes[connection->at] == '+')
+            connection->at++;
+        if (connection->at < all->size) {
+            const size_t taken =
+                frames_read(all, connection->at, &lead, (uint8_t *)connection->answer,
+                            sizeof(connection->answer) - 1, &connection->answer_size);
+
+            connection->at += taken;
+            if (taken > 0) {
+                connection->answer[connection->answer_size] = '\0';
+                return connection->answer;
+            }
+        }
+        size = read(connection->socket, bytes, sizeof(bytes));
+        assert_true(size > 0);
+        (void)frames_write(all, bytes, (size_t)size);
+    }
+}
+
+static const char *ask(struct connection *connection, const char *packet)
+{
+    send_packet(connection, packet, strlen(packet));
+    return receive(connection);
+}
+
+static void expect(struct connection *connection, const char *packet, const char *answer)
+{
+    assert_string_equal(ask(connection, packet), answer);
+}
+
+static void expect_begins(const char *text, const char *beginning)
+{
+    if (strncmp(text, beginning, strlen(beginning)) != 0)
+        fail_msg("\"%s\" does not begin with \"%s\"", text, beginning);
+}
+
+static void expect_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" has no \"%s\"", text, part);
+}
+
+/* As GDB does when it connects. */
+static void shake_hands(struct connection *connection)
+{
+    expect_has(ask(connection, "qSupported:multiprocess+;swbreak+;xmlRegisters=i386"),
+               "PacketSize=20000;qXfer:features:read+;qXfer:threads:read+;qXfer:libraries:read+;"
+               "swbreak+;");
+    expect(connection, "vMustReplyEmpty", "");
+    expect(connection, "QStartNoAckMode", "OK");
+    expect(connection, "Hgp0.0", "OK");
+    expect_begins(ask(connection, "?"), "T00thread:p1.");
+}
+
+static void load_module(struct connection *connection, uint32_t kind, uint64_t cookie)
+{
+    const struct zeta_plugin_debug_event event = {.struct_size = sizeof(event),
+                                                  .kind = kind,
+                                                  .u.module = {.image_begin = DEBUG_IMAGE,
+                                                               .image_end = DEBUG_IMAGE + 5000,
+                                                               .load = DEBUG_CODE,
+                                                               .cookie = cookie}};
+
+    connection->control->push(&event);
+}
+
+static void connect__no_kernel__control_thread_alone(void **state)
+{
+    struct connection *const connection = *state;
+
+    shake_hands(connection);
+    expect(connection, "qC", "QCp1.1");
+    expect(connection, "qAttached:1", "1");
+    expect(connection, "Hc-1", "OK");
+    expect(connection, "qOffsets", "");
+    expect(connection, "qSymbol::", "OK");
+    expect(connection, "vCont?", "vCont;c;C;s;S;t;r");
+    expect(connection, "qXfer:threads:read::0,1000",
+           "l<?xml version=\"1.0\"?><threads><thread id=\"p1.1\" name=\"control\"/></threads>");
+    expect(connection, "qXfer:libraries:read::0,1000", "l<library-list></library-list>");
+    assert_int_equal(strlen(ask(connection, "g")), 33 * 16);
+    assert_int_equal(strspn(connection->answer, "0"), 33 * 16);
+}
+
+static void description__slices__are_of_one_document(void **state)
+{
+    struct connection *const connection = *state;
+    char whole[16384] = "", slice[64];
+
+    shake_hands(connection);
+    for (size_t at = 0;; at += 100) {
+        (void)snprintf(slice, sizeof(slice), "qXfer:features:read:target.xml:%zx,64", at);
+        (void)ask(connection, slice);
+        (void)strncat(whole, connection->answer + 1, 100);
+        if (connection->answer[0] == 'l')
+            break;
+        assert_int_equal(connection->answer_size, 101);
+    }
+    expect_has(whole, "<architecture>riscv:rv64</architecture><osabi>none</osabi>");
+    expect_has(whole, "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\" regnum=\"32\"/>");
+    expect_has(whole, "<reg name=\"local_z\"");
+    expect_has(whole, "</target>");
+    expect(connection, "qXfer:features:read:other.xml:0,64", "E00");
+    expect(connection, "qXfer:features:read:target.xml:x", "E00");
+    expect(connection, "qXfer:auxv:read::0,64", "");
+}
+
+static void attach__threads_run__are_stopped_and_named(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    connection->control->launch(70, 1, DEBUG_CODE);
+    shake_hands(connection);
+    expect_begins(connection->answer, "T00thread:p1.2;20:0000004000000000;");
+    assert_true(connection->control->is_stopped(70));
+    expect_has(ask(connection, "qXfer:threads:read::0,1000"),
+               "<thread id=\"p1.48\" name=\"1.1.1.7 group 8,0,0 local 70,0,0\"/>");
+    expect(connection, "Tp1.48", "OK");
+    expect(connection, "Tp1.47", "E01");
+    expect(connection, "Hgp1.48", "OK");
+    expect(connection, "p20", "0000004000000000");
+    expect(connection, "P5=0807060504030201", "OK");
+    expect(connection, "p5", "0807060504030201");
+    expect(connection, "p21", "0000000000000000");
+    expect(connection, "P43=ff000000", "OK");
+    expect(connection, "p41", "1f000000");
+    expect(connection, "p42", "07000000");
+    expect(connection, "p4a", "0000000000000000"); /* local_z */
+    expect(connection, "p4b", "E01");
+    expect(connection, "P0=0000000000000000", "OK");
+}
+
+static void breakpoint__hit__stops_all_and_names_the_reason(void **state)
+{
+    struct connection *const connection = *state;
+    uint32_t there;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(1, 1, DEBUG_CODE);
+    connection->control->launch(3, 1, DEBUG_CODE);
+    shake_hands(connection);
+    expect(connection, "Z0,40000010,4", "OK");
+    memcpy(&there, connection->control->code() + 16, 4);
+    assert_int_equal(there, 0x00100073);
+    expect(connection, "m4000000e,6", "000013000000");
+    expect(connection, "Hgp1.5", "OK");
+    expect(connection, "P20=0400004000000000", "OK");
+    expect_begins(ask(connection, "vCont;c:p1.-1"), "T05thread:p1.5;20:1000004000000000;");
+    expect_has(connection->answer, "swbreak:;");
+    assert_true(connection->control->is_stopped(1));
+    expect(connection, "z0,40000010,4", "OK");
+    memcpy(&there, connection->control->code() + 16, 4);
+    assert_int_equal(there, NOP);
+    expect_begins(ask(connection, "vCont;s:p1.5"), "T05thread:p1.5;20:1400004000000000;");
+    assert_null(strstr(connection->answer, "swbreak"));
+    expect_begins(ask(connection, "vCont;r40000014,40000020:p1.5;c:p1.-1"),
+                  "T05thread:p1.5;20:2000004000000000;");
+}
+
+static void breakpoint__two_hits__one_after_the_other(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 2, DEBUG_CODE);
+    shake_hands(connection);
+    expect(connection, "Z0,40000010,2", "OK");
+    expect(connection, "Hgp1.2", "OK");
+    expect(connection, "P20=0400004000000000", "OK");
+    expect(connection, "Hgp1.3", "OK");
+    expect(connection, "P20=0400004000000000", "OK");
+    /* The turn is that of the thread behind the one that GDB knows. */
+    expect_begins(ask(connection, "vCont;c"), "T05thread:p1.3;");
+    expect_begins(ask(connection, "vCont;c"), "T05thread:p1.2;");
+    /* Both are told: the breakpoint is left as it is, and is hit at once. */
+    expect_begins(ask(connection, "vCont;c"), "T05thread:p1.3;");
+    expect(connection, "z0,40000010,2", "OK");
+    /* The other hit is of a breakpoint that is not there any more. */
+    send_packet(connection, "vCont;c", 7);
+    connection->control->end();
+    assert_string_equal(receive(connection), "W00;process:1");
+}
+
+static void interrupt__spinning__is_told_as_its_signal(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    shake_hands(connection);
+    send_packet(connection, "vCont;c:p1.-1", 13);
+    while (connection->control->is_stopped(0))
+        (void)usleep(100);
+    assert_int_equal(write(connection->socket, "\x03", 1), 1);
+    expect_begins(receive(connection), "T02thread:p1.2;");
+}
+
+static void module__load_waits__until_continued(void **state)
+{
+    struct connection *const connection = *state;
+    char name[4096] = "", packet[8300];
+    const char *quote;
+
+    memset(connection->control->image(), 'e', 5000);
+    shake_hands(connection);
+    send_packet(connection, "vCont;c:p1.-1", 13);
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 7);
+    expect_begins(receive(connection), "T05thread:p1.1;");
+    expect_has(connection->answer, "library:;");
+    assert_int_equal(connection->control->counts().acknowledges, 0);
+    expect_has(ask(connection, "qXfer:libraries:read::0,1000"),
+               "\"><segment address=\"0x40000000\"/></library></library-list>");
+    quote = strchr(connection->answer, '"') + 1;
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(strchr(quote, '"') - quote), quote);
+    assert_int_equal(access(name, R_OK), 0);
+
+    expect(connection, "vFile:setfs:0", "F0");
+    expect(connection, "vFile:open:6a7573742070726f62696e67,0,1c0", "F-1,2");
+    expect(connection, "vFile:open:2f6574632f706173737764,0,0", "F-1,2");
+    (void)snprintf(packet, sizeof(packet), "vFile:open:");
+    for (size_t i = 0; name[i]; i++)
+        (void)snprintf(packet + strlen(packet), 3, "%02x", (unsigned char)name[i]);
+    (void)strcat(packet, ",0,0");
+    expect(connection, packet, "F0");
+    expect_begins(ask(connection, "vFile:fstat:0"), "F40;");
+    assert_memory_equal(connection->answer + 4 + 28, "\0\0\0\0\0\0\x13\x88", 8);
+    expect(connection, "vFile:pread:0,4,0", "F4;eeee");
+    expect(connection, "vFile:pread:0,20,1386", "F2;ee");
+    expect(connection, "vFile:pread:0,20,ffffffffffffffff", "F-1,16");
+    expect(connection, "vFile:pread:1,4,0", "F-1,9");
+    expect(connection, "vFile:close:0", "F0");
+    expect(connection, "vFile:unlink:00", "");
+
+    expect(connection, "Z0,40000020,4", "OK");
+    send_packet(connection, "vCont;c:p1.-1", 13);
+    while (connection->control->counts().acknowledges == 0)
+        (void)usleep(100);
+    assert_int_equal(connection->control->counts().cookies[0], 7);
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_UNLOADED, 0);
+    expect_has(receive(connection), "library:;");
+    expect(connection, "qXfer:libraries:read::0,1000", "l<library-list></library-list>");
+    expect(connection, "m40000020,4", "73001000"); /* forgotten, and not written to */
+}
+
+static void module__loaded_before__is_told_when_continued(void **state)
+{
+    struct connection *const connection = *state;
+
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 7);
+    shake_hands(connection);
+    expect_has(ask(connection, "qXfer:libraries:read::0,1000"), "0x40000000");
+    expect_has(ask(connection, "vCont;c:p1.-1"), "library:;");
+    assert_int_equal(connection->control->counts().acknowledges, 0);
+}
+
+static void memory__writes__keep_breakpoints(void **state)
+{
+    struct connection *const connection = *state;
+
+    shake_hands(connection);
+    expect(connection, "M10000,3:010203", "OK");
+    send_packet(connection, "X10003,2:ab", 11);
+    assert_string_equal(receive(connection), "OK");
+    expect(connection, "m10000,5", "0102036162");
+    expect(connection, "X10000,0:", "OK");
+    expect(connection, "Z0,40000010,4", "OK");
+    expect(connection, "M4000000e,4:aabbccdd", "OK");
+    expect(connection, "m4000000e,6", "aabbccdd0000");
+    assert_int_equal(connection->control->code()[16], 0x73);
+    expect(connection, "z0,40000010,4", "OK");
+    assert_int_equal(connection->control->code()[16], 0xcc);
+    expect(connection, "m66000000,4", "E0e");
+    expect(connection, "m10000,8000000000000000", "E0e");
+    expect(connection, "mffffffffffffffff,ffffffffffffffff", "E0e");
+    expect(connection, "M66000000,1:00", "E0e");
+    expect(connection, "Z0,66000000,4", "E01");
+    expect(connection, "Z0,40000010,3", "E01");
+}
+
+static void watchpoints__sixteen__are_where_the_device_has_them(void **state)
+{
+    struct connection *const connection = *state;
+    const uint64_t *const entries = connection->control->watchpoints();
+    char packet[64];
+
+    shake_hands(connection);
+    for (unsigned i = 0; i < ZETA_GDB_WATCHPOINTS; i++) {
+        (void)snprintf(packet, sizeof(packet), "Z%u,%x,8", 2 + i % 3, 0x1000 + 8 * i);
+        expect(connection, packet, "OK");
+    }
+    expect(connection, "Z2,2000,8", "E01");
+    assert_int_equal(entries[4], 0x1008);
+    assert_int_equal(entries[5], 8);
+    assert_int_equal(entries[6], 2);
+    expect(connection, "z3,1008,8", "OK");
+    assert_int_equal(entries[6], 0);
+    expect(connection, "z3,1008,8", "E01");
+    expect(connection, "Z2,2000,8", "OK");
+}
+
+static void detach__breakpoints_left__program_is_as_before(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    shake_hands(connection);
+    expect(connection, "Z0,40000010,4", "OK");
+    expect(connection, "Z2,10000,4", "OK");
+    expect(connection, "D;1", "OK");
+    assert_int_equal(connection->control->code()[16], 0x13);
+    assert_int_equal(connection->control->watchpoints()[2], 0);
+    assert_false(connection->control->is_stopped(0));
+    assert_int_equal(connection->control->counts().detaches, 1);
+}
+
+static void nonsense__any__is_refused(void **state)
+{
+    static const char *const refused[] = {"Hg",
+                                          "Hgx",
+                                          "Hg99",
+                                          "Hgp2.1",
+                                          "Hx0",
+                                          "T",
+                                          "Tp1.x",
+                                          "p",
+                                          "pffffffff",
+                                          "pffffffffffffffff",
+                                          "P",
+                                          "P5",
+                                          "P5=",
+                                          "P5=00",
+                                          "P0=00",
+                                          "Pffff=00",
+                                          "G00",
+                                          "m",
+                                          "m1",
+                                          "m1,",
+                                          "M1,1",
+                                          "M1,2:00",
+                                          "X1,4:ab",
+                                          "Z0",
+                                          "Z0,1",
+                                          "Z0,,4",
+                                          "vCont;x",
+                                          "vCont;c:",
+                                          "vCont;r1:p1.1",
+                                          "vCont;C"};
+    struct connection *const connection = *state;
+
+    shake_hands(connection);
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        expect(connection, refused[i], "E01");
+    expect(connection, "", "");
+    expect(connection, "Z9,1,1", "");
+    expect(connection, "vAttach;1", "");
+    expect(connection, "vFile:pread:", "F-1,9");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, connect_gdb, disconnect_gdb)
+
+SUITE(server)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(connect__no_kernel__control_thread_alone),
+        TEST(description__slices__are_of_one_document),
+        TEST(attach__threads_run__are_stopped_and_named),
+        TEST(breakpoint__hit__stops_all_and_names_the_reason),
+        TEST(breakpoint__two_hits__one_after_the_other),
+        TEST(interrupt__spinning__is_told_as_its_signal),
+        TEST(module__load_waits__until_continued),
+        TEST(module__loaded_before__is_told_when_continued),
+        TEST(memory__writes__keep_breakpoints),
+        TEST(watchpoints__sixteen__are_where_the_device_has_them),
+        TEST(detach__breakpoints_left__program_is_as_before),
+        TEST(nonsense__any__is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

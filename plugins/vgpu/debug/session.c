@@ -401,6 +401,22 @@ static int connect_to(const struct zeta_vgpu *vgpu, uint32_t pid)
     return file;
 }
 
+/* A process whose execve() has not returned yet has none. True, too, when nobody may know. */
+static bool has_environment(uint32_t pid)
+{
+    char path[64];
+    FILE *file;
+    bool has = true;
+
+    (void)snprintf(path, sizeof(path), "/proc/%u/environ", pid);
+    file = fopen(path, "re");
+    if (file) {
+        has = getc(file) != EOF || ferror(file);
+        (void)fclose(file);
+    }
+    return has;
+}
+
 /* Why nobody listens there. */
 static uint32_t explain_absence(const struct zeta_vgpu *vgpu, uint32_t pid)
 {
@@ -415,6 +431,12 @@ static uint32_t explain_absence(const struct zeta_vgpu *vgpu, uint32_t pid)
                               "process %u belongs to another user, or has more rights than this "
                               "one; attach as that user or as root",
                               pid);
+    if (!has_environment(pid))
+        return zeta_host_fail(
+            host, ZETA_PLUGIN_NOT_READY,
+            "process %u has no environment, and with it no "
+            "ZET_ENABLE_PROGRAM_DEBUGGING=1: perhaps it has only begun; try again",
+            pid);
     if (read_variable(pid, "ZET_ENABLE_PROGRAM_DEBUGGING", value, sizeof(value)) &&
         strcmp(value, "1") == 0)
         return zeta_host_fail(host, ZETA_PLUGIN_NOT_READY,

@@ -1,6 +1,7 @@
 /* Debugging a process on the virtual GPU: attaching, events and images, the end of either side. */
 #include <errno.h>
 #include <glob.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,33 +160,42 @@ static void attach__impossible__result_and_sentence(void **state)
     EXPECT_RESULT(debugger_try(d.pid, &session), ZE_RESULT_ERROR_NOT_AVAILABLE);
 }
 
-/* A program that began with the variable and has not come to the library. */
-static void attach__too_early__not_ready(void **state)
+/* Starts a program with this environment that does not use the library, and tries to attach. */
+static void expect_too_early(const char *const *environment, const char *sentence)
 {
     zet_debug_session_handle_t session;
     int ready[2];
     char letter;
     pid_t child;
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ready), 0);
     child = fork_child();
     assert_cmp(child, >=, 0);
     if (child == 0) {
-        const char *const environment[] = {"ZET_ENABLE_PROGRAM_DEBUGGING=1", NULL};
-
         (void)dup2(ready[1], 0);
         (void)dup2(ready[1], 1);
-        (void)execle("/bin/sh", "sh", "-c", "echo; read wait", NULL, (char *const *)environment);
+        (void)execle("/bin/sh", "sh", "-c", "echo; read wait", NULL,
+                     (char *const *)(uintptr_t)environment);
         _exit(1);
     }
     assert_int_equal(read(ready[0], &letter, 1), 1);
     EXPECT_RESULT(debugger_try(child, &session), ZE_RESULT_NOT_READY);
-    expect_sentence("try again");
+    expect_sentence(sentence);
     (void)kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
     (void)close(ready[0]);
     (void)close(ready[1]);
+}
+
+/* A program that began with the variable and has not come to the library; and one that shows no
+ * environment, as one does whose execve() has not returned. */
+static void attach__too_early__not_ready(void **state)
+{
+    static const char *const allowed[] = {"ZET_ENABLE_PROGRAM_DEBUGGING=1", NULL};
+
+    (void)state;
+    expect_too_early(allowed, "try again");
+    expect_too_early(allowed + 1, "has no environment");
 }
 
 /* Sockets that killed processes left in the folder, as a glob pattern finds them. */
@@ -250,6 +260,39 @@ static void socket__of_a_process_that_cannot_be_seen__left_alone(void **state)
     d = debuggee_start();
     assert_int_equal(count_sockets(gone), 0);
     debuggee_finish(&d);
+}
+
+/* Rule 27.23. */
+static void start__debugger_is_the_parent__waits_until_it_attaches(void **state)
+{
+    struct debuggee d;
+    struct pollfd answer = {.events = POLLIN};
+    zet_debug_session_handle_t session = NULL;
+    char wait[64];
+
+    (void)state;
+    (void)snprintf(wait, sizeof(wait), "%d:vgpu0", (int)getpid());
+    assert_int_equal(setenv("ZETA_DEBUG_WAIT", wait, 1), 0);
+    d = debuggee_start_bare();
+    debuggee_tell(&d, DEBUGGEE_INIT, 1);
+    while (count_sockets(d.pid) == 0)
+        (void)usleep(1000);
+    answer.fd = d.socket;
+    assert_int_equal(poll(&answer, 1, 50), 0);
+    session = debugger_attach(d.pid);
+    (void)debuggee_hear(&d);
+    EXPECT_OK(zetDebugDetach(session));
+    debuggee_finish(&d);
+
+    /* What has the variable and another parent does not wait, nor for another device. */
+    assert_int_equal(setenv("ZETA_DEBUG_WAIT", "1:vgpu0", 1), 0);
+    d = debuggee_start();
+    debuggee_finish(&d);
+    (void)snprintf(wait, sizeof(wait), "%d:vgpu1", (int)getpid());
+    assert_int_equal(setenv("ZETA_DEBUG_WAIT", wait, 1), 0);
+    d = debuggee_start();
+    debuggee_finish(&d);
+    assert_int_equal(unsetenv("ZETA_DEBUG_WAIT"), 0);
 }
 
 /* The debugger may have another folder than the process began with. */
@@ -609,6 +652,7 @@ SUITE(vgpu_life)
         cmocka_unit_test(attach__too_early__not_ready),
         cmocka_unit_test(socket__of_a_process__private_and_not_left_behind),
         cmocka_unit_test(socket__of_a_process_that_cannot_be_seen__left_alone),
+        cmocka_unit_test(start__debugger_is_the_parent__waits_until_it_attaches),
         cmocka_unit_test(attach__from_another_folder__finds_the_process),
         cmocka_unit_test(fork__of_a_debugged_process__is_debugged_by_itself),
         cmocka_unit_test(detach__load_not_acknowledged__process_goes_on),

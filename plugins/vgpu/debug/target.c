@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <zeta/descriptor.h>
@@ -32,6 +33,9 @@
 /* A debugger that reads nothing while there is so much for it is detached. */
 #define MOST_BACKLOG_BYTES (UINT64_C(192) << 20)
 
+/* How often a process looks whether the debugger has come that it waits for. */
+#define WAIT_PERIOD_NS 1000000
+
 struct zeta_vgpu_target {
     struct zeta_vgpu *vgpu;
     pthread_t thread;
@@ -43,6 +47,7 @@ struct zeta_vgpu_target {
     int poke;            /**< eventfd: the thread has something to do */
     atomic_bool changed; /**< what an engine had to say */
     atomic_bool quit;
+    atomic_bool was_attached; /**< some debugger, at some time */
 
     pthread_mutex_t lock;    /**< guards the lists and what is to be sent; a leaf */
     pthread_cond_t released; /**< a cookie was acknowledged, or who waited went on */
@@ -406,6 +411,7 @@ static void admit(struct zeta_vgpu_target *target)
     target->is_attached = true;
     target->is_broken = !greet_locked(target);
     (void)pthread_mutex_unlock(&target->lock);
+    atomic_store(&target->was_attached, true);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -770,6 +776,24 @@ static int start(struct zeta_vgpu_target *target)
     return zeta_thread_start(&target->thread, serve, target, "vgpu-debug");
 }
 
+/*
+ * Waits for the debugger that started this process, if it says so with ZETA_DEBUG_WAIT=PID:DEVICE.
+ * Processes that this one starts have the variable too, but another parent.
+ */
+static void await_debugger(struct zeta_vgpu_target *target)
+{
+    const struct timespec period = {.tv_nsec = WAIT_PERIOD_NS};
+    const char *wanted = secure_getenv("ZETA_DEBUG_WAIT");
+    char parent[sizeof("2147483647:") + ZETA_VGPU_ID_BYTES];
+
+    do {
+        (void)snprintf(parent, sizeof(parent), "%d:%s", (int)getppid(),
+                       target->vgpu->description.id);
+        if (!wanted || strcmp(wanted, parent) != 0 || atomic_load(&target->was_attached))
+            return;
+    } while (nanosleep(&period, NULL) == 0 || errno == EINTR);
+}
+
 uint32_t zeta_vgpu_target_enable(struct zeta_vgpu_target *target)
 {
     const struct zeta_host *host = &target->vgpu->self->host;
@@ -794,6 +818,8 @@ uint32_t zeta_vgpu_target_enable(struct zeta_vgpu_target *target)
     }
     const bool is_enabled = target->is_enabled;
     (void)pthread_mutex_unlock(&target->enable_lock);
-    return is_enabled ? ZETA_PLUGIN_SUCCESS
-                      : zeta_host_fail(host, ZETA_PLUGIN_NOT_AVAILABLE, "%s", message.text);
+    if (!is_enabled)
+        return zeta_host_fail(host, ZETA_PLUGIN_NOT_AVAILABLE, "%s", message.text);
+    await_debugger(target);
+    return ZETA_PLUGIN_SUCCESS;
 }

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zeta/c_locale.h>
 #include <zeta/zeta.h>
 
 #include "sdk/tools/zeta-gdbserver/server/server.h"
@@ -64,7 +65,7 @@ static int fail(const char *format, ...)
 
     (void)fputs("zeta-gdbserver: ", stderr);
     va_start(arguments, format);
-    (void)vfprintf(stderr, format, arguments);
+    (void)zeta_c_vfprintf(stderr, format, arguments);
     va_end(arguments);
     (void)fputc('\n', stderr);
     return EXIT_FAILURE;
@@ -129,10 +130,16 @@ static int find_device(const char *wanted, ze_device_handle_t *out_device)
 
 /* Program -------------------------------------------------------------------------------------- */
 
-/* With is_stdio the program's streams are not those of the connection. */
-static int start_program(char **arguments, bool is_stdio, pid_t *out_child)
+/*
+ * The program waits in zeInit until this process has attached to the device. With is_stdio its
+ * streams are not those of the connection.
+ */
+static int start_program(char **arguments, bool is_stdio, ze_device_handle_t device,
+                         pid_t *out_child)
 {
+    struct zeta_device_info info = {.struct_size = sizeof(info)};
     posix_spawn_file_actions_t actions;
+    char wait[64];
     int error;
 
     (void)posix_spawn_file_actions_init(&actions);
@@ -141,6 +148,10 @@ static int start_program(char **arguments, bool is_stdio, pid_t *out_child)
         (void)posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     }
     (void)setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
+    if (zetaDeviceGetInfo(device, &info) == ZE_RESULT_SUCCESS) {
+        (void)snprintf(wait, sizeof(wait), "%d:%s", (int)getpid(), info.id);
+        (void)setenv("ZETA_DEBUG_WAIT", wait, 1);
+    }
     error = posix_spawnp(out_child, arguments[0], &actions, NULL, arguments, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     if (error == 0)
@@ -325,7 +336,7 @@ int main(int argc, char **argv)
     if (status == EXIT_SUCCESS && strcmp(options.address, "-") != 0)
         status = listen_at(options.address, &listener);
     if (status == EXIT_SUCCESS && options.program)
-        status = start_program(options.program, listener < 0, &child);
+        status = start_program(options.program, listener < 0, device, &child);
     if (status == EXIT_SUCCESS) {
         status = attach(&process, device, child ? (uint32_t)child : options.pid, child);
         if (status == EXIT_SUCCESS)

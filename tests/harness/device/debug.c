@@ -363,7 +363,7 @@ static uint8_t *find_memory(uint32_t space, uint64_t address, uint64_t size_byte
         {ZETA_PLUGIN_SPACE_DEFAULT, DEBUG_CODE, DEBUG_CODE_BYTES, state.code},
         {ZETA_PLUGIN_SPACE_DEFAULT, DEBUG_WATCHPOINTS, DEBUG_WATCHPOINTS_BYTES,
          (uint8_t *)state.watchpoints},
-        {ZETA_PLUGIN_SPACE_ELF, DEBUG_IMAGE, DEBUG_CODE_BYTES, state.image},
+        {ZETA_PLUGIN_SPACE_DEFAULT, DEBUG_IMAGE, DEBUG_CODE_BYTES, state.image},
     };
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)

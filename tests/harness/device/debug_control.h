@@ -9,7 +9,7 @@
  * "debug3" is like "debug0", with the registers of the virtual GPU and 64 KiB at DEBUG_CODE that
  * its threads execute, one straight line: each instruction does nothing, but for ebreak and
  * c.ebreak, which stop, and "j .", which goes on for ever. Behind the code a thread ends. BREAK in
- * CR makes one step. Its ELF space is DEBUG_IMAGE; its watchpoints are memory, and nothing more.
+ * CR makes one step. Images are at DEBUG_IMAGE; its watchpoints are memory, and nothing more.
  *
  * Memory: 256 bytes from DEBUG_MEMORY on in the default space, 64 bytes of local memory from 0 on.
  * Registers: set 1, read and write, 4 x 8 bytes; set 2, read only, 1 x 4 bytes: the thread's

@@ -45,9 +45,10 @@ static void keep_image(struct zeta_gdb_process *process, struct zeta_gdb_module 
 {
     const uint64_t begin = module->event.info.module.moduleBegin;
     const uint64_t end = module->event.info.module.moduleEnd;
+    /* The loader's validation layer does not know the space of images. */
     const zet_debug_memory_space_desc_t space = {.stype =
                                                      ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
-                                                 .type = ZET_DEBUG_MEMORY_SPACE_TYPE_ELF,
+                                                 .type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT,
                                                  .address = begin};
     const ze_device_thread_t all = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     uint8_t *image;

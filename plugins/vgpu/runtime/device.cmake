@@ -35,10 +35,10 @@ unset(flags)
 set(ZETA_KERNEL_OUTPUT_DIRECTORY ${ZETA_DATA_OUTPUT_DIRECTORY}/kernels
     CACHE INTERNAL "Kernels of the examples in the build tree")
 
-# Rule that makes one object file.
+# Rule that makes one object file: zeta_device_object(source object flags...)
 function(zeta_device_object source object)
     add_custom_command(OUTPUT ${object}
-        COMMAND ${ZETA_DEVICE_COMPILE} -I${ZETA_DEVICE_RUNTIME} -MD -MF ${object}.d -c ${source}
+        COMMAND ${ZETA_DEVICE_COMPILE} ${ARGN} -I${ZETA_DEVICE_RUNTIME} -MD -MF ${object}.d -c ${source}
             -o ${object}
         DEPENDS ${source}
         DEPFILE ${object}.d
@@ -46,11 +46,11 @@ function(zeta_device_object source object)
         VERBATIM)
 endfunction()
 
-# zeta_add_device_binary(TARGET name SOURCES k.c ... [DIRECTORY dir])
+# zeta_add_device_binary(TARGET name SOURCES k.c ... [DIRECTORY dir] [FLAGS flag...])
 # Builds <dir>/<name>.elf, by default in share/zeta/kernels, which is also installed. A target
 # <name>-kernel stands for the file; it does not exist when there is no compiler.
 function(zeta_add_device_binary)
-    cmake_parse_arguments(D "" "TARGET;DIRECTORY" "SOURCES" ${ARGN})
+    cmake_parse_arguments(D "" "TARGET;DIRECTORY" "SOURCES;FLAGS" ${ARGN})
     if(NOT ZETA_DEVICE_COMPILE)
         return()
     endif()
@@ -64,7 +64,7 @@ function(zeta_add_device_binary)
     foreach(source IN ITEMS ${D_SOURCES} ${ZETA_DEVICE_RUNTIME}/runtime.c)
         get_filename_component(name ${source} NAME)
         get_filename_component(path ${source} ABSOLUTE)
-        zeta_device_object(${path} ${work}/${name}.o)
+        zeta_device_object(${path} ${work}/${name}.o ${D_FLAGS})
         list(APPEND objects ${work}/${name}.o)
     endforeach()
     set(script ${ZETA_DEVICE_RUNTIME}/vgpu.ld)

@@ -1,0 +1,94 @@
+/*
+ * gdb_debuggee FILE KERNEL [groups=N] [items=N] [rounds=N] [exit=N]: loads a module and runs a
+ * kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there are rounds. Prints
+ * the first numbers behind each, and exits with what it is told.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "example.h"
+
+enum { NUMBERS = 1024, PRINTED = 16 };
+
+/* The value of an option, or what it is without. */
+static uint32_t option(int count, char **words, const char *name, uint32_t without)
+{
+    const size_t length = strlen(name);
+
+    for (int i = 3; i < count; i++)
+        if (strncmp(words[i], name, length) == 0 && words[i][length] == '=')
+            return (uint32_t)strtoul(words[i] + length + 1, NULL, 10);
+    return without;
+}
+
+static int32_t *make_numbers(ze_context_handle_t context, ze_device_handle_t device)
+{
+    const ze_device_mem_alloc_desc_t of_device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_host_mem_alloc_desc_t of_host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    void *memory = NULL;
+
+    example_check(zeMemAllocShared(context, &of_device, &of_host, NUMBERS * sizeof(int32_t), 64,
+                                   device, &memory),
+                  "zeMemAllocShared");
+    return memory;
+}
+
+static void run(ze_module_handle_t module, ze_command_list_handle_t list, const char *name,
+                int32_t *numbers, uint32_t groups, uint32_t items)
+{
+    const ze_kernel_desc_t description = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                          .pKernelName = name};
+    const ze_group_count_t dimensions = {groups, 1, 1};
+    const int32_t count = NUMBERS;
+    ze_kernel_handle_t kernel = NULL;
+
+    for (int32_t i = 0; i < NUMBERS; i++)
+        numbers[i] = i;
+    example_check(zeKernelCreate(module, &description, &kernel), "zeKernelCreate");
+    example_check(zeKernelSetGroupSize(kernel, items, 1, 1), "zeKernelSetGroupSize");
+    example_check(zeKernelSetArgumentValue(kernel, 0, sizeof(numbers), &numbers),
+                  "zeKernelSetArgumentValue");
+    example_check(zeKernelSetArgumentValue(kernel, 1, sizeof(count), &count),
+                  "zeKernelSetArgumentValue");
+    example_check(zeCommandListAppendLaunchKernel(list, kernel, &dimensions, NULL, 0, NULL),
+                  "zeCommandListAppendLaunchKernel");
+    example_check(zeCommandListHostSynchronize(list, UINT64_MAX), "zeCommandListHostSynchronize");
+    example_check(zeKernelDestroy(kernel), "zeKernelDestroy");
+    (void)printf("numbers:");
+    for (uint32_t i = 0; i < PRINTED; i++)
+        (void)printf(" %" PRId32, numbers[i]);
+    (void)printf("\n");
+    (void)fflush(stdout);
+}
+
+int main(int count, char **words)
+{
+    const ze_context_desc_t context_description = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    const ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_driver_handle_t driver = NULL;
+    ze_device_handle_t device = NULL;
+    ze_context_handle_t context = NULL;
+    ze_command_list_handle_t list = NULL;
+
+    if (count < 3)
+        return 2;
+    example_find_computing_device(&driver, &device);
+    example_check(zeContextCreate(driver, &context_description, &context), "zeContextCreate");
+    example_check(zeCommandListCreateImmediate(context, device, &queue, &list),
+                  "zeCommandListCreateImmediate");
+    int32_t *const numbers = make_numbers(context, device);
+    for (uint32_t round = option(count, words, "rounds", 1); round > 0; round--) {
+        ze_module_handle_t module = example_load_module(context, device, words[1]);
+
+        run(module, list, words[2], numbers, option(count, words, "groups", 1),
+            option(count, words, "items", 8));
+        example_check(zeModuleDestroy(module), "zeModuleDestroy");
+    }
+    example_check(zeMemFree(context, numbers), "zeMemFree");
+    example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
+    example_check(zeContextDestroy(context), "zeContextDestroy");
+    return (int)option(count, words, "exit", 0);
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Runs a session of the real GDB with zeta-gdbserver and compares what GDB prints.
+
+session.py SERVER PROGRAM FILE SESSION: FILE is the kernel's, SESSION a script of GDB's commands with
+comments that say what is expected:
+
+    #! KERNEL [OPTION]...   what the program gets behind FILE; once, first
+    #= REGEX                a line of the output, behind the line that was found before
+    #- REGEX                no line of the output
+
+Each work-item's names differ from run to run, so a regex says what has to be there and no more. Exits
+with 77 where GDB is missing.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+GDB = "gdb-multiarch"
+
+
+def run(server, program, file, session, words):
+    """Gives what GDB and the program print, and GDB's exit code."""
+    command = " ".join([server, "-", "--", program, file, *words])
+    before = ["set pagination off", "set confirm off", "set width 0", "set breakpoint pending on",
+              "set print thread-events off", f"target remote | {command}"]
+    arguments = [GDB, "-nx", "-batch"]
+    for line in before:
+        arguments += ["-ex", line]
+    done = subprocess.run([*arguments, "-x", session], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", check=False)
+    return done.stdout.splitlines(), done.returncode
+
+
+def compare(expected, lines):
+    """The first expectation that does not hold, or None."""
+    at = 0
+    for kind, pattern in expected:
+        if kind == "-":
+            if any(re.search(pattern, line) for line in lines):
+                return f"a line has \"{pattern}\""
+            continue
+        while at < len(lines) and not re.search(pattern, lines[at]):
+            at += 1
+        if at == len(lines):
+            return f"no line has \"{pattern}\", behind the one before"
+        at += 1
+    return None
+
+
+def main():
+    server, program, file, session = sys.argv[1:]
+    if not shutil.which(GDB):
+        print(f"skipped: there is no {GDB} (package of that name)")
+        return 77
+    with open(session, encoding="utf-8") as script:
+        comments = [line.rstrip("\n") for line in script if re.match("#[!=-] ", line)]
+    expected = [(line[1], line[3:]) for line in comments if line[1] != "!"]
+    words = next(line[3:].split() for line in comments if line[1] == "!")
+    os.environ.setdefault("LC_ALL", "C")
+    lines, code = run(server, program, file, session, words)
+    wrong = compare(expected, lines)
+    if code != 0 and not wrong:
+        wrong = f"GDB exited with {code}"
+    if wrong:
+        print("\n".join(lines))
+        print(f"{session}: {wrong}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

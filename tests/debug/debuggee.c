@@ -141,6 +141,24 @@ static uint64_t function_address(const struct worker *worker)
     return (uintptr_t)function;
 }
 
+/* Two pages that are mapped one by one; the first can be written. */
+static uint64_t map_read_only(const struct worker *worker)
+{
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC};
+    ze_physical_mem_handle_t physical;
+    void *address;
+
+    demand(zeVirtualMemQueryPageSize(worker->context, worker->device, 4096, &desc.size));
+    demand(zeVirtualMemReserve(worker->context, NULL, 2 * desc.size, &address));
+    for (uint32_t i = 0; i < 2; i++) {
+        demand(zePhysicalMemCreate(worker->context, worker->device, &desc, &physical));
+        demand(zeVirtualMemMap(
+            worker->context, (char *)address + i * desc.size, desc.size, physical, 0,
+            i == 0 ? ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE : ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY));
+    }
+    return (uintptr_t)address + desc.size;
+}
+
 /* Returns when the child has begun to sleep. */
 static uint64_t fork_sleeper(bool is_initialised)
 {
@@ -192,6 +210,8 @@ static uint64_t obey(struct worker *worker, enum debuggee_order order, uint64_t 
         return (uintptr_t)worker->flag;
     case DEBUGGEE_READ_FLAG:
         return *worker->flag;
+    case DEBUGGEE_READ_ONLY:
+        return map_read_only(worker);
     case DEBUGGEE_LAUNCH:
         launch(worker, argument);
         return 0;

@@ -23,8 +23,10 @@ enum debuggee_order {
     DEBUGGEE_FUNCTION,       /**< address of touched() in the newest module */
     DEBUGGEE_FLAG,           /**< address of the memory that kernels get, 0 at first */
     DEBUGGEE_READ_FLAG,      /**< its first number */
-    DEBUGGEE_LAUNCH, /**< a kernel (enum debuggee_kernel) on the newest queue; does not wait */
-    DEBUGGEE_WAIT,   /**< for the newest queue; the result */
+    DEBUGGEE_READ_ONLY, /**< address of memory that nobody may write, behind memory that is written
+                         */
+    DEBUGGEE_LAUNCH,    /**< a kernel (enum debuggee_kernel) on the newest queue; does not wait */
+    DEBUGGEE_WAIT,      /**< for the newest queue; the result */
     DEBUGGEE_WAIT_AND_VANISH, /**< as DEBUGGEE_WAIT, and _exit(0) at once; no answer */
     DEBUGGEE_LOAD_AND_VANISH, /**< as DEBUGGEE_MODULE, and _exit(0) at once; no answer */
     DEBUGGEE_FORK,  /**< a child that sleeps, after it initialised the library if the argument

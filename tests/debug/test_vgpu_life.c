@@ -642,6 +642,26 @@ static void memory__of_the_process__read_and_written_or_refused(void **state)
     debuggee_finish(&d);
 }
 
+/* What neither kernels nor the program may write, a debugger writes nevertheless. */
+static void memory__mapped_read_only__written(void **state)
+{
+    struct debuggee d = debuggee_start();
+    zet_debug_session_handle_t session = debugger_attach(d.pid);
+    const uint64_t address = debuggee_do(&d, DEBUGGEE_READ_ONLY, 0);
+    const char text[] = "on both sides of the border";
+    char got[sizeof(text)];
+
+    (void)state;
+    debugger_write(session, address + 1, sizeof(text), text);
+    debugger_read(session, address + 1, sizeof(got), got);
+    assert_string_equal(got, text);
+    debugger_write(session, address - 7, sizeof(text), text);
+    debugger_read(session, address - 7, sizeof(got), got);
+    assert_string_equal(got, text);
+    EXPECT_OK(zetDebugDetach(session));
+    debuggee_finish(&d);
+}
+
 SUITE(vgpu_life)
 {
     const struct CMUnitTest tests[] = {
@@ -664,6 +684,7 @@ SUITE(vgpu_life)
         cmocka_unit_test(target__hostile_debugger__refuses_and_lives),
         cmocka_unit_test(target__asked_without_end__refuses_others_and_ends),
         cmocka_unit_test(memory__of_the_process__read_and_written_or_refused),
+        cmocka_unit_test(memory__mapped_read_only__written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "engine_priv.h"
 
@@ -377,6 +380,45 @@ static void *find_memory(struct zeta_vgpu_engine *engine, const struct subslice 
                : NULL;
 }
 
+/* Writes what kernels may only read. The program may have mapped it so for itself, too. */
+static bool overwrite(uint64_t address, const void *bytes, size_t size_bytes)
+{
+    const struct iovec from = {(void *)(uintptr_t)bytes, size_bytes};
+    const struct iovec to = {(void *)(uintptr_t)address, size_bytes};
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = address / page * page;
+    const size_t whole = (address + size_bytes - begin + page - 1) / page * page;
+
+    if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) == (ssize_t)size_bytes)
+        return true;
+    if (mprotect((void *)(uintptr_t)begin, whole, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    memcpy((void *)(uintptr_t)address, bytes, size_bytes);
+    (void)mprotect((void *)(uintptr_t)begin, whole, PROT_READ);
+    return true;
+}
+
+/* Writes to what find_memory() found; false when the system refuses. */
+static bool write_memory(struct zeta_vgpu_space *space, void *memory, const void *bytes,
+                         size_t size_bytes)
+{
+    struct zeta_vgpu_range range;
+    bool good = true;
+
+    for (size_t done = 0, part; good && done < size_bytes; done += part) {
+        char *at = (char *)memory + done;
+        const bool found = zeta_vgpu_space_find(space, (uintptr_t)at, &range);
+
+        part = size_bytes - done;
+        if (found && range.end - (uintptr_t)at < part)
+            part = range.end - (uintptr_t)at;
+        if (found && !range.writable && !range.code)
+            good = overwrite((uintptr_t)at, (const char *)bytes + done, part);
+        else
+            memcpy(at, (const char *)bytes + done, part);
+    }
+    return good;
+}
+
 bool zeta_vgpu_debug_memory(struct zeta_vgpu_engine *engine, uint32_t thread, bool is_local,
                             uint64_t address, uint64_t size_bytes, void *buffer, bool write)
 {
@@ -389,8 +431,9 @@ bool zeta_vgpu_debug_memory(struct zeta_vgpu_engine *engine, uint32_t thread, bo
     if (hart || thread == UINT32_MAX)
         memory = find_memory(engine, subslice, hart, is_local, address, size_bytes);
     if (memory && write) {
-        memcpy(memory, buffer, size_bytes);
-        if (memory == (void *)(uintptr_t)address)
+        if (!write_memory(engine->space, memory, buffer, size_bytes))
+            memory = NULL;
+        else if (memory == (void *)(uintptr_t)address)
             decode_again(engine, address, size_bytes);
     } else if (memory) {
         memcpy(buffer, memory, size_bytes);

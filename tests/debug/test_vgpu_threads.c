@@ -344,7 +344,7 @@ static void tiles__work_on_the_second__threads_of_its_slices(void **state)
     EXPECT_OK(zeDeviceGetProperties(debugger_device(), &properties));
     b = bench_start(2);
     config.pid = (uint32_t)b.debuggee.pid;
-    EXPECT_RESULT(zetDebugAttach(tiles[1], &config, &session), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    EXPECT_RESULT(zetDebugAttach(tiles[1], &config, &session), ZE_RESULT_ERROR_NOT_AVAILABLE);
     expect_sentence("tiles of a device share code");
     debugger_read(b.session, b.function, sizeof(code), &code);
     debugger_write(b.session, b.function, sizeof(ebreak), &ebreak);

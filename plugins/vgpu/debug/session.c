@@ -201,7 +201,7 @@ static uint32_t describe(struct zeta_plugin *self, struct zeta_plugin_device *de
     };
 
     if (device->parent != UINT32_MAX)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "%s cannot be debugged by itself: the tiles of a device share code, "
                               "so a breakpoint is in all of them; attach to %s",
                               device->id, self->vgpu->description.id);

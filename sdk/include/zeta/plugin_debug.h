@@ -115,7 +115,8 @@ struct zeta_plugin_debug_ops {
 
     /**
      * Fills what struct_size of the host's struct has room for. UNSUPPORTED_FEATURE, with a
-     * sentence that says why, where nothing can be debugged on the device. Any time.
+     * sentence that says why, where nothing can be debugged on the device; NOT_AVAILABLE for a tile
+     * that is debugged with its root only. Any time.
      */
     uint32_t (*properties)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                            struct zeta_plugin_debug_properties *out_properties);

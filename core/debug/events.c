@@ -204,7 +204,8 @@ ze_result_t zeta_debug_take(struct zeta_debug_state *state, zet_debug_event_t *o
 {
     struct zeta_debug_record *record;
 
-    zeta_debug_pump(state);
+    if (STAILQ_EMPTY(&state->waiting))
+        zeta_debug_pump(state);
     record = STAILQ_FIRST(&state->waiting);
     if (!record) {
         memset(out_event, 0, sizeof(*out_event));

@@ -57,6 +57,12 @@ void zeta_thread_select(const struct zeta_thread_shape *shape, ze_device_thread_
     const uint32_t count = zeta_thread_count(shape);
 
     memset(out_mask, 0, zeta_thread_words(count) * sizeof(*out_mask));
+    if (zeta_thread_scope_of(shape, selector) == ZETA_THREAD_ONE) {
+        const uint32_t one = zeta_thread_number(shape, selector);
+
+        out_mask[one / 64] |= UINT64_C(1) << one % 64;
+        return;
+    }
     for (uint32_t number = 0; number < count; number++) {
         const ze_device_thread_t thread = zeta_thread_at(shape, number);
 

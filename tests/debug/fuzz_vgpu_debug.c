@@ -146,7 +146,8 @@ static void be_debuggee(const uint8_t *data, size_t size)
             header.bytes > ZETA_VGPU_DEBUG_CHUNK ||
             (header.kind == ZETA_VGPU_DEBUG_HALT && header.bytes != 16) ||
             (header.kind >= ZETA_VGPU_DEBUG_MEMORY_CHECK && header.thread >= threads &&
-             header.thread != ZETA_PLUGIN_DEBUG_NO_THREAD) ||
+             header.thread != ZETA_PLUGIN_DEBUG_NO_THREAD &&
+             header.kind != ZETA_VGPU_DEBUG_SNAPSHOTS) ||
             (sum == 1 && header.bytes == 0))
             abort();
     }

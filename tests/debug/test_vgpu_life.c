@@ -516,6 +516,7 @@ static void attach__to_a_stopped_process_again_and_again__not_ready(void **state
  * ends the connection; the process does not mind. */
 static void target__hostile_debugger__refuses_and_lives(void **state)
 {
+    enum { REGISTERS = ZETA_VGPU_DEBUG_REGISTERS_WRITE };
     struct debuggee d = debuggee_start();
     const struct zeta_vgpu_debug_header bad[] = {
         {.kind = ZETA_VGPU_DEBUG_ACKNOWLEDGE},
@@ -527,11 +528,12 @@ static void target__hostile_debugger__refuses_and_lives(void **state)
         {.kind = ZETA_VGPU_DEBUG_MEMORY_READ, .thread = 3, .arguments = {1, 0, 4}},
         {.kind = ZETA_VGPU_DEBUG_MEMORY_CHECK, .thread = ANY, .arguments = {0, 1, UINT64_MAX}},
         {.kind = ZETA_VGPU_DEBUG_MEMORY_CHECK, .thread = ANY, .arguments = {2, 0, 1}},
-        {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ, .thread = ANY, .arguments = {4, 0, 1}},
-        {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ, .arguments = {0x10001, 30, 2}},
-        {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ, .arguments = {0x10001, UINT64_MAX, 2}},
-        {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ, .arguments = {0x10001, 1, UINT64_MAX}},
-        {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ, .arguments = {4711, 0, 1}},
+        {.kind = REGISTERS, .bytes = 4, .thread = ANY, .arguments = {4, 0, 1}},
+        {.kind = REGISTERS, .bytes = 8, .thread = 3, .arguments = {0x10001, 0, 1}},
+        {.kind = REGISTERS, .bytes = 16, .arguments = {0x10001, 30, 2}},
+        {.kind = REGISTERS, .bytes = 16, .arguments = {0x10001, UINT64_MAX, 2}},
+        {.kind = REGISTERS, .bytes = 8, .arguments = {0x10001, 1, UINT64_MAX}},
+        {.kind = REGISTERS, .bytes = 8, .arguments = {4711, 0, 1}},
     };
     struct zeta_vgpu_debug_header answer;
     uint8_t noise[4096];
@@ -542,7 +544,11 @@ static void target__hostile_debugger__refuses_and_lives(void **state)
     (void)debuggee_do(&d, DEBUGGEE_QUEUE_DESTROY, 0);
     file = connect_raw(d.pid);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(send(file, &bad[i], sizeof(bad[i]), 0), sizeof(bad[i]));
+        const size_t bytes = sizeof(bad[i]) + bad[i].bytes;
+
+        memset(noise, 0, sizeof(noise));
+        memcpy(noise, &bad[i], sizeof(bad[i]));
+        assert_int_equal(send(file, noise, bytes, 0), bytes);
         assert_int_equal(recv(file, &answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
         assert_int_equal(answer.kind, ZETA_VGPU_DEBUG_ANSWER);
         assert_int_not_equal(answer.result, 0);

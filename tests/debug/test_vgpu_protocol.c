@@ -212,7 +212,9 @@ static void frame__not_one_of_the_sender__ends_the_stream(void **state)
         {ZETA_VGPU_DEBUG_DEBUGGER,
          {.kind = ZETA_VGPU_DEBUG_MEMORY_WRITE, .bytes = ZETA_VGPU_DEBUG_CHUNK + 1}},
         {ZETA_VGPU_DEBUG_DEBUGGER, {.kind = ZETA_VGPU_DEBUG_MEMORY_READ, .thread = 96}},
-        {ZETA_VGPU_DEBUG_DEBUGGER, {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ, .thread = 4000000000}},
+        {ZETA_VGPU_DEBUG_DEBUGGER, {.kind = ZETA_VGPU_DEBUG_SNAPSHOTS, .bytes = 8}},
+        {ZETA_VGPU_DEBUG_DEBUGGER,
+         {.kind = ZETA_VGPU_DEBUG_REGISTERS_WRITE, .bytes = 8, .thread = 4000000000}},
     };
 
     (void)state;
@@ -330,17 +332,30 @@ static void answer__that_is_none__session_has_ended(void **state)
     close_session(session);
 }
 
-/* Success without the registers, or with more, is no success; nor is a result that no call has. */
+enum { SNAPSHOT = sizeof(struct zeta_vgpu_debug_snapshot) };
+
+/* Half a snapshot is none, nor is one of a thread that nobody asked about, or with more stack than
+ * it has room for; and there are results that no call has. */
 static void registers__answer_that_is_none__session_has_ended(void **state)
 {
-    const struct zeta_vgpu_debug_header lies[] = {
-        {.bytes = 0}, {.bytes = 16}, {.result = ZETA_PLUGIN_NOT_READY}, {.result = 4711}};
-    const uint64_t payload[2] = {0};
+    const struct {
+        struct zeta_vgpu_debug_header header;
+        struct zeta_vgpu_debug_snapshot snapshot;
+    } lies[] = {
+        {{.bytes = 16}, {.thread = 0}},
+        {{.bytes = SNAPSHOT + 8}, {.thread = 0}},
+        {{.bytes = SNAPSHOT}, {.thread = 1}},
+        {{.bytes = SNAPSHOT}, {.thread = UINT32_MAX}},
+        {{.bytes = SNAPSHOT}, {.stack_bytes = ZETA_VGPU_SNAPSHOT_STACK_BYTES + 1}},
+        {{.result = ZETA_PLUGIN_NOT_READY}, {.thread = 0}},
+        {{.result = 4711}, {.thread = 0}},
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         struct zeta_plugin_debug_session *session = open_session();
-        struct answer answer = {.header = lies[i], .payload = payload};
+        const struct zeta_vgpu_debug_snapshot payload[2] = {lies[i].snapshot};
+        struct answer answer = {.header = lies[i].header, .payload = payload};
         uint64_t pc = 77;
 
         begin_answer(&answer);
@@ -350,6 +365,67 @@ static void registers__answer_that_is_none__session_has_ended(void **state)
         assert_int_equal(pc, 77);
         close_session(session);
     }
+}
+
+/* What a thread that ran may have is asked for again, other registers are known. */
+static void registers__known__asked_for_when_they_may_have_changed(void **state)
+{
+    struct zeta_plugin_debug_session *session = open_session();
+    struct zeta_vgpu_debug_snapshot snapshot = {
+        .thread = 1, .stack_begin = 0x1000, .stack_bytes = 16, .stack = {1, 2, 3}};
+    struct answer snapshots = {.header = {.bytes = SNAPSHOT}, .payload = &snapshot};
+    struct answer done = {.header = {.bytes = 0}};
+    uint64_t masks[64] = {0}, number;
+    struct zeta_plugin_debug_event event;
+    uint8_t bytes[80];
+
+    (void)state;
+    masks[0] = 2;
+    masks[zeta_vgpu_debug_words(zeta_vgpu_control_threads(&vgpu.description))] = 2;
+    say_kind(ZETA_VGPU_DEBUG_CHANGED);
+    assert_int_equal(
+        next_answered(session, masks,
+                      2 * sizeof(uint64_t) *
+                          zeta_vgpu_debug_words(zeta_vgpu_control_threads(&vgpu.description)),
+                      &event),
+        ZETA_PLUGIN_SUCCESS);
+    for (unsigned round = 0; round < 3; round++) {
+        snapshot.registers[0] = (unsigned char)(round + 1);
+        snapshot.stack[1] = (unsigned char)(round + 10);
+        begin_answer(&snapshots);
+        assert_int_equal(ops->registers_read(&self, session, 1, ZETA_VGPU_REGISTERS_X, 0, 1, bytes),
+                         0);
+        end_answer(&snapshots);
+        assert_int_equal(bytes[0], round + 1);
+        /* These need no answer. */
+        assert_int_equal(
+            ops->registers_read(&self, session, 1, ZETA_VGPU_REGISTERS_ID, 0, 10, bytes), 0);
+        assert_int_equal(
+            ops->memory_read(&self, session, ZETA_PLUGIN_SPACE_DEFAULT, 1, 0x1001, 15, bytes), 0);
+        assert_int_equal(bytes[0], round + 10);
+        /* Somebody wrote somewhere. */
+        begin_answer(&done);
+        assert_int_equal(ops->memory_write(&self, session, ZETA_PLUGIN_SPACE_DEFAULT,
+                                           ZETA_PLUGIN_DEBUG_NO_THREAD, 0x9000, 4, bytes),
+                         0);
+        end_answer(&done);
+        assert_int_equal(ops->registers_read(&self, session, 1, ZETA_VGPU_REGISTERS_F, 0, 1, bytes),
+                         0);
+        snapshot.registers[248 + 256 + 8 + 4 + 16] = 99;
+        begin_answer(&snapshots);
+        assert_int_equal(
+            ops->registers_read(&self, session, 1, ZETA_VGPU_REGISTERS_ID, 0, 1, bytes), 0);
+        end_answer(&snapshots);
+        assert_int_equal(bytes[0], 99);
+        /* And it ran. */
+        begin_answer(&done);
+        if (round == 0)
+            assert_int_equal(ops->resume(&self, session, masks), 0);
+        else
+            assert_int_equal(ops->halt(&self, session, masks, &number), 0);
+        end_answer(&done);
+    }
+    close_session(session);
 }
 
 /* Threads that the device does not have are not stopped. */
@@ -491,6 +567,7 @@ SUITE(vgpu_protocol)
         cmocka_unit_test(threads__changed__faults_then_masks_of_now),
         cmocka_unit_test(answer__that_is_none__session_has_ended),
         cmocka_unit_test(registers__answer_that_is_none__session_has_ended),
+        cmocka_unit_test(registers__known__asked_for_when_they_may_have_changed),
         cmocka_unit_test(threads__beyond_the_device__left_out),
         cmocka_unit_test(module__ends_before_it_begins__session_has_ended),
         cmocka_unit_test(greeting__process_ends_before_it__not_available),

@@ -178,9 +178,9 @@ bool zeta_vgpu_control_fault(struct zeta_vgpu_control *control, uint32_t thread,
     return true;
 }
 
-uint32_t zeta_vgpu_control_registers(struct zeta_vgpu_control *control, uint32_t thread,
-                                     uint64_t type, uint64_t first, uint64_t count, void *buffer,
-                                     uint64_t bytes, bool write)
+uint32_t zeta_vgpu_control_registers_write(struct zeta_vgpu_control *control, uint32_t thread,
+                                           uint64_t type, uint64_t first, uint64_t count,
+                                           void *buffer, uint64_t bytes)
 {
     const struct zeta_plugin_register_set *set = zeta_vgpu_register_sets;
     const struct zeta_plugin_register_set *end = set + ZETA_VGPU_REGISTER_SETS;
@@ -189,13 +189,31 @@ uint32_t zeta_vgpu_control_registers(struct zeta_vgpu_control *control, uint32_t
         set++;
     if (thread >= control->threads || set == end || first >= set->count ||
         count > set->count - first || bytes != count * set->bytes ||
-        (write && (set->flags & ZETA_PLUGIN_REGISTER_WRITE) == 0))
+        (set->flags & ZETA_PLUGIN_REGISTER_WRITE) == 0)
         return ZETA_PLUGIN_INVALID_ARGUMENT;
     return zeta_vgpu_debug_registers(engine_of(control, thread / control->tile_threads),
                                      thread % control->tile_threads, set->type, (uint32_t)first,
-                                     (uint32_t)count, buffer, write)
+                                     (uint32_t)count, buffer, true)
                ? ZETA_PLUGIN_SUCCESS
                : ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+bool zeta_vgpu_control_snapshots(struct zeta_vgpu_control *control, const uint64_t *threads,
+                                 struct zeta_vgpu_debug_buffer *buffer)
+{
+    struct zeta_vgpu_debug_snapshot *snapshots = calloc(control->tile_threads, sizeof(*snapshots));
+    bool good = snapshots != NULL;
+
+    for (uint32_t tile = 0; good && tile < tile_count(control); tile++) {
+        const uint32_t count = zeta_vgpu_debug_snapshots(
+            engine_of(control, tile), mask_of_tile(control, tile, threads), snapshots);
+
+        for (uint32_t i = 0; i < count; i++)
+            snapshots[i].thread += tile * control->tile_threads;
+        good = zeta_vgpu_debug_append(buffer, snapshots, count * sizeof(*snapshots));
+    }
+    free(snapshots);
+    return good;
 }
 
 /* What a watchpoint says, to all tiles. */

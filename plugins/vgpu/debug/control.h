@@ -65,12 +65,17 @@ bool zeta_vgpu_control_fault(struct zeta_vgpu_control *control, uint32_t thread,
                              struct zeta_vgpu_debug_fault *out_fault);
 
 /**
- * Reads or writes registers of a stopped thread. @bytes has to be that many registers.
+ * Writes registers of a stopped thread. @bytes has to be that many registers.
  * INVALID_ARGUMENT when there are no such registers, NOT_AVAILABLE when it is not stopped.
  */
-uint32_t zeta_vgpu_control_registers(struct zeta_vgpu_control *control, uint32_t thread,
-                                     uint64_t type, uint64_t first, uint64_t count, void *buffer,
-                                     uint64_t bytes, bool write);
+uint32_t zeta_vgpu_control_registers_write(struct zeta_vgpu_control *control, uint32_t thread,
+                                           uint64_t type, uint64_t first, uint64_t count,
+                                           void *buffer, uint64_t bytes);
+
+/** Appends a struct zeta_vgpu_debug_snapshot of each stopped thread of a mask. False without
+ * memory. */
+bool zeta_vgpu_control_snapshots(struct zeta_vgpu_control *control, const uint64_t *threads,
+                                 struct zeta_vgpu_debug_buffer *buffer);
 
 /**
  * Reads or writes at most ZETA_VGPU_DEBUG_CHUNK bytes, of a stopped thread or of the process; all

@@ -97,8 +97,10 @@ static bool is_plausible(const struct zeta_vgpu_debug_header *header,
                          enum zeta_vgpu_debug_sender sender, uint32_t threads)
 {
     const uint32_t mask = zeta_vgpu_debug_words(threads) * (uint32_t)sizeof(uint64_t);
-    const uint32_t answer = 2 * mask + threads * (uint32_t)sizeof(struct zeta_vgpu_debug_fault);
+    const uint32_t list = 2 * mask + threads * (uint32_t)sizeof(struct zeta_vgpu_debug_fault);
     const uint32_t chunk = ZETA_VGPU_DEBUG_CHUNK;
+    const uint32_t snapshots = threads * (uint32_t)sizeof(struct zeta_vgpu_debug_snapshot);
+    const uint32_t most = list > snapshots ? list : snapshots, answer = most > chunk ? most : chunk;
     const struct {
         enum zeta_vgpu_debug_sender sender;
         uint32_t least, most;
@@ -106,8 +108,7 @@ static bool is_plausible(const struct zeta_vgpu_debug_header *header,
     } kinds[ZETA_VGPU_DEBUG_KINDS] = {
         [ZETA_VGPU_DEBUG_GREETING] = {ZETA_VGPU_DEBUG_DEBUGGEE, 0,
                                       sizeof(struct zeta_vgpu_debug_greeting), false},
-        [ZETA_VGPU_DEBUG_ANSWER] = {ZETA_VGPU_DEBUG_DEBUGGEE, 0, answer > chunk ? answer : chunk,
-                                    false},
+        [ZETA_VGPU_DEBUG_ANSWER] = {ZETA_VGPU_DEBUG_DEBUGGEE, 0, answer, false},
         [ZETA_VGPU_DEBUG_QUEUE_CREATED] = {ZETA_VGPU_DEBUG_DEBUGGEE, 0, 0, false},
         [ZETA_VGPU_DEBUG_QUEUE_DESTROYED] = {ZETA_VGPU_DEBUG_DEBUGGEE, 0, 0, false},
         [ZETA_VGPU_DEBUG_MODULE_LOADED] = {ZETA_VGPU_DEBUG_DEBUGGEE, 0, 0, false},
@@ -121,7 +122,7 @@ static bool is_plausible(const struct zeta_vgpu_debug_header *header,
         [ZETA_VGPU_DEBUG_MEMORY_CHECK] = {ZETA_VGPU_DEBUG_DEBUGGER, 0, 0, true},
         [ZETA_VGPU_DEBUG_MEMORY_READ] = {ZETA_VGPU_DEBUG_DEBUGGER, 0, 0, true},
         [ZETA_VGPU_DEBUG_MEMORY_WRITE] = {ZETA_VGPU_DEBUG_DEBUGGER, 1, chunk, true},
-        [ZETA_VGPU_DEBUG_REGISTERS_READ] = {ZETA_VGPU_DEBUG_DEBUGGER, 0, 0, true},
+        [ZETA_VGPU_DEBUG_SNAPSHOTS] = {ZETA_VGPU_DEBUG_DEBUGGER, mask, mask, false},
         [ZETA_VGPU_DEBUG_REGISTERS_WRITE] = {ZETA_VGPU_DEBUG_DEBUGGER, 1, chunk, true},
     };
     const uint32_t kind = header->kind;

@@ -18,8 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plugins/vgpu/engine/debug.h"
+
 /** Of the protocol; both sides have the same. */
-#define ZETA_VGPU_DEBUG_VERSION 1u
+#define ZETA_VGPU_DEBUG_VERSION 2u
 
 /** Most bytes of memory that one request moves. */
 #define ZETA_VGPU_DEBUG_CHUNK (UINT32_C(1) << 20)
@@ -49,9 +51,9 @@ enum zeta_vgpu_debug_kind {
     ZETA_VGPU_DEBUG_MEMORY_CHECK, /**< that all of it can be read */
     ZETA_VGPU_DEBUG_MEMORY_READ,  /**< Answer: the bytes */
     ZETA_VGPU_DEBUG_MEMORY_WRITE, /**< payload: the bytes */
-    /** Type, first, count; thread. */
-    ZETA_VGPU_DEBUG_REGISTERS_READ,  /**< Answer: the registers */
-    ZETA_VGPU_DEBUG_REGISTERS_WRITE, /**< payload: the registers */
+    ZETA_VGPU_DEBUG_SNAPSHOTS,    /**< payload: mask. Answer: a struct zeta_vgpu_debug_snapshot of
+                                       each thread of it that is stopped */
+    ZETA_VGPU_DEBUG_REGISTERS_WRITE, /**< type, first, count; thread. payload: the registers */
     ZETA_VGPU_DEBUG_KINDS
 };
 

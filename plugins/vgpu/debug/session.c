@@ -56,6 +56,16 @@ struct zeta_plugin_debug_session {
     /* Of the threads: what becomes the next events. */
     bool has_changed;
     uint64_t *stopped, *excepted; /**< as of the event that is given; excepted adds up till then */
+
+    /*
+     * Registers of stopped threads stay as they are until somebody resumes them. Others may change,
+     * while they run, what is on a thread's stack and whether it waits at its barrier: that is kept
+     * as long as nothing is known to have happened since it was read.
+     */
+    struct zeta_vgpu_debug_snapshot *snapshots; /**< by thread */
+    uint64_t *known;  /**< mask: of these, the snapshot has the registers */
+    uint64_t *fresh;  /**< mask: and the rest of it is true, too */
+    uint64_t *wanted; /**< mask, scratch */
     struct zeta_vgpu_debug_fault *faults;
     size_t fault_count, faults_told;
 
@@ -310,14 +320,19 @@ uint32_t zeta_vgpu_session_open(struct zeta_vgpu *vgpu, uint32_t pid, int socket
     session->process = process;
     session->notify.descriptor = -1;
     STAILQ_INIT(&session->events);
-    session->stopped = calloc((size_t)session->words * 2, sizeof(uint64_t));
+    session->stopped = calloc((size_t)session->words * 5, sizeof(uint64_t));
+    session->snapshots = calloc(session->threads, sizeof(*session->snapshots));
     session->epoll = zeta_descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
-    if (session->stopped && session->epoll >= 0 && zeta_notify_init(&session->notify) == 0 &&
+    if (session->stopped && session->snapshots && session->epoll >= 0 &&
+        zeta_notify_init(&session->notify) == 0 &&
         watch(session->epoll, session->notify.descriptor) && watch(session->epoll, socket) &&
         watch(session->epoll, process))
         result = await_greeting(session, wait_ms);
     if (result == ZETA_PLUGIN_SUCCESS) {
         session->excepted = session->stopped + session->words;
+        session->known = session->excepted + session->words;
+        session->fresh = session->known + session->words;
+        session->wanted = session->fresh + session->words;
         *out_session = session;
         return result;
     }
@@ -349,6 +364,7 @@ void zeta_vgpu_session_close(struct zeta_plugin_debug_session *session)
     free(session->answer);
     free(session->unloaded);
     free(session->faults);
+    free(session->snapshots);
     free(session->stopped);
     free(session);
 }
@@ -515,6 +531,20 @@ static int32_t descriptor(struct zeta_plugin *self, struct zeta_plugin_debug_ses
     return session->epoll;
 }
 
+/* What threads may change while they run is not known any more. */
+static void expire(struct zeta_plugin_debug_session *session)
+{
+    memset(session->fresh, 0, session->words * sizeof(uint64_t));
+}
+
+/* Nothing is known of the threads of a mask any more. */
+static void forget(struct zeta_plugin_debug_session *session, const uint64_t *threads)
+{
+    for (uint32_t i = 0; i < session->words; i++)
+        session->known[i] &= ~threads[i];
+    expire(session);
+}
+
 /* Asks which threads are stopped, now. What was newly excepted is added to what was before. */
 static uint32_t ask_threads(struct zeta_plugin_debug_session *session, uint64_t *out_halt)
 {
@@ -545,7 +575,9 @@ static uint32_t ask_threads(struct zeta_plugin_debug_session *session, uint64_t 
         memcpy(&excepted, session->answer->payload + masks + i * sizeof(excepted),
                sizeof(excepted));
         session->excepted[i] = (session->excepted[i] | excepted) & session->stopped[i];
+        session->known[i] &= session->stopped[i] & ~excepted;
     }
+    expire(session);
     *out_halt = session->answer->header.arguments[0];
     return ZETA_PLUGIN_SUCCESS;
 }
@@ -682,6 +714,7 @@ static uint32_t halt(struct zeta_plugin *self, struct zeta_plugin_debug_session 
     const uint32_t result = call(session, &request, threads);
 
     (void)self;
+    forget(session, threads);
     if (result == ZETA_PLUGIN_SUCCESS)
         *out_number = session->answer->header.arguments[0];
     return explain(session, result, "halt threads");
@@ -694,6 +727,9 @@ static uint32_t resume(struct zeta_plugin *self, struct zeta_plugin_debug_sessio
         .kind = ZETA_VGPU_DEBUG_RESUME, .bytes = session->words * (uint32_t)sizeof(uint64_t)};
 
     (void)self;
+    forget(session, threads);
+    for (uint32_t i = 0; i < session->words; i++)
+        session->stopped[i] &= ~threads[i];
     return explain(session, call(session, &request, threads), "resume threads");
 }
 
@@ -777,6 +813,27 @@ static uint32_t move_memory(struct zeta_plugin_debug_session *session, uint32_t 
     return result;
 }
 
+static bool is_in(const uint64_t *mask, uint32_t thread)
+{
+    return (mask[thread / 64] >> thread % 64 & 1) != 0;
+}
+
+/* Reads bytes that came with the registers of the thread; false: some have to be asked for. */
+static bool read_stack(const struct zeta_plugin_debug_session *session, uint32_t thread,
+                       uint64_t address, uint64_t size_bytes, void *buffer)
+{
+    const struct zeta_vgpu_debug_snapshot *snapshot;
+
+    if (thread >= session->threads || !is_in(session->fresh, thread))
+        return false;
+    snapshot = &session->snapshots[thread];
+    if (address - snapshot->stack_begin >= snapshot->stack_bytes ||
+        size_bytes > snapshot->stack_bytes - (address - snapshot->stack_begin))
+        return false;
+    memcpy(buffer, snapshot->stack + (address - snapshot->stack_begin), size_bytes);
+    return true;
+}
+
 static uint32_t memory_read(struct zeta_plugin *self, struct zeta_plugin_debug_session *session,
                             uint32_t space, uint32_t thread, uint64_t address, uint64_t size_bytes,
                             void *buffer)
@@ -786,6 +843,9 @@ static uint32_t memory_read(struct zeta_plugin *self, struct zeta_plugin_debug_s
 
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
+    if (space == ZETA_PLUGIN_SPACE_DEFAULT && !session->has_ended &&
+        read_stack(session, thread, address, size_bytes, buffer))
+        return ZETA_PLUGIN_SUCCESS;
     result = move_memory(session, space, thread, address, size_bytes, buffer, NULL);
     if (result == ZETA_PLUGIN_NOT_AVAILABLE && kept && space != ZETA_PLUGIN_SPACE_SLM) {
         memcpy(buffer, kept, size_bytes);
@@ -807,29 +867,74 @@ static uint32_t memory_write(struct zeta_plugin *self, struct zeta_plugin_debug_
             &self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
             "images of modules cannot be written; what is executed is the code at "
             "the load address, in the default space");
+    expire(session);
     result = move_memory(session, space, thread, address, size_bytes, NULL, buffer);
     return explain_access(session, result, "writing", address, size_bytes);
+}
+
+/*
+ * Makes the snapshot of a stopped thread be in a mask, known or fresh. All stopped threads that are
+ * not in it are asked for at once, as who looks at one thread will look at the others.
+ */
+static uint32_t take_snapshot(struct zeta_plugin_debug_session *session, uint32_t thread,
+                              const uint64_t *mask)
+{
+    const struct zeta_vgpu_debug_header request = {
+        .kind = ZETA_VGPU_DEBUG_SNAPSHOTS, .bytes = session->words * (uint32_t)sizeof(uint64_t)};
+    struct zeta_vgpu_debug_snapshot snapshot;
+    uint32_t result, bytes;
+
+    if (!session->has_ended && is_in(mask, thread))
+        return ZETA_PLUGIN_SUCCESS;
+    for (uint32_t i = 0; i < session->words; i++)
+        session->wanted[i] = session->stopped[i] & ~mask[i];
+    session->wanted[thread / 64] |= UINT64_C(1) << thread % 64;
+    result = call(session, &request, session->wanted);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    bytes = session->answer->header.bytes;
+    for (uint32_t at = 0; bytes - at >= sizeof(snapshot); at += (uint32_t)sizeof(snapshot)) {
+        memcpy(&snapshot, session->answer->payload + at, sizeof(snapshot));
+        if (snapshot.thread >= session->threads || !is_in(session->wanted, snapshot.thread) ||
+            snapshot.stack_bytes > sizeof(snapshot.stack))
+            return demand(session, result, UINT64_MAX);
+        session->snapshots[snapshot.thread] = snapshot;
+        session->known[snapshot.thread / 64] |= UINT64_C(1) << snapshot.thread % 64;
+        session->fresh[snapshot.thread / 64] |= UINT64_C(1) << snapshot.thread % 64;
+    }
+    if (bytes % sizeof(snapshot) != 0)
+        return demand(session, result, UINT64_MAX);
+    return is_in(mask, thread) ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_NOT_AVAILABLE;
+}
+
+/* Where registers are in a snapshot; the host has checked that there are such. */
+static unsigned char *find_registers(struct zeta_plugin_debug_session *session, uint32_t thread,
+                                     uint32_t type, uint32_t first, uint32_t count,
+                                     uint32_t *out_bytes)
+{
+    unsigned char *at = session->snapshots[thread].registers;
+    const struct zeta_plugin_register_set *set = zeta_vgpu_register_sets;
+
+    for (; set->type != type; set++)
+        at += (size_t)set->count * set->bytes;
+    *out_bytes = count * set->bytes;
+    return at + (size_t)first * set->bytes;
 }
 
 static uint32_t registers_read(struct zeta_plugin *self, struct zeta_plugin_debug_session *session,
                                uint32_t thread, uint32_t type, uint32_t first, uint32_t count,
                                void *buffer)
 {
-    const struct zeta_vgpu_debug_header request = {.kind = ZETA_VGPU_DEBUG_REGISTERS_READ,
-                                                   .thread = thread,
-                                                   .arguments = {type, first, count}};
-    uint32_t result = call(session, &request, NULL);
-    uint64_t bytes = 0;
+    const uint32_t result = take_snapshot(
+        session, thread, type == ZETA_VGPU_REGISTERS_ID ? session->fresh : session->known);
+    const unsigned char *from;
+    uint32_t bytes;
 
     (void)self;
-    for (uint32_t i = 0; i < ZETA_VGPU_REGISTER_SETS; i++) {
-        if (zeta_vgpu_register_sets[i].type == type)
-            bytes = (uint64_t)count * zeta_vgpu_register_sets[i].bytes;
-    }
-    result = demand(session, result, bytes);
     if (result != ZETA_PLUGIN_SUCCESS)
         return explain(session, result, "read registers of a thread that is not stopped");
-    memcpy(buffer, session->answer->payload, bytes);
+    from = find_registers(session, thread, type, first, count, &bytes);
+    memcpy(buffer, from, bytes);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -840,14 +945,13 @@ static uint32_t registers_write(struct zeta_plugin *self, struct zeta_plugin_deb
     struct zeta_vgpu_debug_header request = {.kind = ZETA_VGPU_DEBUG_REGISTERS_WRITE,
                                              .thread = thread,
                                              .arguments = {type, first, count}};
+    unsigned char *to = find_registers(session, thread, type, first, count, &request.bytes);
+    const uint32_t result = call(session, &request, buffer);
 
     (void)self;
-    for (uint32_t i = 0; i < ZETA_VGPU_REGISTER_SETS; i++) {
-        if (zeta_vgpu_register_sets[i].type == type)
-            request.bytes = count * zeta_vgpu_register_sets[i].bytes;
-    }
-    return explain(session, call(session, &request, buffer),
-                   "write registers of a thread that is not stopped");
+    if (result == ZETA_PLUGIN_SUCCESS)
+        memcpy(to, buffer, request.bytes);
+    return explain(session, result, "write registers of a thread that is not stopped");
 }
 
 static uint32_t enable(struct zeta_plugin *self)

@@ -307,8 +307,9 @@ static void on_changed(void *user)
 {
     struct zeta_vgpu_target *target = user;
 
-    atomic_store(&target->changed, true);
-    poke(target);
+    /* Once told, the debugger will ask: what comes until then wakes nobody. */
+    if (!atomic_exchange(&target->changed, true))
+        poke(target);
 }
 
 /* Lets all go on that wait for an acknowledgement. */
@@ -394,6 +395,7 @@ static void admit(struct zeta_vgpu_target *target)
         refuse(connection, ZETA_PLUGIN_NOT_AVAILABLE, target->debugger_pid);
         return;
     }
+    atomic_store(&target->changed, false);
     result = zeta_vgpu_control_begin(&target->control, target->vgpu, on_changed, target);
     if (result != ZETA_PLUGIN_SUCCESS) {
         zeta_host_log(&target->vgpu->self->host, ZETA_PLUGIN_LOG_WARN,
@@ -446,6 +448,7 @@ static bool list_threads(struct zeta_vgpu_target *target, struct zeta_vgpu_debug
 
     memset(target->masks, 0, (size_t)words * 2 * sizeof(*target->masks));
     target->is_told = false;
+    atomic_store(&target->changed, false);
     answer->arguments[0] = zeta_vgpu_control_poll(&target->control, stopped, excepted);
     good =
         zeta_vgpu_debug_append(payload, target->masks, (size_t)words * 2 * sizeof(*target->masks));
@@ -528,35 +531,13 @@ static uint32_t handle_memory(struct zeta_vgpu_target *target,
     return result;
 }
 
-static uint32_t handle_registers(struct zeta_vgpu_target *target,
-                                 const struct zeta_vgpu_debug_header *request, const void *payload)
+static uint32_t write_registers(struct zeta_vgpu_target *target,
+                                const struct zeta_vgpu_debug_header *request, const void *payload)
 {
-    const bool write = request->kind == ZETA_VGPU_DEBUG_REGISTERS_WRITE;
-    const struct zeta_plugin_register_set *set = zeta_vgpu_register_sets;
-    uint64_t bytes = request->bytes;
-
-    if (write)
-        memcpy(target->chunk, payload, bytes);
-    for (uint32_t i = 0; !write && i < ZETA_VGPU_REGISTER_SETS; i++, set++) {
-        if (set->type == request->arguments[0] && request->arguments[2] <= set->count)
-            bytes = request->arguments[2] * set->bytes;
-    }
-    return zeta_vgpu_control_registers(&target->control, request->thread, request->arguments[0],
-                                       request->arguments[1], request->arguments[2], target->chunk,
-                                       bytes, write);
-}
-
-/* Bytes that a successful read has put into the chunk. */
-static uint32_t read_bytes(const struct zeta_vgpu_debug_header *request)
-{
-    if (request->kind == ZETA_VGPU_DEBUG_MEMORY_READ)
-        return (uint32_t)request->arguments[2];
-    for (uint32_t i = 0; i < ZETA_VGPU_REGISTER_SETS; i++) {
-        if (request->kind == ZETA_VGPU_DEBUG_REGISTERS_READ &&
-            zeta_vgpu_register_sets[i].type == request->arguments[0])
-            return (uint32_t)request->arguments[2] * zeta_vgpu_register_sets[i].bytes;
-    }
-    return 0;
+    memcpy(target->chunk, payload, request->bytes);
+    return zeta_vgpu_control_registers_write(&target->control, request->thread,
+                                             request->arguments[0], request->arguments[1],
+                                             request->arguments[2], target->chunk, request->bytes);
 }
 
 /* Does what the debugger asks for and puts the answer into what is to be sent. */
@@ -593,19 +574,23 @@ static void handle(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug
     case ZETA_VGPU_DEBUG_MEMORY_WRITE:
         answer.result = handle_memory(target, request, payload, &answer.arguments[0]);
         break;
-    case ZETA_VGPU_DEBUG_REGISTERS_READ:
+    case ZETA_VGPU_DEBUG_SNAPSHOTS:
+        memcpy(target->masks, payload, request->bytes);
+        if (!zeta_vgpu_control_snapshots(&target->control, target->masks, &listed))
+            answer.result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        break;
     case ZETA_VGPU_DEBUG_REGISTERS_WRITE:
-        answer.result = handle_registers(target, request, payload);
+        answer.result = write_registers(target, request, payload);
         break;
     default:
         answer.result = ZETA_PLUGIN_INVALID_ARGUMENT;
         break;
     }
-    if (request->kind == ZETA_VGPU_DEBUG_THREADS) {
+    if (request->kind == ZETA_VGPU_DEBUG_MEMORY_READ && answer.result == ZETA_PLUGIN_SUCCESS) {
+        answer.bytes = (uint32_t)request->arguments[2];
+    } else if (answer.result == ZETA_PLUGIN_SUCCESS) {
         content = listed.bytes;
         answer.bytes = (uint32_t)(listed.end - listed.begin);
-    } else if (answer.result == ZETA_PLUGIN_SUCCESS) {
-        answer.bytes = read_bytes(request);
     }
     tell(target, &answer, content);
     zeta_vgpu_debug_buffer_finish(&listed);
@@ -636,7 +621,7 @@ static bool converse(struct zeta_vgpu_target *target)
     struct zeta_vgpu_debug_header request;
     const void *payload;
 
-    if (atomic_exchange(&target->changed, false) && !target->is_told) {
+    if (atomic_load(&target->changed) && !target->is_told) {
         target->is_told = true;
         tell(target, &changed, NULL);
     }

@@ -297,23 +297,39 @@ static void read_ids(const struct subslice *subslice, const struct hart *hart, u
     out_ids[9] = subslice->engine->serving + 1;
 }
 
+/* A register set of a stopped thread. */
+struct view {
+    uint32_t set, count, bytes; /* of a register */
+    void *values;
+    bool writable;
+};
+
+enum { SETS = 7 };
+
+/* The sets of a thread, in the order of snapshots; @ids is room for some of them. */
+static void view_registers(struct zeta_vgpu_engine *engine, const struct subslice *subslice,
+                           struct hart *hart, uint64_t ids[10], struct view out_sets[SETS])
+{
+    static const uint32_t mask = 1;
+    struct stop *stop = &engine->control.stops[thread_number(subslice, hart)];
+    const struct view sets[SETS] = {
+        {ZETA_VGPU_REGISTERS_X, 31, 8, &hart->cpu->x[1], true},
+        {ZETA_VGPU_REGISTERS_F, 32, 8, hart->cpu->f, true},
+        {ZETA_VGPU_REGISTERS_PC, 1, 8, &hart->cpu->pc, true},
+        {ZETA_VGPU_REGISTERS_CE, 1, 4, (void *)(uintptr_t)&mask, false},
+        {ZETA_VGPU_REGISTERS_CR, 1, 16, stop->control, true},
+        {ZETA_VGPU_REGISTERS_ID, 10, 8, ids, false},
+        {ZETA_VGPU_REGISTERS_FCSR, 1, 4, &stop->fcsr, true},
+    };
+
+    read_ids(subslice, hart, ids);
+    memcpy(out_sets, sets, sizeof(sets));
+}
+
 bool zeta_vgpu_debug_registers(struct zeta_vgpu_engine *engine, uint32_t thread, uint32_t set,
                                uint32_t first, uint32_t count, void *buffer, bool write)
 {
-    static const uint32_t mask = 1;
-    struct {
-        uint32_t set, count, bytes; /* of a register */
-        void *values;
-        bool writable;
-    } sets[] = {
-        {ZETA_VGPU_REGISTERS_CE, 1, 4, (void *)(uintptr_t)&mask, false},
-        {ZETA_VGPU_REGISTERS_CR, 1, 16, NULL, true},
-        {ZETA_VGPU_REGISTERS_X, 31, 8, NULL, true},
-        {ZETA_VGPU_REGISTERS_F, 32, 8, NULL, true},
-        {ZETA_VGPU_REGISTERS_PC, 1, 8, NULL, true},
-        {ZETA_VGPU_REGISTERS_ID, 10, 8, NULL, false},
-        {ZETA_VGPU_REGISTERS_FCSR, 1, 4, NULL, true},
-    };
+    struct view sets[SETS];
     uint64_t ids[10];
     struct subslice *subslice;
     struct hart *hart;
@@ -321,18 +337,9 @@ bool zeta_vgpu_debug_registers(struct zeta_vgpu_engine *engine, uint32_t thread,
 
     (void)zeta_vgpu_space_hold(engine->space);
     hart = find_stopped(engine, thread, &subslice);
-    if (hart) {
-        struct stop *stop = &engine->control.stops[thread];
-
-        read_ids(subslice, hart, ids);
-        sets[1].values = stop->control;
-        sets[2].values = &hart->cpu->x[1];
-        sets[3].values = hart->cpu->f;
-        sets[4].values = &hart->cpu->pc;
-        sets[5].values = ids;
-        sets[6].values = &stop->fcsr;
-    }
-    for (size_t i = 0; hart && i < sizeof(sets) / sizeof(sets[0]); i++) {
+    if (hart)
+        view_registers(engine, subslice, hart, ids, sets);
+    for (size_t i = 0; hart && i < SETS; i++) {
         unsigned char *values = sets[i].values;
         const size_t bytes = (size_t)count * sets[i].bytes;
 
@@ -348,6 +355,50 @@ bool zeta_vgpu_debug_registers(struct zeta_vgpu_engine *engine, uint32_t thread,
     }
     zeta_vgpu_space_release(engine->space);
     return good;
+}
+
+static void take_snapshot(struct zeta_vgpu_engine *engine, const struct subslice *subslice,
+                          struct hart *hart, struct zeta_vgpu_debug_snapshot *snapshot)
+{
+    const uint64_t sp = hart->cpu->x[2], in_stack = sp - hart->stack_begin;
+    const uint64_t stack_bytes = engine->config.topology.stack_bytes;
+    unsigned char *registers = snapshot->registers;
+    struct view sets[SETS];
+    uint64_t ids[10];
+
+    view_registers(engine, subslice, hart, ids, sets);
+    for (size_t i = 0; i < SETS; i++) {
+        const size_t bytes = (size_t)sets[i].count * sets[i].bytes;
+
+        memcpy(registers, sets[i].values, bytes);
+        registers += bytes;
+    }
+    snapshot->thread = thread_number(subslice, hart);
+    snapshot->stack_begin = sp;
+    snapshot->stack_bytes = 0;
+    if (in_stack < stack_bytes)
+        snapshot->stack_bytes = stack_bytes - in_stack < ZETA_VGPU_SNAPSHOT_STACK_BYTES
+                                    ? (uint32_t)(stack_bytes - in_stack)
+                                    : ZETA_VGPU_SNAPSHOT_STACK_BYTES;
+    memset(snapshot->stack, 0, sizeof(snapshot->stack));
+    memcpy(snapshot->stack, (const void *)(uintptr_t)sp, snapshot->stack_bytes);
+}
+
+uint32_t zeta_vgpu_debug_snapshots(struct zeta_vgpu_engine *engine, const uint64_t *threads,
+                                   struct zeta_vgpu_debug_snapshot *out_snapshots)
+{
+    struct subslice *subslice;
+    uint32_t count = 0;
+
+    (void)zeta_vgpu_space_hold(engine->space);
+    for (uint32_t i = 0; i < thread_count(engine); i++) {
+        struct hart *hart = is_in(threads, i) ? find_stopped(engine, i, &subslice) : NULL;
+
+        if (hart)
+            take_snapshot(engine, subslice, hart, &out_snapshots[count++]);
+    }
+    zeta_vgpu_space_release(engine->space);
+    return count;
 }
 
 /* Offset in a region of so many bytes, if all of an access is in it. */

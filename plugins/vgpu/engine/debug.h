@@ -60,6 +60,28 @@ void zeta_vgpu_debug_resume(struct zeta_vgpu_engine *engine, const uint64_t *thr
 bool zeta_vgpu_debug_registers(struct zeta_vgpu_engine *engine, uint32_t thread, uint32_t set,
                                uint32_t first, uint32_t count, void *buffer, bool write);
 
+/** Bytes of all registers of a thread: X, F, PC, CE, CR, ID, FCSR, one set after another. */
+#define ZETA_VGPU_SNAPSHOT_REGISTER_BYTES (248u + 256u + 8u + 4u + 16u + 80u + 4u)
+
+/** Bytes at its stack pointer, where unoptimised code has its variables. */
+#define ZETA_VGPU_SNAPSHOT_STACK_BYTES 512u
+
+/** What a debugger asks about every thread that stops. */
+struct zeta_vgpu_debug_snapshot {
+    uint32_t thread;
+    uint32_t stack_bytes; /**< of stack that are there; 0: x2 does not point into its stack */
+    uint64_t stack_begin; /**< address of the first: x2 */
+    unsigned char registers[ZETA_VGPU_SNAPSHOT_REGISTER_BYTES];
+    unsigned char stack[ZETA_VGPU_SNAPSHOT_STACK_BYTES];
+};
+
+/**
+ * Fills in a snapshot of each stopped thread of a mask, in their order; gives how many these are.
+ * @out_snapshots  room for all of the mask
+ */
+uint32_t zeta_vgpu_debug_snapshots(struct zeta_vgpu_engine *engine, const uint64_t *threads,
+                                   struct zeta_vgpu_debug_snapshot *out_snapshots);
+
 /**
  * Copies bytes of local memory of a stopped thread's group, from address 0 on, or of addresses as
  * that thread uses them (local and private memory included); all or nothing.

@@ -320,10 +320,10 @@ static ze_result_t check_access(const struct zeta_debug_state *state, ze_device_
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL impl_zetDebugReadMemory(zet_debug_session_handle_t hDebug,
-                                               ze_device_thread_t thread,
-                                               const zet_debug_memory_space_desc_t *desc,
-                                               size_t size, void *buffer)
+/* Reads into the buffer, or writes from it, which it leaves as it is then. */
+static ze_result_t use_memory(zet_debug_session_handle_t hDebug, ze_device_thread_t thread,
+                              const zet_debug_memory_space_desc_t *desc, size_t size, void *buffer,
+                              bool write)
 {
     ze_result_t result;
     struct zeta_debug_state *state = enter(hDebug, &result);
@@ -334,9 +334,21 @@ ze_result_t ZE_APICALL impl_zetDebugReadMemory(zet_debug_session_handle_t hDebug
     result = check_access(state, thread, desc, size, &number);
     if (result != ZE_RESULT_SUCCESS || size == 0)
         return leave(state, result);
-    code = state->backend->debug.memory_read(state->backend->self, state->session, desc->type,
-                                             number, desc->address, size, buffer);
-    return leave(state, zeta_backend_result(state->backend, code, "reading memory"));
+    code = write
+               ? state->backend->debug.memory_write(state->backend->self, state->session,
+                                                    desc->type, number, desc->address, size, buffer)
+               : state->backend->debug.memory_read(state->backend->self, state->session, desc->type,
+                                                   number, desc->address, size, buffer);
+    return leave(state, zeta_backend_result(state->backend, code,
+                                            write ? "writing memory" : "reading memory"));
+}
+
+ze_result_t ZE_APICALL impl_zetDebugReadMemory(zet_debug_session_handle_t hDebug,
+                                               ze_device_thread_t thread,
+                                               const zet_debug_memory_space_desc_t *desc,
+                                               size_t size, void *buffer)
+{
+    return use_memory(hDebug, thread, desc, size, buffer, false);
 }
 
 ze_result_t ZE_APICALL impl_zetDebugWriteMemory(zet_debug_session_handle_t hDebug,
@@ -344,18 +356,7 @@ ze_result_t ZE_APICALL impl_zetDebugWriteMemory(zet_debug_session_handle_t hDebu
                                                 const zet_debug_memory_space_desc_t *desc,
                                                 size_t size, const void *buffer)
 {
-    ze_result_t result;
-    struct zeta_debug_state *state = enter(hDebug, &result);
-    uint32_t number = 0, code;
-
-    if (!state)
-        return result;
-    result = check_access(state, thread, desc, size, &number);
-    if (result != ZE_RESULT_SUCCESS || size == 0)
-        return leave(state, result);
-    code = state->backend->debug.memory_write(state->backend->self, state->session, desc->type,
-                                              number, desc->address, size, buffer);
-    return leave(state, zeta_backend_result(state->backend, code, "writing memory"));
+    return use_memory(hDebug, thread, desc, size, (void *)(uintptr_t)buffer, true);
 }
 
 /* Register sets of a stopped thread, else of the device. */
@@ -425,10 +426,9 @@ static ze_result_t check_registers(struct zeta_debug_state *state, uint32_t thre
                             type);
 }
 
-ze_result_t ZE_APICALL impl_zetDebugReadRegisters(zet_debug_session_handle_t hDebug,
-                                                  ze_device_thread_t thread, uint32_t type,
-                                                  uint32_t start, uint32_t count,
-                                                  void *pRegisterValues)
+static ze_result_t use_registers(zet_debug_session_handle_t hDebug, ze_device_thread_t thread,
+                                 uint32_t type, uint32_t start, uint32_t count, void *values,
+                                 bool write)
 {
     ze_result_t result;
     struct zeta_debug_state *state = enter(hDebug, &result);
@@ -438,14 +438,27 @@ ze_result_t ZE_APICALL impl_zetDebugReadRegisters(zet_debug_session_handle_t hDe
         return result;
     result = one_thread(state, thread, &number);
     if (result == ZE_RESULT_SUCCESS)
-        result = check_registers(state, number, type, start, count, ZETA_PLUGIN_REGISTER_READ);
-    if (result == ZE_RESULT_SUCCESS && count > 0 && !pRegisterValues)
-        result = zeta_check_null("zetDebugReadRegisters", "pRegisterValues");
+        result = check_registers(state, number, type, start, count,
+                                 write ? ZETA_PLUGIN_REGISTER_WRITE : ZETA_PLUGIN_REGISTER_READ);
+    if (result == ZE_RESULT_SUCCESS && count > 0 && !values)
+        result = zeta_check_null(write ? "zetDebugWriteRegisters" : "zetDebugReadRegisters",
+                                 "pRegisterValues");
     if (result != ZE_RESULT_SUCCESS || count == 0)
         return leave(state, result);
-    code = state->backend->debug.registers_read(state->backend->self, state->session, number, type,
-                                                start, count, pRegisterValues);
-    return leave(state, zeta_backend_result(state->backend, code, "reading registers"));
+    code = write ? state->backend->debug.registers_write(state->backend->self, state->session,
+                                                         number, type, start, count, values)
+                 : state->backend->debug.registers_read(state->backend->self, state->session,
+                                                        number, type, start, count, values);
+    return leave(state, zeta_backend_result(state->backend, code,
+                                            write ? "writing registers" : "reading registers"));
+}
+
+ze_result_t ZE_APICALL impl_zetDebugReadRegisters(zet_debug_session_handle_t hDebug,
+                                                  ze_device_thread_t thread, uint32_t type,
+                                                  uint32_t start, uint32_t count,
+                                                  void *pRegisterValues)
+{
+    return use_registers(hDebug, thread, type, start, count, pRegisterValues, false);
 }
 
 ze_result_t ZE_APICALL impl_zetDebugWriteRegisters(zet_debug_session_handle_t hDebug,
@@ -453,20 +466,5 @@ ze_result_t ZE_APICALL impl_zetDebugWriteRegisters(zet_debug_session_handle_t hD
                                                    uint32_t start, uint32_t count,
                                                    void *pRegisterValues)
 {
-    ze_result_t result;
-    struct zeta_debug_state *state = enter(hDebug, &result);
-    uint32_t number = 0, code;
-
-    if (!state)
-        return result;
-    result = one_thread(state, thread, &number);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_registers(state, number, type, start, count, ZETA_PLUGIN_REGISTER_WRITE);
-    if (result == ZE_RESULT_SUCCESS && count > 0 && !pRegisterValues)
-        result = zeta_check_null("zetDebugWriteRegisters", "pRegisterValues");
-    if (result != ZE_RESULT_SUCCESS || count == 0)
-        return leave(state, result);
-    code = state->backend->debug.registers_write(state->backend->self, state->session, number, type,
-                                                 start, count, pRegisterValues);
-    return leave(state, zeta_backend_result(state->backend, code, "writing registers"));
+    return use_registers(hDebug, thread, type, start, count, pRegisterValues, true);
 }

@@ -40,8 +40,9 @@ struct zeta_gdb_server {
     uint32_t selected; /**< for registers and memory */
     uint32_t reported; /**< last stop */
     bool is_running;
-    bool control_runs; /**< GDB let the control thread go on, so that it can stop */
-    bool has_swbreak;  /**< GDB understands that reason */
+    bool control_runs;  /**< GDB let the control thread go on, so that it can stop */
+    bool answers_later; /**< the packet that is handled has no answer now */
+    bool has_swbreak;   /**< GDB understands that reason */
     enum zeta_gdb_end end;
 };
 
@@ -50,6 +51,26 @@ struct zeta_gdb_server {
  * Prints nothing but failures.
  */
 enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server);
+
+/** Answers with "OK" or an error. */
+void zeta_gdb_answer_ok(struct zeta_gdb_server *server, bool succeeded);
+
+/** Sends what was written to the answer; without GDB the connection ends. */
+void zeta_gdb_send_answer(struct zeta_gdb_server *server);
+
+/* Stops and resuming (run.c). ----------------------------------------------------------------- */
+
+/** "?": stops what runs and answers why threads stopped. */
+void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
+
+/** "vCont", what follows the name is ";ACTION[:THREAD]", once or more. A stop is the answer. */
+void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
+
+/** While threads run: waits a moment for a stop, and sends it. */
+void zeta_gdb_watch(struct zeta_gdb_server *server);
+
+/** While threads run: stops them, because a person asked for it. */
+void zeta_gdb_interrupt(struct zeta_gdb_server *server);
 
 /* Documents and files (documents.c). Each writes the answer to a packet, of which text is what
  * follows its name. -------------------------------------------------------------------------- */

@@ -1,0 +1,321 @@
+/* Why threads stopped, and what vCont asks of them. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "sdk/tools/zeta-gdbserver/server/server.h"
+
+/* How long events are waited for while nothing comes from GDB: the API has no descriptor to wait
+ * for both. */
+#define EVENT_TIMEOUT_MS 10
+
+/* GDB's numbers of signals. */
+enum { SIGNAL_NONE = 0, SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_SEGV = 11 };
+
+/* Stops ---------------------------------------------------------------------------------------- */
+
+static void put_register(struct zeta_gdb_server *server, uint32_t thread, uint32_t number)
+{
+    uint64_t value;
+
+    if (!zeta_gdb_register_get(server->process, thread, number, &value))
+        return;
+    (void)fprintf(server->answer, "%02x:", number);
+    zeta_gdb_put_bytes(server->answer, &value, sizeof(value));
+    (void)putc(';', server->answer);
+}
+
+static void answer_stop(struct zeta_gdb_server *server, uint32_t thread, int signal,
+                        const char *reason)
+{
+    rewind(server->answer);
+    (void)fprintf(server->answer, "T%02xthread:p1.%x;", (unsigned)signal,
+                  zeta_gdb_thread_tid(thread));
+    put_register(server, thread, ZETA_GDB_REGISTER_PC);
+    put_register(server, thread, ZETA_GDB_REGISTER_SP);
+    put_register(server, thread, ZETA_GDB_REGISTER_FP);
+    (void)fputs(reason, server->answer);
+    server->selected = server->reported = thread;
+}
+
+/* How GDB calls the watchpoint that an access met. */
+static const char *watch_name(const struct zeta_gdb_process *process, uint64_t address)
+{
+    for (uint32_t i = 0; i < ZETA_GDB_WATCHPOINTS; i++) {
+        const struct zeta_gdb_watchpoint *const watch = &process->watchpoints[i];
+
+        if (watch->kind && address - watch->address < watch->bytes)
+            return watch->kind == ZETA_GDB_WATCH_WRITE  ? "watch"
+                   : watch->kind == ZETA_GDB_WATCH_READ ? "rwatch"
+                                                        : "awatch";
+    }
+    return "watch";
+}
+
+static void answer_thread_stop(struct zeta_gdb_server *server, uint32_t number)
+{
+    struct zeta_gdb_thread *const thread = &server->process->threads[number];
+    char reason[40] = "";
+    int signal = SIGNAL_TRAP;
+
+    if (thread->cause & ZETA_GDB_CAUSE_FAULT)
+        signal = SIGNAL_SEGV;
+    else if (thread->cause & ZETA_GDB_CAUSE_ILLEGAL)
+        signal = SIGNAL_ILL;
+    else if (thread->cause & ZETA_GDB_CAUSE_WATCH)
+        (void)snprintf(reason, sizeof(reason), "%s:%" PRIx64 ";",
+                       watch_name(server->process, thread->address), thread->address);
+    else if (thread->is_break && server->has_swbreak)
+        (void)snprintf(reason, sizeof(reason), "swbreak:;");
+    thread->has_stop = false;
+    answer_stop(server, number, signal, reason);
+}
+
+/* The next thread behind the last that was reported which has a stop; each has its turn. GDB fails
+ * when a thread stops that it did not let go on. */
+static bool find_stop(const struct zeta_gdb_server *server, uint32_t *out_thread)
+{
+    const struct zeta_gdb_process *const process = server->process;
+    const uint32_t first = server->reported == ZETA_GDB_CONTROL_THREAD ? 0 : server->reported + 1;
+
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        const uint32_t thread = (first + i) % process->thread_count;
+
+        if (process->threads[thread].has_stop &&
+            process->threads[thread].action != ZETA_GDB_ACTION_STAY) {
+            *out_thread = thread;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Any thread that runs kernels, for a person to see where; else the control thread. */
+static uint32_t find_any(const struct zeta_gdb_process *process)
+{
+    for (uint32_t i = 0; i < process->thread_count; i++)
+        if (process->threads[i].is_stopped && process->threads[i].action != ZETA_GDB_ACTION_STAY)
+            return i;
+    return ZETA_GDB_CONTROL_THREAD;
+}
+
+static void answer_exit(struct zeta_gdb_server *server)
+{
+    unsigned code = 0;
+    char kind = 'W';
+
+    if (server->child && waitpid(server->child, &server->wait_status, 0) == server->child) {
+        kind = WIFSIGNALED(server->wait_status) ? 'X' : 'W';
+        code = (unsigned)(WIFSIGNALED(server->wait_status) ? WTERMSIG(server->wait_status)
+                                                           : WEXITSTATUS(server->wait_status));
+    }
+    server->child = 0;
+    server->end = ZETA_GDB_END_EXITED;
+    rewind(server->answer);
+    (void)fprintf(server->answer, "%c%02x;process:1", kind, code);
+}
+
+/* Something for the person, while the process runs. */
+static void tell(struct zeta_gdb_server *server, const char *sentence)
+{
+    rewind(server->answer);
+    (void)putc('O', server->answer);
+    zeta_gdb_put_bytes(server->answer, sentence, strlen(sentence));
+    zeta_gdb_send_answer(server);
+}
+
+/* Stops what runs, and says why in the answer: the most urgent of all reasons, signal without any.
+ */
+static void stop(struct zeta_gdb_server *server, int signal)
+{
+    struct zeta_gdb_process *const process = server->process;
+    uint32_t thread = ZETA_GDB_CONTROL_THREAD;
+
+    zeta_gdb_process_stop_all(process);
+    server->is_running = false;
+    if (process->has_ended) {
+        answer_exit(server);
+        return;
+    }
+    if (process->has_fault) {
+        char sentence[80];
+
+        (void)snprintf(sentence, sizeof(sentence),
+                       "zeta-gdbserver: an access at 0x%" PRIx64 " failed\n",
+                       process->fault_address);
+        tell(server, sentence);
+    }
+    if (process->modules_changed && server->control_runs) {
+        process->modules_changed = false;
+        answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_TRAP, "library:;");
+    } else if (find_stop(server, &thread)) {
+        process->has_fault = false;
+        answer_thread_stop(server, thread);
+    } else if (process->has_fault) {
+        process->has_fault = false;
+        answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_SEGV, "");
+    } else {
+        answer_stop(server, find_any(process), signal, "");
+    }
+}
+
+/* Lets threads go on that made a step and are still within its range, or stopped for nothing. */
+static void pass_over(struct zeta_gdb_process *process)
+{
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        struct zeta_gdb_thread *const thread = &process->threads[i];
+
+        if (!thread->is_stopped || thread->action == ZETA_GDB_ACTION_STAY)
+            continue;
+        if (!thread->has_stop || (thread->is_step && thread->address - thread->range_begin <
+                                                         thread->range_end - thread->range_begin))
+            zeta_gdb_process_resume_one(process, i);
+    }
+}
+
+void zeta_gdb_watch(struct zeta_gdb_server *server)
+{
+    struct zeta_gdb_process *const process = server->process;
+    uint32_t thread;
+
+    if (!zeta_gdb_process_take_event(process, EVENT_TIMEOUT_MS) && !process->has_ended)
+        return;
+    pass_over(process);
+    if (!process->has_ended && !process->has_fault && !find_stop(server, &thread) &&
+        !(process->modules_changed && server->control_runs))
+        return;
+    stop(server, SIGNAL_NONE);
+    zeta_gdb_send_answer(server);
+}
+
+void zeta_gdb_interrupt(struct zeta_gdb_server *server)
+{
+    if (!server->is_running)
+        return;
+    stop(server, SIGNAL_INT);
+    zeta_gdb_send_answer(server);
+}
+
+/* Resume --------------------------------------------------------------------------------------- */
+
+struct action {
+    enum zeta_gdb_action action;
+    uint64_t begin, end;
+    struct zeta_gdb_thread_id thread;
+};
+
+enum { ACTIONS = 64 };
+
+static bool take_action(struct zeta_gdb_text *text, struct action *out)
+{
+    uint64_t ignored;
+
+    *out =
+        (struct action){.action = ZETA_GDB_ACTION_CONTINUE, .thread = {ZETA_GDB_ANY, ZETA_GDB_ALL}};
+    if (zeta_gdb_take(text, "r")) {
+        out->action = ZETA_GDB_ACTION_STEP;
+        if (!zeta_gdb_take_number(text, &out->begin) || !zeta_gdb_take(text, ",") ||
+            !zeta_gdb_take_number(text, &out->end))
+            return false;
+    } else if (zeta_gdb_take(text, "s")) {
+        out->action = ZETA_GDB_ACTION_STEP;
+    } else if (zeta_gdb_take(text, "S")) {
+        out->action = ZETA_GDB_ACTION_STEP;
+        if (!zeta_gdb_take_number(text, &ignored))
+            return false;
+    } else if (zeta_gdb_take(text, "C")) {
+        if (!zeta_gdb_take_number(text, &ignored))
+            return false;
+    } else if (zeta_gdb_take(text, "t")) {
+        out->action = ZETA_GDB_ACTION_STAY;
+    } else if (!zeta_gdb_take(text, "c")) {
+        return false;
+    }
+    if (zeta_gdb_take(text, ":") && !zeta_gdb_take_thread(text, &out->thread))
+        return false;
+    return text->at == text->end;
+}
+
+/* What GDB asked of a thread: the first action that names it. */
+static struct action choose_action(const struct action *actions, uint32_t count, uint32_t thread)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (actions[i].thread.thread <= 0 ||
+            actions[i].thread.thread == zeta_gdb_thread_tid(thread))
+            return actions[i];
+    return (struct action){.action = ZETA_GDB_ACTION_STAY};
+}
+
+/* Whether a thread is to go on that stopped already for a reason that GDB does not know. */
+static bool find_resumed_stop(struct zeta_gdb_process *process)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        struct zeta_gdb_thread *const thread = &process->threads[i];
+
+        /* A breakpoint that was removed meanwhile, or a step that nobody waits for any more. */
+        if ((thread->is_break && !zeta_gdb_breakpoint_is_at(process, thread->address)) ||
+            (thread->is_step && thread->action == ZETA_GDB_ACTION_CONTINUE))
+            thread->has_stop = false;
+        found |= thread->has_stop && thread->action != ZETA_GDB_ACTION_STAY;
+    }
+    return found;
+}
+
+void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
+{
+    struct zeta_gdb_process *const process = server->process;
+    struct action actions[ACTIONS], control;
+    uint32_t count = 0;
+
+    (void)zeta_gdb_take(text, ";");
+    while (text->at < text->end && count < ACTIONS) {
+        struct zeta_gdb_text one = zeta_gdb_take_field(text, ';');
+
+        if (!take_action(&one, &actions[count++])) {
+            zeta_gdb_answer_ok(server, false);
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        const struct action action = choose_action(actions, count, i);
+
+        process->threads[i].action = action.action;
+        process->threads[i].range_begin = action.begin;
+        process->threads[i].range_end = action.end;
+    }
+    control = choose_action(actions, count, ZETA_GDB_CONTROL_THREAD);
+    if (control.action == ZETA_GDB_ACTION_STEP) {
+        /* It has no instructions. */
+        answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_TRAP, "");
+        return;
+    }
+    server->control_runs = control.action == ZETA_GDB_ACTION_CONTINUE;
+    if (process->has_ended || (process->modules_changed && server->control_runs) ||
+        find_resumed_stop(process)) {
+        stop(server, SIGNAL_NONE);
+        return;
+    }
+    zeta_gdb_process_resume(process, server->control_runs);
+    server->is_running = server->answers_later = true;
+}
+
+void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
+{
+    struct zeta_gdb_process *const process = server->process;
+    const bool modules_changed = process->modules_changed;
+    uint32_t thread;
+
+    (void)text;
+    zeta_gdb_process_stop_all(process);
+    server->is_running = false;
+    /* GDB reads the list now, and the symbols of it only when it is told of a change. */
+    process->modules_changed |= modules_changed || process->module_count > 0;
+    if (process->has_ended)
+        answer_exit(server);
+    else if (find_stop(server, &thread))
+        answer_thread_stop(server, thread);
+    else
+        answer_stop(server, find_any(process), SIGNAL_NONE, "");
+}

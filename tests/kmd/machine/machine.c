@@ -2,6 +2,7 @@
 
 #include "tests/kmd/machine/machine.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -82,13 +83,34 @@ static struct kmd_shared *map_file(const char *root, bool create)
     return shared == MAP_FAILED ? NULL : shared;
 }
 
-/* A process that was started on a machine finds it here, before its own code runs. */
+/* Asked by the copy of this code that a program has, before the preloaded one in symbol order. */
+__attribute__((visibility("default"))) bool kmd_is_attached(void);
+
+bool kmd_is_attached(void)
+{
+    return kmd_shared();
+}
+
+/* Whether a preloaded copy answers already: the two would wait for each other's locks. */
+static bool is_behind_us(void)
+{
+    void *symbol = dlsym(RTLD_NEXT, "kmd_is_attached");
+    bool (*is_attached)(void);
+
+    memcpy(&is_attached, &symbol, sizeof(symbol));
+    return symbol && is_attached();
+}
+
+/*
+ * A process that was started on a machine finds it here, before its own code runs, and preloaded
+ * libraries before the program.
+ */
 __attribute__((constructor)) static void attach(void)
 {
     const char *root = getenv(KMD_VARIABLE);
     struct kmd_shared *shared;
 
-    if (!root || !*root || strlen(root) >= sizeof(current_root))
+    if (!root || !*root || strlen(root) >= sizeof(current_root) || is_behind_us())
         return;
     shared = map_file(root, false);
     if (!shared || shared->magic != MAGIC || shared->version != VERSION) {

@@ -196,6 +196,30 @@ static void exec__close_on_exec__stream_is_gone(void **state)
     kmd_stop(machine);
 }
 
+/*
+ * A program that has the machine built in under kmd-run, which preloads it: one of the two answers.
+ * Both would wait for each other at a stream that has nothing more.
+ */
+static void exec__preloaded_and_built_in__one_machine(void **state)
+{
+    struct kmd_machine *machine = bed_start("tgl-gt2");
+    const int node = bed_node();
+    const long set = bed_add(node, BED_UUID);
+    const int stream = (int)try_open(node, set);
+
+    (void)state;
+    kmd_advance(machine, PERIOD_NS);
+    (void)setenv("LD_PRELOAD", KMD_PRELOAD, 1);
+    (void)setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+    const pid_t child = start_self("drainer", stream);
+    (void)unsetenv("LD_PRELOAD");
+    (void)unsetenv("ASAN_OPTIONS");
+    assert_int_equal(wait_for(child), 0);
+    (void)close(stream);
+    (void)close(node);
+    kmd_stop(machine);
+}
+
 /* Configurations of one process are seen by another; the machine is found by the variable. */
 static void exec__other_process__sees_configurations(void **state)
 {
@@ -265,6 +289,11 @@ static int run_role(const char *role, int fd)
 
     if (strcmp(role, "reader") == 0)
         return bed_read(fd, data, sizeof(data)) == RECORD ? 0 : 1;
+    if (strcmp(role, "drainer") == 0)
+        return bed_read(fd, data, sizeof(data)) == RECORD &&
+                       bed_read(fd, data, sizeof(data)) == -EAGAIN
+                   ? 0
+                   : 1;
     if (strcmp(role, "closed") == 0)
         return fstat(fd, &status) != 0 && errno == EBADF ? 0 : 1;
     return bed_add(open("/dev/dri/card0", O_RDWR), BED_UUID) == 2 ? 0 : 1;
@@ -279,6 +308,7 @@ SUITE_WITH_ARGUMENTS(process, count, arguments)
         cmocka_unit_test(fork__stream_in_child__becomes_readable),
         cmocka_unit_test(exec__inherited_stream__works_and_holds_the_unit),
         cmocka_unit_test(exec__close_on_exec__stream_is_gone),
+        cmocka_unit_test(exec__preloaded_and_built_in__one_machine),
         cmocka_unit_test(exec__other_process__sees_configurations),
         cmocka_unit_test(machine__of_a_killed_process__is_removed_by_the_next),
     };

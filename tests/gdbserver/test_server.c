@@ -230,7 +230,15 @@ static void attach__threads_run__are_stopped_and_named(void **state)
     expect(connection, "p41", "1f000000");
     expect(connection, "p42", "07000000");
     expect(connection, "p4a", "0000000000000000"); /* local_z */
-    expect(connection, "p4b", "E01");
+    expect(connection, "p4b", "0100000000000000"); /* at_barrier */
+    expect(connection, "p4c", "0300000000000000"); /* launch */
+    expect(connection, "p4d", "00000000");         /* cause */
+    expect(connection, "P4e=8877665544332211", "OK");
+    expect(connection, "P4d=00000100", "OK");
+    expect(connection, "p4e", "8877665544332211"); /* cause_address */
+    expect(connection, "p4d", "00000100");
+    expect(connection, "p4f", "E01");
+    expect(connection, "P4b=0000000000000000", "E01");
     expect(connection, "P0=0000000000000000", "OK");
 }
 
@@ -251,6 +259,7 @@ static void breakpoint__hit__stops_all_and_names_the_reason(void **state)
     expect(connection, "P20=0400004000000000", "OK");
     expect_begins(ask(connection, "vCont;c:p1.-1"), "T05thread:p1.5;20:1000004000000000;");
     expect_has(connection->answer, "swbreak:;");
+    expect(connection, "p4d", "00000080");
     assert_true(connection->control->is_stopped(1));
     expect(connection, "z0,40000010,4", "OK");
     memcpy(&there, connection->control->code() + 16, 4);

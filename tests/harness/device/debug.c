@@ -52,7 +52,7 @@ static struct {
     uint64_t registers[DEBUG_THREADS][4];
     uint8_t memory[DEBUG_MEMORY_BYTES], local[DEBUG_LOCAL_BYTES];
     struct executed {
-        uint64_t x[31], f[32], pc, id[8];
+        uint64_t x[31], f[32], pc, id[10];
         uint32_t cr[4], ce, fcsr;
     } executed[DEBUG_THREADS];
     uint8_t code[DEBUG_CODE_BYTES], image[DEBUG_CODE_BYTES];
@@ -153,7 +153,7 @@ static uint32_t debug_properties(struct zeta_plugin *self, struct zeta_plugin_de
         {sizeof(executed[0]), 0x10003, 0, 3, 0, 1, 64, 8},
         {sizeof(executed[0]), 4, 0, 1, 0, 1, 32, 4},
         {sizeof(executed[0]), 6, 0, 3, 0, 1, 128, 16},
-        {sizeof(executed[0]), 0x10004, 0, 1, 0, 8, 64, 8},
+        {sizeof(executed[0]), 0x10004, 0, 1, 0, 10, 64, 8},
         {sizeof(executed[0]), 0x10005, 0, 3, 0, 1, 32, 4},
     };
 
@@ -579,7 +579,7 @@ static void control_launch(uint32_t first, uint32_t count, uint64_t pc)
             (struct executed){.x = {[1] = DEBUG_MEMORY + 64, [7] = DEBUG_MEMORY + 192},
                               .pc = pc,
                               .ce = 1,
-                              .id = {i / 8, 0, 0, i}};
+                              .id = {i / 8, 0, 0, i, 0, 0, i, 0, i % 4 == 2, 3}};
         state.running[i / 64] |= UINT64_C(1) << i % 64;
         execute(i);
     }

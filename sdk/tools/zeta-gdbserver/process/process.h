@@ -29,7 +29,8 @@ enum {
     ZETA_GDB_SET_X = 0x10001,
     ZETA_GDB_SET_F = 0x10002,
     ZETA_GDB_SET_PC = 0x10003,
-    ZETA_GDB_SET_ID = 0x10004, /**< group id x, y, z, local id x, y, z, thread, subslice */
+    ZETA_GDB_SET_ID = 0x10004, /**< group id x, y, z, local id x, y, z, thread, subslice,
+                                   waits at its barrier, launch */
     ZETA_GDB_SET_FCSR = 0x10005
 };
 

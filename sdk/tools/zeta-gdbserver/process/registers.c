@@ -10,21 +10,26 @@
 struct more_register {
     const char *name;
     uint32_t set, index;
+    uint32_t word; /* of 64 bits, in which it begins */
     uint32_t bytes, shift;
     uint64_t mask;
 };
 
 static const struct more_register more_registers[] = {
-    {"fflags", ZETA_GDB_SET_FCSR, 0, 4, 0, 0x1f},
-    {"frm", ZETA_GDB_SET_FCSR, 0, 4, 5, 0x7},
-    {"fcsr", ZETA_GDB_SET_FCSR, 0, 4, 0, 0xff},
-    {"execmask", ZETA_GDB_SET_CE, 0, 4, 0, UINT32_MAX},
-    {"group_x", ZETA_GDB_SET_ID, 0, 8, 0, UINT64_MAX},
-    {"group_y", ZETA_GDB_SET_ID, 1, 8, 0, UINT64_MAX},
-    {"group_z", ZETA_GDB_SET_ID, 2, 8, 0, UINT64_MAX},
-    {"local_x", ZETA_GDB_SET_ID, 3, 8, 0, UINT64_MAX},
-    {"local_y", ZETA_GDB_SET_ID, 4, 8, 0, UINT64_MAX},
-    {"local_z", ZETA_GDB_SET_ID, 5, 8, 0, UINT64_MAX},
+    {"fflags", ZETA_GDB_SET_FCSR, 0, 0, 4, 0, 0x1f},
+    {"frm", ZETA_GDB_SET_FCSR, 0, 0, 4, 5, 0x7},
+    {"fcsr", ZETA_GDB_SET_FCSR, 0, 0, 4, 0, 0xff},
+    {"execmask", ZETA_GDB_SET_CE, 0, 0, 4, 0, UINT32_MAX},
+    {"group_x", ZETA_GDB_SET_ID, 0, 0, 8, 0, UINT64_MAX},
+    {"group_y", ZETA_GDB_SET_ID, 1, 0, 8, 0, UINT64_MAX},
+    {"group_z", ZETA_GDB_SET_ID, 2, 0, 8, 0, UINT64_MAX},
+    {"local_x", ZETA_GDB_SET_ID, 3, 0, 8, 0, UINT64_MAX},
+    {"local_y", ZETA_GDB_SET_ID, 4, 0, 8, 0, UINT64_MAX},
+    {"local_z", ZETA_GDB_SET_ID, 5, 0, 8, 0, UINT64_MAX},
+    {"at_barrier", ZETA_GDB_SET_ID, 8, 0, 8, 0, UINT64_MAX},
+    {"launch", ZETA_GDB_SET_ID, 9, 0, 8, 0, UINT64_MAX},
+    {"cause", ZETA_GDB_SET_CR, 0, 0, 4, 32, UINT32_MAX},
+    {"cause_address", ZETA_GDB_SET_CR, 0, 1, 8, 0, UINT64_MAX},
 };
 #define MORE_FIRST (F_FIRST + F_COUNT)
 #define MORE_COUNT (sizeof(more_registers) / sizeof(more_registers[0]))
@@ -123,12 +128,13 @@ static bool find(const struct zeta_gdb_process *process, uint32_t number,
                  struct more_register *out_register)
 {
     if (number > 0 && number <= X_REGISTERS)
-        *out_register = (struct more_register){NULL, ZETA_GDB_SET_X, number - 1, 8, 0, UINT64_MAX};
+        *out_register =
+            (struct more_register){NULL, ZETA_GDB_SET_X, number - 1, 0, 8, 0, UINT64_MAX};
     else if (number == ZETA_GDB_REGISTER_PC)
-        *out_register = (struct more_register){NULL, ZETA_GDB_SET_PC, 0, 8, 0, UINT64_MAX};
+        *out_register = (struct more_register){NULL, ZETA_GDB_SET_PC, 0, 0, 8, 0, UINT64_MAX};
     else if (number >= F_FIRST && number < MORE_FIRST)
         *out_register =
-            (struct more_register){NULL, ZETA_GDB_SET_F, number - F_FIRST, 8, 0, UINT64_MAX};
+            (struct more_register){NULL, ZETA_GDB_SET_F, number - F_FIRST, 0, 8, 0, UINT64_MAX};
     else if (number >= MORE_FIRST && number - MORE_FIRST < MORE_COUNT)
         *out_register = more_registers[number - MORE_FIRST];
     else
@@ -147,16 +153,16 @@ bool zeta_gdb_register_get(struct zeta_gdb_process *process, uint32_t thread, ui
                            uint64_t *out_value)
 {
     struct more_register where;
-    uint64_t value = 0;
+    uint64_t words[2] = {0};
 
     if (number == 0 || thread == ZETA_GDB_CONTROL_THREAD) {
         *out_value = 0;
         return zeta_gdb_register_bytes(process, number) > 0;
     }
     if (!find(process, number, &where) ||
-        !zeta_gdb_registers_read(process, thread, where.set, where.index, 1, &value))
+        !zeta_gdb_registers_read(process, thread, where.set, where.index, 1, words))
         return false;
-    *out_value = value >> where.shift & where.mask;
+    *out_value = words[where.word] >> where.shift & where.mask;
     return true;
 }
 
@@ -164,17 +170,16 @@ bool zeta_gdb_register_set(struct zeta_gdb_process *process, uint32_t thread, ui
                            uint64_t value)
 {
     struct more_register where;
-    uint64_t whole = 0;
+    uint64_t words[2] = {0};
 
     if (number == 0)
         return thread < process->thread_count;
-    if (!find(process, number, &where))
+    if (!find(process, number, &where) ||
+        !zeta_gdb_registers_read(process, thread, where.set, where.index, 1, words))
         return false;
-    if (where.mask != UINT64_MAX &&
-        !zeta_gdb_registers_read(process, thread, where.set, where.index, 1, &whole))
-        return false;
-    whole = (whole & ~(where.mask << where.shift)) | (value & where.mask) << where.shift;
-    return zeta_gdb_registers_write(process, thread, where.set, where.index, 1, &whole);
+    words[where.word] = (words[where.word] & ~(where.mask << where.shift)) | (value & where.mask)
+                                                                                 << where.shift;
+    return zeta_gdb_registers_write(process, thread, where.set, where.index, 1, words);
 }
 
 bool zeta_gdb_general_get(struct zeta_gdb_process *process, uint32_t thread,

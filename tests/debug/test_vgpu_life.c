@@ -192,9 +192,11 @@ static void expect_too_early(const char *const *environment, const char *sentenc
 static void attach__too_early__not_ready(void **state)
 {
     static const char *const allowed[] = {"ZET_ENABLE_PROGRAM_DEBUGGING=1", NULL};
+    static const char *const allowed_too[] = {"ZET_ENABLE_PROGRAM_DEBUGGING=0x2", NULL};
 
     (void)state;
     expect_too_early(allowed, "try again");
+    expect_too_early(allowed_too, "try again");
     expect_too_early(allowed + 1, "has no environment");
 }
 

@@ -360,6 +360,57 @@ static void tiles__work_on_the_second__threads_of_its_slices(void **state)
     bench_end(&b);
 }
 
+/* The atomic instruction with which spin() looks at its flag: it stands where the thread is, or in
+ * front of that or behind; the exchange before it is another one. */
+static uint64_t find_loop(const struct bench *bench, uint64_t pc)
+{
+    const uint32_t atomic = 0x2f, exchange = 1;
+
+    for (uint64_t at = pc - 4; at <= pc + 8; at += 4) {
+        uint32_t code;
+
+        debugger_read(bench->session, at, sizeof(code), &code);
+        if ((code & 0x7f) == atomic && code >> 27 != exchange)
+            return at;
+    }
+    fail_msg("no atomic instruction near 0x%" PRIx64, pc);
+    return 0;
+}
+
+/* Both tiles execute the code that is written, so each write has to reach both. */
+static void tiles__break_written_while_both_run__stops_threads_of_both(void **state)
+{
+    struct bench b = bench_start(1);
+    ze_device_thread_t thread;
+    uint32_t code;
+    uint64_t at;
+
+    (void)state;
+    spin(&b);
+    interrupt(&b);
+    at = find_loop(&b, get(&b, find_stopped(&b), ZETA_VGPU_REGISTERS_PC, 0));
+    EXPECT_OK(zetDebugResume(b.session, everything));
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_QUEUE, 2);
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_SPIN);
+    debugger_read(b.session, at, sizeof(code), &code);
+    for (unsigned i = 0; i < 50; i++) {
+        uint32_t slices[2];
+
+        debugger_write(b.session, at, sizeof(ebreak), &ebreak);
+        for (unsigned k = 0; k < 2; k++) {
+            thread = expect_stop(&b);
+            slices[k] = thread.slice;
+            assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_PC, 0), at);
+            set_causes(&b, thread, 0);
+        }
+        assert_int_not_equal(slices[0], slices[1]);
+        debugger_write(b.session, at, sizeof(code), &code);
+        EXPECT_OK(zetDebugResume(b.session, everything));
+    }
+    end_spin(&b);
+    bench_end(&b);
+}
+
 SUITE(vgpu_threads)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +425,7 @@ SUITE(vgpu_threads)
         cmocka_unit_test(process__exits_with_stopped_threads__ends),
         cmocka_unit_test(watchpoint__written_memory__stops_the_writer),
         cmocka_unit_test(tiles__work_on_the_second__threads_of_its_slices),
+        cmocka_unit_test(tiles__break_written_while_both_run__stops_threads_of_both),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -454,7 +454,7 @@ static uint32_t explain_absence(const struct zeta_vgpu *vgpu, uint32_t pid)
             "ZET_ENABLE_PROGRAM_DEBUGGING=1: perhaps it has only begun; try again",
             pid);
     if (read_variable(pid, "ZET_ENABLE_PROGRAM_DEBUGGING", value, sizeof(value)) &&
-        strcmp(value, "1") == 0)
+        strtoul(value, NULL, 0) != 0)
         return zeta_host_fail(host, ZETA_PLUGIN_NOT_READY,
                               "process %u lets no debugger attach to %s yet, although it began "
                               "with ZET_ENABLE_PROGRAM_DEBUGGING=1: it has not initialised the "

@@ -114,7 +114,7 @@ static void load(struct worker *worker)
 }
 
 /* Kernels, lists and what they use live as long as the child. */
-static void launch(struct worker *worker, uint64_t which)
+static void launch(struct worker *worker, uint32_t which, uint32_t items)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                    .pKernelName = kernel_names[which]};
@@ -124,7 +124,7 @@ static void launch(struct worker *worker, uint64_t which)
     ze_kernel_handle_t kernel;
 
     demand(zeKernelCreate(worker->module[worker->modules - 1], &desc, &kernel));
-    demand(zeKernelSetGroupSize(kernel, kernel_items[which], 1, 1));
+    demand(zeKernelSetGroupSize(kernel, items ? items : kernel_items[which], 1, 1));
     demand(zeKernelSetArgumentValue(kernel, 0, sizeof(worker->flag), &worker->flag));
     demand(zeCommandListCreate(worker->context, worker->queue_device[worker->queues - 1],
                                &list_desc, &list));
@@ -213,7 +213,7 @@ static uint64_t obey(struct worker *worker, enum debuggee_order order, uint64_t 
     case DEBUGGEE_READ_ONLY:
         return map_read_only(worker);
     case DEBUGGEE_LAUNCH:
-        launch(worker, argument);
+        launch(worker, (uint32_t)argument, (uint32_t)(argument >> 32));
         return 0;
     case DEBUGGEE_WAIT:
         return zeCommandQueueSynchronize(worker->queue[worker->queues - 1], UINT64_MAX);
@@ -225,6 +225,8 @@ static uint64_t obey(struct worker *worker, enum debuggee_order order, uint64_t 
         _exit(0);
     case DEBUGGEE_FORK:
         return fork_sleeper(argument != 0);
+    case DEBUGGEE_CALL:
+        return ((debuggee_function *)(uintptr_t)argument)(worker->context, worker->device);
     case DEBUGGEE_FINISH:
         break;
     }

@@ -31,10 +31,13 @@ enum debuggee_order {
     DEBUGGEE_LOAD_AND_VANISH, /**< as DEBUGGEE_MODULE, and _exit(0) at once; no answer */
     DEBUGGEE_FORK,  /**< a child that sleeps, after it initialised the library if the argument
                                  is not 0; its id */
+    DEBUGGEE_CALL,  /**< a debuggee_function of this program; what it gives */
     DEBUGGEE_FINISH /**< exit(0); no answer */
 };
 
 enum debuggee_kernel { DEBUGGEE_SPIN, DEBUGGEE_LOCAL, DEBUGGEE_FAULT };
+
+typedef uint64_t debuggee_function(ze_context_handle_t context, ze_device_handle_t device);
 
 struct debuggee {
     pid_t pid;

@@ -267,24 +267,85 @@ static void link__only_event_sampling__set_is_left_out(void **state)
     zeta_catalog_destroy(catalog);
 }
 
-/* Rule 12.1. */
-static void link__samples__no_event_sampling(void **state)
+/* What each record of the unit says is what a query record says, in whole words. Rule 12.2. */
+static void evaluate__layout_of_samples__values_as_they_are(void **state)
 {
-    static const char text[] = "format: 1\n"
-                               "units: {u: {}}\n"
-                               "layouts:\n"
-                               "  - name: l\n"
-                               "    kind: sample\n"
-                               "    record: 64\n"
-                               "    header: {ip: {at: 0, width: 32}}\n"
-                               "sets:\n" SET("s", "[time, event]") METRIC("M", "raw", "u64", "ip");
-    struct zeta_diagnostics sink = {0};
-    struct zeta_catalog *catalog = link_text(text, &sink);
+    static const char text[] =
+        "format: 1\n"
+        "units: {u: {}}\n"
+        "layouts:\n"
+        "  - name: l\n"
+        "    kind: sample\n"
+        "    record: 64\n"
+        "    header:\n"
+        "      start: {at: 0, width: 64}\n"
+        "      timestamp: {at: 8, width: 64}\n"
+        "      flags: {at: 16, width: 32}\n"
+        "      first: {in: flags, bit: 1, width: 1}\n"
+        "      known: {at: 20, width: 32}\n"
+        "    counters:\n"
+        "      C: [{n: 2, at: 24, stride: 8, width: 64}]\n"
+        "      F: [{n: 2, at: 40, stride: 8, width: 64, type: f64,\n"
+        "           valid: {field: known, bit: 0, step: 1}}]\n"
+        "    info:\n"
+        "      - {name: QueryBeginTime, description: d, type: timestamp, value_type: u64,\n"
+        "         class: exact, value: now(timestamp)}\n"
+        "sets:\n" SET("s", "[time, event]")
+            METRIC("GpuTime", "duration", "u64", "timestamp - start")
+                METRIC("Count", "event", "u64", "C[0] + C[1]")
+                    METRIC("Flag", "flag", "u32", "first")
+                        METRIC("Share", "ratio", "f64", "F[0] * 2.0")
+                            METRIC("Absent", "ratio", "f64", "F[1]");
+    struct {
+        struct zeta_query_record head;
+        uint64_t start, timestamp, flags, known, count[2];
+        double share[2];
+    } record = {.head = {.size_bytes = sizeof(record), .begin_ticks = 500, .end_ticks = 1000},
+                .start = 640,
+                .timestamp = 1000,
+                .flags = 2,
+                .known = 1,
+                .count = {UINT64_C(1) << 50, 5},
+                .share = {1.25, 7.0}};
+    struct zeta_catalog *catalog = load_text(text);
+    struct zeta_compiled *compiled = compile_query(catalog, "s");
+    zet_typed_value_t values[256];
 
     (void)state;
-    assert_string_equal(
-        sink.first_error,
-        "f.yaml:9:1: set s: no event sampling, because its layout is not of kind delta (l)");
+    assert_int_equal(zeta_compiled_record_bytes(compiled), sizeof(record));
+    assert_int_equal(evaluate(compiled, 0, &record, sizeof(record), values), 6);
+    assert_int_equal(values[0].value.ui64, 360);
+    assert_int_equal(values[1].value.ui64, (UINT64_C(1) << 50) + 5);
+    assert_int_equal(values[2].value.ui32, 1);
+    assert_cmp(values[3].value.fp64, ==, 2.5);
+    assert_true(isnan(values[4].value.fp64));
+    assert_int_equal(values[5].value.ui64, 500);
+    zeta_compiled_destroy(compiled);
+    zeta_catalog_destroy(catalog);
+}
+
+/* Rule 12.1. */
+static void check__events__no_query_form(void **state)
+{
+    static const char text[] =
+        "format: 1\n"
+        "units: {u: {}}\n"
+        "layouts:\n"
+        "  - name: l\n"
+        "    kind: event\n"
+        "    record: 32\n"
+        "    header: {type: {at: 0, width: 16}, ticks: {at: 8, width: 64}}\n"
+        "    events: {thing: 1}\n"
+        "sets:\n" SET("s", "[tracer]") "      - {name: M, description: d, type: raw, value_type: "
+                                       "u64, class: exact,\n"
+                                       "         events: [thing], value: ticks}\n";
+    struct zeta_diagnostics sink = {0};
+    struct zeta_catalog *catalog = load_text(text);
+
+    (void)state;
+    assert_false(zeta_query_form_check(zeta_catalog_find_set(catalog, "s"), &sink));
+    assert_non_null(
+        strstr(sink.first_error, "set s: no event sampling, because its layout is of kind event"));
     zeta_catalog_destroy(catalog);
 }
 
@@ -323,7 +384,8 @@ SUITE(query_form)
         cmocka_unit_test(evaluate__records_of_tiles_and_of_other_sizes__only_those_wanted),
         cmocka_unit_test(link__values_of_running_counts__no_event_sampling),
         cmocka_unit_test(link__only_event_sampling__set_is_left_out),
-        cmocka_unit_test(link__samples__no_event_sampling),
+        cmocka_unit_test(evaluate__layout_of_samples__values_as_they_are),
+        cmocka_unit_test(check__events__no_query_form),
         cmocka_unit_test(compile__maximum__of_the_expression_or_100),
     };
 

@@ -103,8 +103,8 @@ static const char sample_text[] =
     "    counters:\n"
     "      C: [{n: 2, at: 24, stride: 8, width: 64}]\n"
     "      R: [{n: 1, at: 40, width: 64, type: f64}]\n"
-    "sets:\n" SET("intervals", "p", "[time]") METRIC("GpuTime", "duration", "u64", "end - begin")
-        METRIC("Work", "event", "u64", "C[0]")
+    "sets:\n" SET("intervals", "p", "[time, event]")
+        METRIC("GpuTime", "duration", "u64", "end - begin") METRIC("Work", "event", "u64", "C[0]")
             METRIC("Rate", "throughput", "f64", "f64(C[0]) / f64(GpuTime)")
                 METRIC("Energy", "event", "f64", "R[0]") METRIC("Id", "ip", "u64", "id");
 
@@ -475,6 +475,53 @@ static void value__samples__every_number_is_added(void **state)
     close_fixture(&f);
 }
 
+/** The same for the query form of a set. */
+static void open_queries(struct fixture *f, const char *set)
+{
+    struct zeta_compiled *compiled = NULL;
+
+    open_fixture(f, set);
+    assert_int_equal(zeta_set_compile_query(f->catalog, zeta_catalog_find_set(f->catalog, set),
+                                            NULL, NULL, &compiled),
+                     ZE_RESULT_SUCCESS);
+    zeta_sum_finish(&f->sum);
+    zeta_sum_plan_destroy(f->plans[0]);
+    zeta_compiled_destroy(f->compiled[0]);
+    f->compiled[0] = compiled;
+    assert_int_equal(zeta_sum_plan_create(compiled, false, &f->plans[0]), ZE_RESULT_SUCCESS);
+    assert_true(zeta_sum_init(&f->sum, f->plans, 1));
+}
+
+/* Rule 14.3. */
+static void value__queries_of_samples__every_number_is_added(void **state)
+{
+    struct {
+        struct zeta_query_record head;
+        uint64_t id, begin, end, work[2];
+        double energy;
+    } queries[2] = {0};
+    struct fixture f;
+
+    (void)state;
+    open_queries(&f, "intervals");
+    for (uint32_t i = 0; i < 2; i++) {
+        queries[i].head.size_bytes = sizeof(queries[i]);
+        queries[i].begin = 1000 * (i + 1);
+        queries[i].end = 1000 * (i + 1) + 10 * (i + 1);
+        queries[i].work[0] = i + 1;
+        queries[i].energy = 0.25;
+    }
+    memcpy(f.raw, queries, sizeof(queries));
+    f.used = sizeof(queries);
+    add_data(&f);
+    calculate(&f);
+    assert_cmp(u64_of(&f, 0), ==, 30);
+    assert_cmp(u64_of(&f, 1), ==, 3);
+    assert_cmp(f64_of(&f, 2), ==, 0.1);
+    assert_cmp(f64_of(&f, 3), ==, 0.5);
+    close_fixture(&f);
+}
+
 /* Rule 14.3. */
 static void value__query_records__are_added(void **state)
 {
@@ -482,20 +529,10 @@ static void value__query_records__are_added(void **state)
         struct zeta_query_record head;
         uint64_t field[2 + 3 + 1 + 4 + 1];
     } queries[3] = {0};
-    struct zeta_compiled *compiled = NULL;
     struct fixture f;
 
     (void)state;
-    open_fixture(&f, "cache");
-    assert_int_equal(zeta_set_compile_query(f.catalog, zeta_catalog_find_set(f.catalog, "cache"),
-                                            NULL, NULL, &compiled),
-                     ZE_RESULT_SUCCESS);
-    zeta_sum_finish(&f.sum);
-    zeta_sum_plan_destroy(f.plans[0]);
-    zeta_compiled_destroy(f.compiled[0]);
-    f.compiled[0] = compiled;
-    assert_int_equal(zeta_sum_plan_create(compiled, false, &f.plans[0]), ZE_RESULT_SUCCESS);
-    assert_true(zeta_sum_init(&f.sum, f.plans, 1));
+    open_queries(&f, "cache");
     for (uint32_t i = 0; i < 3; i++) {
         queries[i].head.size_bytes = sizeof(queries[i]);
         queries[i].head.begin_ticks = 100 * (i + 1);
@@ -596,6 +633,7 @@ SUITE(sum)
         cmocka_unit_test(value__tiles_of_different_size__amounts_are_added_before_divisions),
         cmocka_unit_test(value__condition_on_a_sleeping_tile__is_asked_of_the_sums),
         cmocka_unit_test(value__samples__every_number_is_added),
+        cmocka_unit_test(value__queries_of_samples__every_number_is_added),
         cmocka_unit_test(value__query_records__are_added),
         cmocka_unit_test(merge__two_sums__as_if_it_were_one),
         cmocka_unit_test(rows__all_variants__give_the_same),

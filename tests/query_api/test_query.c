@@ -27,7 +27,7 @@ static void groups__device_with_queries__one_per_sampling_type_time_based_first(
         else
             assert_int_equal(events, 0);
     }
-    assert_int_equal(events, 4);
+    assert_int_equal(events, 5);
 }
 
 /* Rule 12.4. */

@@ -107,6 +107,37 @@ static void values__clock__begin_and_end_of_the_query(void **state)
 }
 
 /* Rule 12.2. */
+static void values__set_of_samples__those_of_the_whole_query(void **state)
+{
+    const struct harness *h = *state;
+    const zet_metric_group_handle_t group = query_bed_group(h, "Intervals", EVENT_BASED);
+    zet_metric_query_pool_handle_t pool;
+    zet_metric_query_handle_t query;
+    uint64_t *target = harness_memory(h, sizeof(*target));
+    ze_kernel_handle_t large = harness_add_kernel(h, target, UINT64_C(1) << 40);
+    ze_command_list_handle_t list = harness_list(h);
+    uint8_t raw[1024];
+    size_t bytes = sizeof(raw);
+
+    query_bed_activate(h, NULL);
+    query_bed_activate(h, group);
+    pool = query_bed_pool_of(h, "Intervals", PERFORMANCE, 1);
+    query = query_bed_query(pool, 0);
+    query_bed_append(h, list, query, large);
+    query_bed_run(h, list);
+    assert_success(zetMetricQueryGetData(query, &bytes, raw));
+    assert_int_equal(bytes, 48 + 8 * 6);
+    assert_int_equal(query_bed_value_in(group, raw, bytes, 0, "Launches"), 1);
+    assert_int_equal(query_bed_value_in(group, raw, bytes, 0, "Added"), UINT64_C(1) << 40);
+    assert_cmp(query_bed_value_in(group, raw, bytes, 0, "QueryBeginTime"), <,
+               query_bed_value_in(group, raw, bytes, 0, "LastTick") * 40);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(large));
+    assert_success(zeMemFree(h->context, target));
+    query_bed_drop(pool, &query, 1);
+}
+
+/* Rule 12.2. */
 static void calculate__one_query__as_many_values_as_metrics(void **state)
 {
     struct bed bed = make_bed(state);
@@ -607,6 +638,7 @@ SUITE(query_data)
         TEST(values__work_before_between_and_after__only_between_counts),
         TEST(values__difference_above_32_bits__all_of_it),
         TEST(values__clock__begin_and_end_of_the_query),
+        TEST(values__set_of_samples__those_of_the_whole_query),
         TEST(calculate__one_query__as_many_values_as_metrics),
         TEST(calculate__several_queries_in_one_piece__a_row_each),
         TEST(calculate__maximum_values__percent_is_100),

@@ -115,8 +115,9 @@ static uint32_t add_constant(struct planner *planner, const struct zeta_number *
 
 static enum zeta_sum_mode mode_of(const struct zeta_set *set, enum zeta_expr_view view)
 {
-    if (view == ZETA_VIEW_DELTA ||
-        (set->layout->kind == ZETA_LAYOUT_SAMPLE && set->query_of == NULL))
+    const struct zeta_layout *layout = set->query_of ? set->query_of->layout : set->layout;
+
+    if (view == ZETA_VIEW_DELTA || layout->kind == ZETA_LAYOUT_SAMPLE)
         return ZETA_SUM_ADD;
     return view == ZETA_VIEW_BEFORE ? ZETA_SUM_FIRST : ZETA_SUM_LAST;
 }

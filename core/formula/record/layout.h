@@ -99,7 +99,7 @@ struct zeta_layout {
     /** Condition over one record: if true the record only sets the baseline. NULL: never. */
     struct zeta_expr *baseline;
 
-    /** What the records of queries hold instead; of linked layouts of kind delta. */
+    /** What the records of queries hold instead; of linked layouts, but not of events. */
     const struct zeta_layout *query_form;
 
     struct zeta_metric *info; /**< appended to each set of the layout */

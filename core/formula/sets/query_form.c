@@ -62,8 +62,8 @@ static bool check_layout(const struct zeta_set *set, struct zeta_diagnostics *si
     const uint32_t count = zeta_query_form_field_count(layout);
     const char *reason = NULL;
 
-    if (layout->kind != ZETA_LAYOUT_DELTA)
-        reason = "its layout is not of kind delta";
+    if (layout->kind == ZETA_LAYOUT_EVENT)
+        reason = "its layout is of kind event";
     else if (zeta_query_record_bytes(count) > ZETA_RECORD_MAX_BYTES)
         reason = "its layout has too many fields for a query record";
     for (uint32_t i = 0; i < layout->field_count && !reason; i++) {

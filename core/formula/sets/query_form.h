@@ -1,12 +1,13 @@
 /*
  * The query form of a set: the same metrics, calculated from query records.
  *
- * A query record (zeta/query_record.h) is a row by itself. It holds a difference for each field
- * that has one in the unit's layout, the last value of every other field, and the ticks at which
- * the query began and ended. So of what expressions can ask for,
+ * A query record (zeta/query_record.h) is a row by itself. Over a layout of kind delta it holds a
+ * difference for each field that has one, and the last value of every other field; over a layout of
+ * kind sample the value of each field for the whole query. It also holds the ticks at which the
+ * query began and ended. So of what expressions can ask for,
  *
  *   delta(x)              is the 64-bit difference,
- *   now(x)                of a field without a difference is its value at the end,
+ *   now(x)                of a field without a difference is its value,
  *   now(t), before(t)     of the layout's clock (zeta_layout_clock) are end and begin of the query,
  *                         cut to the width of the field; now(t) in a metric of type timestamp is
  *                         the begin, because that metric is the time at which the query began,
@@ -28,8 +29,8 @@
 bool zeta_query_form_check(const struct zeta_set *set, struct zeta_diagnostics *sink);
 
 /**
- * Makes the layout of query records over a layout of kind delta: its fields have the numbers that
- * they have there. NULL without memory.
+ * Makes the layout of query records over a layout of kind delta or sample: its fields have the
+ * numbers that they have there. NULL without memory.
  */
 struct zeta_layout *zeta_query_form_layout(const struct zeta_layout *from,
                                            struct zeta_arena *arena);

@@ -151,7 +151,7 @@ static bool link_layout(struct zeta_linker *linker, struct zeta_layout *layout)
         good = zeta_expr_link(&scope, metric->value) && good;
         good = (!metric->maximum || zeta_expr_link(&scope, metric->maximum)) && good;
     }
-    if (good && layout->kind == ZETA_LAYOUT_DELTA) {
+    if (good && layout->kind != ZETA_LAYOUT_EVENT) {
         layout->query_form = zeta_query_form_layout(layout, linker->arena);
         good = layout->query_form || zeta_link_no_memory(linker);
     }

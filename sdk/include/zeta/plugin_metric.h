@@ -80,7 +80,8 @@ struct zeta_plugin_query_field {
     uint32_t index;                 /**< of a counter in its bank, 0 for a header field */
     uint32_t low_bit, low_width;    /**< bits in the record of the unit */
     uint32_t high_bit, high_width; /**< the upper bits where they lie elsewhere; width 0: nowhere */
-    uint32_t delta_bits; /**< a running count that wraps at that width; 0: the value at the end */
+    uint32_t delta_bits; /**< a running count that wraps at that width; 0: the value at the end,
+                              or, where each record of the unit is a row, that of the query */
     uint32_t is_float;   /**< 1: an IEEE double */
 };
 

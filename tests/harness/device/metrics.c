@@ -184,7 +184,7 @@ static bool read_field(struct zeta_plugin_query_pool *pool, uint32_t i,
                                                                  : FIELD_ZERO;
     if (pool->fields[i].kind == FIELD_COUNTER)
         return field->index < 4 && field->low_bit == (16 + 4 * field->index) * 8 &&
-               field->delta_bits == 32;
+               (field->delta_bits == 32 || field->delta_bits == 0);
     return !field->is_float;
 }
 

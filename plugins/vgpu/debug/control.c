@@ -112,14 +112,9 @@ static const uint64_t *mask_of_tile(struct zeta_vgpu_control *control, uint32_t 
 
 uint64_t zeta_vgpu_control_halt(struct zeta_vgpu_control *control, const uint64_t *threads)
 {
-    control->halts++;
-    for (uint32_t tile = 0; tile < tile_count(control); tile++) {
-        const uint64_t number =
-            zeta_vgpu_debug_halt(engine_of(control, tile), mask_of_tile(control, tile, threads));
-
-        control->before[tile] = number - control->halts;
-    }
-    return control->halts;
+    for (uint32_t tile = 0; tile < tile_count(control); tile++)
+        zeta_vgpu_debug_halt(engine_of(control, tile), mask_of_tile(control, tile, threads));
+    return ++control->halts;
 }
 
 void zeta_vgpu_control_resume(struct zeta_vgpu_control *control, const uint64_t *threads)
@@ -133,20 +128,15 @@ uint64_t zeta_vgpu_control_poll(struct zeta_vgpu_control *control, uint64_t *out
 {
     const uint32_t words = zeta_vgpu_debug_words(control->tile_threads);
     uint64_t *stopped = control->masks, *excepted = control->masks + words;
-    uint64_t done = control->halts;
 
     for (uint32_t tile = 0; tile < tile_count(control); tile++) {
         const uint32_t first = tile * control->tile_threads;
-        uint64_t halt;
 
-        memset(control->masks, 0, (size_t)words * 2 * sizeof(*control->masks));
-        halt = zeta_vgpu_debug_threads(engine_of(control, tile), stopped, excepted);
-        halt = halt > control->before[tile] ? halt - control->before[tile] : 0;
-        done = halt < done ? halt : done;
+        zeta_vgpu_debug_threads(engine_of(control, tile), stopped, excepted);
         copy_bits(out_stopped, first, stopped, 0, control->tile_threads);
         copy_bits(out_excepted, first, excepted, 0, control->tile_threads);
     }
-    return done;
+    return control->halts;
 }
 
 bool zeta_vgpu_control_fault(struct zeta_vgpu_control *control, uint32_t thread,

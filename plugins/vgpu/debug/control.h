@@ -25,10 +25,9 @@ extern const struct zeta_plugin_register_set zeta_vgpu_register_sets[ZETA_VGPU_R
 struct zeta_vgpu_control {
     struct zeta_vgpu *vgpu;
     uint32_t tile_threads;
-    uint32_t threads;                     /**< of the root */
-    uint64_t halts;                       /**< so far; each of them is one of every tile */
-    uint64_t before[ZETA_VGPU_MAX_TILES]; /**< halts of a tile before the session's first */
-    uint64_t *masks;                      /**< scratch: two of a tile */
+    uint32_t threads; /**< of the root */
+    uint64_t halts;   /**< so far, all of them done */
+    uint64_t *masks;  /**< scratch: two of a tile */
     struct zeta_vgpu_watchpoint watchpoints[ZETA_VGPU_WATCHPOINTS];
     uint64_t breakpoints[ZETA_VGPU_BREAKPOINTS]; /**< addresses; 0: none */
 };
@@ -47,7 +46,7 @@ uint32_t zeta_vgpu_control_begin(struct zeta_vgpu_control *control, struct zeta_
 /** Lets go: all threads run, nothing is watched. */
 void zeta_vgpu_control_end(struct zeta_vgpu_control *control);
 
-/** Asks the threads of a mask to stop; gives the number of the halt, from 1. Does not wait. */
+/** Stops the threads of a mask; gives the number of the halt, from 1. It is done then. */
 uint64_t zeta_vgpu_control_halt(struct zeta_vgpu_control *control, const uint64_t *threads);
 
 /** Lets the stopped threads of a mask go on. */

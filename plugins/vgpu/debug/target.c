@@ -555,7 +555,7 @@ static void handle(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug
     case ZETA_VGPU_DEBUG_HALT:
         memcpy(target->masks, payload, request->bytes);
         answer.arguments[0] = zeta_vgpu_control_halt(&target->control, target->masks);
-        /* It may be done already. */
+        /* It is done already. */
         on_changed(target);
         break;
     case ZETA_VGPU_DEBUG_RESUME:

@@ -184,7 +184,6 @@ bool zeta_vgpu_debug_begin(struct zeta_vgpu_engine *engine, void (*changed)(void
     (void)zeta_vgpu_space_hold(engine->space);
     control->changed = changed;
     control->user = user;
-    control->halts = 0;
     control->attached = true;
     zeta_vgpu_space_release(engine->space);
     return true;
@@ -217,11 +216,10 @@ void zeta_vgpu_debug_end(struct zeta_vgpu_engine *engine)
     zeta_vgpu_space_release(engine->space);
 }
 
-uint64_t zeta_vgpu_debug_halt(struct zeta_vgpu_engine *engine, const uint64_t *threads)
+void zeta_vgpu_debug_halt(struct zeta_vgpu_engine *engine, const uint64_t *threads)
 {
     struct run_control *control = &engine->control;
     struct subslice *subslice;
-    uint64_t number;
 
     (void)zeta_vgpu_space_hold(engine->space);
     for (uint32_t i = 0; i < thread_count(engine); i++) {
@@ -234,18 +232,14 @@ uint64_t zeta_vgpu_debug_halt(struct zeta_vgpu_engine *engine, const uint64_t *t
         if (hart)
             hart->halted = true;
     }
-    number = ++control->halts;
     zeta_vgpu_space_release(engine->space);
-    control->changed(control->user);
-    return number;
 }
 
-uint64_t zeta_vgpu_debug_threads(struct zeta_vgpu_engine *engine, uint64_t *out_stopped,
-                                 uint64_t *out_excepted)
+void zeta_vgpu_debug_threads(struct zeta_vgpu_engine *engine, uint64_t *out_stopped,
+                             uint64_t *out_excepted)
 {
     const size_t bytes = ((size_t)thread_count(engine) + 63) / 64 * sizeof(uint64_t);
     struct subslice *subslice;
-    uint64_t halts;
 
     memset(out_stopped, 0, bytes);
     memset(out_excepted, 0, bytes);
@@ -260,9 +254,7 @@ uint64_t zeta_vgpu_debug_threads(struct zeta_vgpu_engine *engine, uint64_t *out_
             out_excepted[i / 64] |= UINT64_C(1) << i % 64;
         hart->untold = false;
     }
-    halts = engine->control.halts;
     zeta_vgpu_space_release(engine->space);
-    return halts;
 }
 
 void zeta_vgpu_debug_resume(struct zeta_vgpu_engine *engine, const uint64_t *threads)

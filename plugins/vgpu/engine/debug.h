@@ -22,8 +22,8 @@
 /**
  * A debugger takes control. Threads that fault, or come to an ebreak, stop from now on instead of
  * ending their launch. @changed is called when a thread has stopped by itself, on an engine's
- * thread that holds no lock but must not be held up, and when a halt is done, inside
- * zeta_vgpu_debug_halt(). It may not call functions of this file or the engine.
+ * thread that holds no lock but must not be held up. It may not call functions of this file or the
+ * engine.
  * False without memory. One debugger at a time.
  */
 bool zeta_vgpu_debug_begin(struct zeta_vgpu_engine *engine, void (*changed)(void *user),
@@ -37,17 +37,14 @@ bool zeta_vgpu_debug_begin(struct zeta_vgpu_engine *engine, void (*changed)(void
 void zeta_vgpu_debug_end(struct zeta_vgpu_engine *engine);
 
 /**
- * Stops those threads of a mask that run or wait at a barrier; gives the number of the halt, from
- * 1. It is done when the function returns. Threads that begin later are not stopped.
+ * Stops those threads of a mask that run or wait at a barrier; returns when it is done. Threads
+ * that begin later are not stopped.
  */
-uint64_t zeta_vgpu_debug_halt(struct zeta_vgpu_engine *engine, const uint64_t *threads);
+void zeta_vgpu_debug_halt(struct zeta_vgpu_engine *engine, const uint64_t *threads);
 
-/**
- * What is stopped, and of it what stopped by itself and was not told by this function yet. Gives
- * the number of the last halt; 0: there was none.
- */
-uint64_t zeta_vgpu_debug_threads(struct zeta_vgpu_engine *engine, uint64_t *out_stopped,
-                                 uint64_t *out_excepted);
+/** What is stopped, and of it what stopped by itself and was not told by this function yet. */
+void zeta_vgpu_debug_threads(struct zeta_vgpu_engine *engine, uint64_t *out_stopped,
+                             uint64_t *out_excepted);
 
 /** Lets the stopped threads of a mask go on (or make a step); returns when they do. */
 void zeta_vgpu_debug_resume(struct zeta_vgpu_engine *engine, const uint64_t *threads);

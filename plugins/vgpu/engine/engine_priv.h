@@ -285,7 +285,6 @@ struct run_control {
     struct stop *stops;  /* by number of the thread */
     atomic_uint stopped; /* threads; falls while the space is held only */
     uint32_t halted;     /* of these, those that a halt was for: nothing begins meanwhile */
-    uint64_t halts;
     uint32_t watch_count;
     struct zeta_rv64_watch watches[ZETA_RV64_WATCHES];
     uint64_t breakpoints[ZETA_VGPU_BREAKPOINTS]; /* 0: none */

@@ -209,15 +209,73 @@ static void code__rewritten__runs_the_new(void **state)
     assert_int_equal(rig_run(rig, "illegal", NULL, 1, 1), ZETA_VGPU_OK);
 }
 
+/* What is left in the callback: all but the work-items that had ended. */
+struct remains {
+    struct rig *rig;
+    uint32_t calls, threads;
+};
+
+static void count_remains(void *user, const struct zeta_vgpu_fault *fault)
+{
+    struct remains *remains = user;
+    const uint32_t threads = 4 * 32 * 16;
+    struct zeta_vgpu_debug_remains left;
+
+    remains->calls++;
+    for (uint32_t t = 0; t < threads; t++) {
+        if (!zeta_vgpu_debug_remains(remains->rig->engine, t, &left))
+            continue;
+        remains->threads++;
+        assert_cmp(left.x[2], >=, left.private_begin);
+        assert_cmp(left.x[2], <, left.private_end);
+        assert_int_equal(left.x[0], 0);
+        if (left.group_id[0] == fault->group_id[0] && left.local_id[0] == fault->local_id[0])
+            assert_int_equal(left.pc, fault->pc);
+    }
+    assert_false(zeta_vgpu_debug_remains(remains->rig->engine, threads, &left));
+    assert_false(zeta_vgpu_debug_remains(remains->rig->engine, UINT32_MAX, &left));
+}
+
+static void fault__callback__sees_threads_that_are_left(void **state)
+{
+    struct rig *rig = *state;
+    struct remains remains = {.rig = rig};
+    struct zeta_vgpu_launch launch = {.group_count = {1, 1, 1},
+                                      .group_size = {32, 1, 1},
+                                      .faulted = count_remains,
+                                      .user = &remains};
+    struct {
+        void *data;
+        uint32_t item;
+    } harmless = {rig->memory, UINT32_MAX}, fatal = {rig->memory, 20};
+
+    /* Many threads of a launch before, of which nothing is seen. */
+    assert_int_equal(rig_run(rig, "only_one", &harmless, 12, 300), ZETA_VGPU_OK);
+    launch.arguments = &fatal;
+    assert_int_equal(rig_launch(rig, "only_one", &launch), ZETA_VGPU_FAULT);
+    assert_int_equal(remains.calls, 1);
+    /* 20 work-items ended before, the others wait for their turn. */
+    assert_int_equal(remains.threads, 12);
+    /* Another kind of end tells nobody. */
+    launch.arguments = &harmless;
+    assert_int_equal(rig_launch(rig, "only_one", &launch), ZETA_VGPU_OK);
+    assert_int_equal(remains.calls, 1);
+    assert_int_equal(rig_run(rig, "give_up", NULL, 1, 1), ZETA_VGPU_FAULT);
+}
+
 #define WITH_FAULTS(test) cmocka_unit_test_setup_teardown(test, open_faults, close_rig)
 
 SUITE(engine_faults)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FAULTS(fault__each_kind__names_reason), WITH_FAULTS(fault__one_item__is_located),
-        WITH_FAULTS(bounds__last_bytes__are_exact),  WITH_FAULTS(bounds__odd_range__is_exact),
-        WITH_FAULTS(bounds__local_memory__is_exact), WITH_FAULTS(endless__interrupted__ends),
+        WITH_FAULTS(fault__each_kind__names_reason),
+        WITH_FAULTS(fault__one_item__is_located),
+        WITH_FAULTS(bounds__last_bytes__are_exact),
+        WITH_FAULTS(bounds__odd_range__is_exact),
+        WITH_FAULTS(bounds__local_memory__is_exact),
+        WITH_FAULTS(endless__interrupted__ends),
         WITH_FAULTS(code__rewritten__runs_the_new),
+        WITH_FAULTS(fault__callback__sees_threads_that_are_left),
     };
 
     if (rig_missing())

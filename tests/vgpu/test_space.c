@@ -61,6 +61,24 @@ static void find__edges__are_exact(void **state)
     assert_false(zeta_vgpu_space_find(space, UINT64_MAX, &range));
 }
 
+static void next__walk__skips_gaps_and_closed_ranges(void **state)
+{
+    struct zeta_vgpu_space *space = *state;
+    struct zeta_vgpu_range range;
+
+    assert_false(zeta_vgpu_space_next(space, 0, &range));
+    assert_true(zeta_vgpu_space_add(space, at(0x10000), 0x1000, ZETA_VGPU_ACCESS_WRITE));
+    assert_true(zeta_vgpu_space_add(space, at(0x11000), 0x1000, ZETA_VGPU_ACCESS_NONE));
+    assert_true(zeta_vgpu_space_add(space, at(0x20000), 0x1000, ZETA_VGPU_ACCESS_READ));
+    assert_true(zeta_vgpu_space_next(space, 0, &range));
+    assert_int_equal(range.begin, 0x10000);
+    assert_true(zeta_vgpu_space_next(space, 0x10fff, &range));
+    assert_int_equal(range.begin, 0x10000);
+    assert_true(zeta_vgpu_space_next(space, 0x11000, &range));
+    assert_int_equal(range.begin, 0x20000);
+    assert_false(zeta_vgpu_space_next(space, 0x21000, &range));
+}
+
 static void covers__ranges_that_touch__count_as_one(void **state)
 {
     struct zeta_vgpu_space *space = *state;
@@ -313,6 +331,7 @@ SUITE(space)
     const struct CMUnitTest tests[] = {
         WITH_SPACE(add__overlap_or_nonsense__is_refused),
         WITH_SPACE(find__edges__are_exact),
+        WITH_SPACE(next__walk__skips_gaps_and_closed_ranges),
         WITH_SPACE(covers__ranges_that_touch__count_as_one),
         WITH_SPACE(code_place__low_bits_taken__is_behind_what_has_them),
         WITH_SPACE(remove__many__leaves_the_others),

@@ -33,23 +33,34 @@ static uint32_t thread_number(const struct subslice *subslice, const struct hart
     return (subslice->index * eus + hart->slot % eus) * topology->threads_per_eu + hart->slot / eus;
 }
 
+/* The place of a thread, which may have none. */
+static struct hart *place_of(struct zeta_vgpu_engine *engine, uint32_t thread,
+                             struct subslice **out_subslice)
+{
+    const struct zeta_vgpu_topology *topology = &engine->config.topology;
+    const uint32_t eu = thread / topology->threads_per_eu;
+
+    *out_subslice = &engine->subslices[eu / topology->eus_per_subslice];
+    return &(*out_subslice)
+                ->harts[thread % topology->threads_per_eu * topology->eus_per_subslice +
+                        eu % topology->eus_per_subslice];
+}
+
+static bool is_resident(const struct hart *hart)
+{
+    return hart->state != HART_IDLE && hart->state != HART_ENDED;
+}
+
 /* A thread of the running launch; NULL when none is there. The space is held. */
 static struct hart *find_thread(struct zeta_vgpu_engine *engine, uint32_t thread,
                                 struct subslice **out_subslice)
 {
-    const struct zeta_vgpu_topology *topology = &engine->config.topology;
-    const uint32_t eu = thread / topology->threads_per_eu;
-    struct subslice *subslice;
     struct hart *hart;
 
     if (!engine->launch || thread >= thread_count(engine))
         return NULL;
-    subslice = &engine->subslices[eu / topology->eus_per_subslice];
-    hart = &subslice->harts[thread % topology->threads_per_eu * topology->eus_per_subslice +
-                            eu % topology->eus_per_subslice];
-    *out_subslice = subslice;
-    return subslice->finished || hart->state == HART_IDLE || hart->state == HART_ENDED ? NULL
-                                                                                       : hart;
+    hart = place_of(engine, thread, out_subslice);
+    return !(*out_subslice)->finished && is_resident(hart) ? hart : NULL;
 }
 
 static struct hart *find_stopped(struct zeta_vgpu_engine *engine, uint32_t thread,
@@ -523,4 +534,32 @@ bool zeta_vgpu_debug_fault(struct zeta_vgpu_engine *engine, uint32_t thread,
         *out_fault = engine->control.stops[thread].fault;
     zeta_vgpu_space_release(engine->space);
     return is_fault;
+}
+
+bool zeta_vgpu_debug_remains(struct zeta_vgpu_engine *engine, uint32_t thread,
+                             struct zeta_vgpu_debug_remains *out_remains)
+{
+    struct subslice *subslice;
+    const struct hart *hart;
+
+    if (thread >= thread_count(engine))
+        return false;
+    hart = place_of(engine, thread, &subslice);
+    /* Subslices beyond these still have what launches before left in them. */
+    if (subslice->index >= engine->active_subslices || !is_resident(hart))
+        return false;
+    *out_remains = (struct zeta_vgpu_debug_remains){
+        .pc = hart->cpu->pc,
+        .x = hart->cpu->x,
+        .f = hart->cpu->f,
+        .fcsr = (uint32_t)hart->cpu->frm << 5 | hart->cpu->fflags,
+        .private_begin = hart->stack_begin,
+        .private_end = hart->stack_begin + engine->config.topology.stack_bytes,
+        .local_begin = zeta_vgpu_image_slm(engine->launch->image),
+        .local_bytes = engine->group_slm_bytes,
+        .local = subslice->slm + (size_t)hart->group->slm_slot * engine->group_slm_bytes,
+    };
+    memcpy(out_remains->group_id, hart->group->id, sizeof(out_remains->group_id));
+    zeta_vgpu_hart_local_id(engine, hart, out_remains->local_id);
+    return true;
 }

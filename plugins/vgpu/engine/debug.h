@@ -103,6 +103,25 @@ void zeta_vgpu_debug_watch(struct zeta_vgpu_engine *engine, uint32_t index, uint
  */
 void zeta_vgpu_debug_break(struct zeta_vgpu_engine *engine, uint32_t index, uint64_t address);
 
+/** A thread that was resident when a fault stopped its launch. Addresses are as it uses them. */
+struct zeta_vgpu_debug_remains {
+    uint32_t group_id[3], local_id[3];
+    uint64_t pc;       /**< the next instruction, or that of its fault */
+    const uint64_t *x; /**< x0..x31 */
+    const uint64_t *f; /**< f0..f31 */
+    uint32_t fcsr;
+    uint64_t private_begin, private_end; /**< its stack, with its struct vgpu_thread at the end */
+    uint64_t local_begin, local_bytes;   /**< local memory of its group */
+    const void *local;                   /**< where the bytes of that are */
+};
+
+/**
+ * What a thread of the launch has left. Only in the callback faulted of the launch, where pointers
+ * stay valid. False when there is no such thread, or it had ended.
+ */
+bool zeta_vgpu_debug_remains(struct zeta_vgpu_engine *engine, uint32_t thread,
+                             struct zeta_vgpu_debug_remains *out_remains);
+
 /** What a thread that stopped for CAUSE_FAULT or CAUSE_ILLEGAL did; false for any other. */
 bool zeta_vgpu_debug_fault(struct zeta_vgpu_engine *engine, uint32_t thread,
                            struct zeta_vgpu_fault *out_fault);

@@ -468,6 +468,8 @@ enum zeta_vgpu_result zeta_vgpu_engine_launch(struct zeta_vgpu_engine *engine,
     result = run(engine);
     if (result == ZETA_VGPU_FAULT)
         zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_FAULT);
+    if (result == ZETA_VGPU_FAULT && launch->faulted)
+        launch->faulted(launch->user, out_fault);
     zeta_vgpu_event_of_launch(engine, ZETA_VGPU_EVENT_KERNEL_END);
 
 release:

@@ -347,6 +347,9 @@ bool zeta_vgpu_image_used_registers(const struct zeta_vgpu_image *image,
 void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_begin,
                           uint64_t *out_end);
 
+/** What is to be added to an address in the ELF file to have the one in memory. */
+uint64_t zeta_vgpu_image_offset(const struct zeta_vgpu_image *image);
+
 /** The ELF file as it was given, kept in memory that kernels may read. */
 const void *zeta_vgpu_image_file(const struct zeta_vgpu_image *image, size_t *out_size);
 
@@ -397,6 +400,13 @@ struct zeta_vgpu_launch {
      * zeta_vgpu_topology_resident_groups() are refused.
      */
     bool cooperative;
+    /**
+     * Called when a fault has stopped the launch and no thread executes any more, on the thread
+     * that launches: zeta_vgpu_debug_remains() then tells what the threads have left. May hold the
+     * space; must not launch. NULL: nobody wants to know.
+     */
+    void (*faulted)(void *user, const struct zeta_vgpu_fault *fault);
+    void *user; /**< first argument of faulted */
 };
 
 /** Number of groups of so many work-items (0: none) that a tile holds at the same time. */

@@ -462,8 +462,8 @@ void zeta_vgpu_fault_raise(struct subslice *subslice, struct hart *hart,
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
 
+    hart->cpu->pc = pc;
     if (engine->control.attached) {
-        hart->cpu->pc = pc;
         zeta_vgpu_debug_stop_fault(subslice, hart, reason, address);
         return;
     }

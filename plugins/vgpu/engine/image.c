@@ -459,6 +459,11 @@ void zeta_vgpu_image_text(const struct zeta_vgpu_image *image, uint64_t *out_beg
     *out_end = image->code.begin + (uint64_t)image->code.count * 4;
 }
 
+uint64_t zeta_vgpu_image_offset(const struct zeta_vgpu_image *image)
+{
+    return image->base - image->elf.low;
+}
+
 const void *zeta_vgpu_image_file(const struct zeta_vgpu_image *image, size_t *out_size)
 {
     *out_size = image->elf.size;

@@ -277,6 +277,23 @@ bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
     return found;
 }
 
+bool zeta_vgpu_space_next(struct zeta_vgpu_space *space, uint64_t address,
+                          struct zeta_vgpu_range *out_range)
+{
+    size_t index;
+    bool found;
+
+    pthread_rwlock_rdlock(&space->lock);
+    index = first_behind_locked(space, address);
+    while (index < space->count && space->ranges[index].closed)
+        index++;
+    found = index < space->count;
+    if (found)
+        *out_range = space->ranges[index];
+    pthread_rwlock_unlock(&space->lock);
+    return found;
+}
+
 bool zeta_vgpu_space_covers(struct zeta_vgpu_space *space, uint64_t address, uint64_t size_bytes,
                             enum zeta_vgpu_access access)
 {

@@ -92,6 +92,10 @@ bool zeta_vgpu_space_protect(struct zeta_vgpu_space *space, const void *begin, u
 bool zeta_vgpu_space_find(struct zeta_vgpu_space *space, uint64_t address,
                           struct zeta_vgpu_range *out_range);
 
+/** Finds the first range, of those that are not closed, that ends behind @address. Any thread. */
+bool zeta_vgpu_space_next(struct zeta_vgpu_space *space, uint64_t address,
+                          struct zeta_vgpu_range *out_range);
+
 /**
  * True when [address, address + size_bytes) is visible (and writable if asked), possibly over
  * several ranges that touch. Any thread.

@@ -171,6 +171,32 @@ static struct allocation *find_locked(const struct zeta_plugin *self, void *addr
     return found ? *(struct allocation **)found : NULL;
 }
 
+bool zeta_vgpu_memory_find_data(struct zeta_vgpu_memory *memory, uint64_t base, uint64_t begin,
+                                uint64_t end, uint64_t *out_begin, uint64_t *out_end)
+{
+    const struct allocation key = {.address = base};
+    const struct zeta_vgpu_extent *extent = NULL;
+    void *found;
+
+    *out_begin = begin;
+    *out_end = end;
+    pthread_mutex_lock(&memory->lock);
+    found = tfind(&key, &memory->tree, compare);
+    if (found)
+        extent = (*(struct allocation **)found)->extent;
+    if (extent) {
+        const uint64_t delta = extent->offset - base; /* from addresses to places in the file */
+        const off_t data = lseek(extent->descriptor, (off_t)(begin + delta), SEEK_DATA);
+        const off_t hole = data < 0 ? -1 : lseek(extent->descriptor, data, SEEK_HOLE);
+
+        *out_begin = data < 0 ? end : (uint64_t)data - delta;
+        if (hole >= 0 && (uint64_t)hole - delta < end)
+            *out_end = (uint64_t)hole - delta;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return *out_begin < *out_end;
+}
+
 uint32_t zeta_vgpu_memory_free(struct zeta_plugin *self, void *address)
 {
     struct zeta_vgpu_memory *memory = self->vgpu->memory;

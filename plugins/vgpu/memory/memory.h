@@ -7,6 +7,9 @@
  * processes and of the application itself is in the same table.
  */
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <zeta/plugin.h>
 
 struct zeta_vgpu_memory;
@@ -19,6 +22,15 @@ struct zeta_vgpu_memory *zeta_vgpu_memory_create(struct zeta_vgpu_pool *pool,
 
 /** Frees the table and every allocation left. NULL is allowed. */
 void zeta_vgpu_memory_destroy(struct zeta_vgpu_memory *memory);
+
+/**
+ * The first bytes of [begin, end) that somebody has written to, or that are another's memory, of
+ * which that is not known. Reading others would make the system provide them. False: there are
+ * none. Any thread.
+ * @base  where the range of the space begins that has them
+ */
+bool zeta_vgpu_memory_find_data(struct zeta_vgpu_memory *memory, uint64_t base, uint64_t begin,
+                                uint64_t end, uint64_t *out_begin, uint64_t *out_end);
 
 /* Operations of struct zeta_plugin_compute_ops with the same names. */
 uint32_t zeta_vgpu_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_device *device,

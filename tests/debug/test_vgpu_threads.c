@@ -1,5 +1,8 @@
 /* Debugging a process on the virtual GPU: threads, breakpoints, registers, memory, watchpoints. */
+#include <elf.h>
+#include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -249,14 +252,39 @@ static void memory__of_barriers__unsupported(void **state)
     bench_end(&b);
 }
 
-/* Rule 27.10. */
-static void fault__while_attached__event_and_stop_of_its_thread(void **state)
+/* The number of the thread that faulted, from a core dump: pr_pid of the first note. */
+static int32_t faulted_number(const char *path)
 {
-    struct bench b = bench_start(0);
+    enum { OFFSET = 12 + 8 + 32 };
+    FILE *file = fopen(path, "rb");
+    Elf64_Ehdr header;
+    Elf64_Phdr notes;
+    int32_t number;
+
+    assert_non_null(file);
+    assert_int_equal(fread(&header, sizeof(header), 1, file), 1);
+    assert_int_equal(fread(&notes, sizeof(notes), 1, file), 1);
+    assert_int_equal(fseek(file, (long)notes.p_offset + OFFSET, SEEK_SET), 0);
+    assert_int_equal(fread(&number, sizeof(number), 1, file), 1);
+    (void)fclose(file);
+    return number;
+}
+
+/* Rule 27.10. */
+static void fault__while_attached__stops_its_thread_and_leaves_a_core_dump_later(void **state)
+{
+    struct bench b = bench_start(2);
+    ze_device_properties_t p = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    char path[512];
     zet_debug_event_t event;
     ze_device_thread_t thread;
 
     (void)state;
+    EXPECT_OK(zeDeviceGetProperties(debugger_device(), &p));
+    (void)snprintf(path, sizeof(path), "%s/zeta-core-%.32s-%d-0",
+                   getenv("ZETA_PLUGIN_VGPU_CORE_DIR"), program_invocation_short_name,
+                   (int)b.debuggee.pid);
+    (void)unlink(path);
     (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_FAULT);
     event = debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PAGE_FAULT);
     assert_int_equal(event.info.page_fault.address, 0x12345000);
@@ -267,8 +295,20 @@ static void fault__while_attached__event_and_stop_of_its_thread(void **state)
     EXPECT_OK(zetDebugResume(b.session, thread));
     (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PAGE_FAULT);
     (void)expect_stop(&b);
+    /* A core dump is for those who have no debugger. */
+    assert_int_equal(access(path, F_OK), -1);
     EXPECT_OK(zetDebugDetach(b.session));
     assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_ERROR_DEVICE_LOST);
+    /* Its threads have the numbers that debuggers give them. */
+    assert_cmp(thread.slice, >=, p.numSlices / 2);
+    assert_int_equal(
+        faulted_number(path),
+        2 +
+            ((thread.slice * p.numSubslicesPerSlice + thread.subslice) * p.numEUsPerSubslice +
+             thread.eu) *
+                p.numThreadsPerEU +
+            thread.thread);
+    assert_int_equal(unlink(path), 0);
     debuggee_finish(&b.debuggee);
 }
 
@@ -421,7 +461,7 @@ SUITE(vgpu_threads)
         cmocka_unit_test(breakpoint_register__in_a_function__stops_and_is_passed),
         cmocka_unit_test(registers__stopped_thread__hold_any_pattern),
         cmocka_unit_test(memory__of_barriers__unsupported),
-        cmocka_unit_test(fault__while_attached__event_and_stop_of_its_thread),
+        cmocka_unit_test(fault__while_attached__stops_its_thread_and_leaves_a_core_dump_later),
         cmocka_unit_test(process__exits_with_stopped_threads__ends),
         cmocka_unit_test(watchpoint__written_memory__stops_the_writer),
         cmocka_unit_test(tiles__work_on_the_second__threads_of_its_slices),

@@ -21,6 +21,7 @@ struct zeta_plugin_host {
     const struct zeta_plugin_compute_ops *compute;
     pthread_mutex_t lock;
     char error[1024];
+    char log[16384];
     char output[4096];
 };
 
@@ -44,9 +45,14 @@ static void keep(struct zeta_plugin *self)
 
 static void on_log(struct zeta_plugin_host *host, uint32_t level, struct zeta_plugin_string text)
 {
-    (void)host;
+    size_t used;
+
     if (getenv("TEST_VERBOSE"))
         fprintf(stderr, "log %u: %.*s\n", level, (int)text.size, text.data);
+    pthread_mutex_lock(&host->lock);
+    used = strlen(host->log);
+    snprintf(host->log + used, sizeof(host->log) - used, "%.*s\n", (int)text.size, text.data);
+    pthread_mutex_unlock(&host->lock);
 }
 
 static void on_fail(struct zeta_plugin_host *host, uint32_t result, struct zeta_plugin_string text)
@@ -190,6 +196,11 @@ void host_close(struct host *host)
 const char *host_error(const struct host *host)
 {
     return host->services->error;
+}
+
+const char *host_log(const struct host *host)
+{
+    return host->services->log;
 }
 
 const char *host_output(const struct host *host)

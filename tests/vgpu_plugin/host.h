@@ -48,6 +48,9 @@ void host_close(struct host *host);
 /** The last sentence that the plugin left, on any thread. */
 const char *host_error(const struct host *host);
 
+/** What the plugin has written to the log so far, line by line; the begin of it. */
+const char *host_log(const struct host *host);
+
 /** What kernels printed so far. */
 const char *host_output(const struct host *host);
 

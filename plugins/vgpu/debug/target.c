@@ -300,6 +300,17 @@ void zeta_vgpu_target_module_unloaded(struct zeta_vgpu_target *target,
     module->image = NULL;
 }
 
+const struct zeta_vgpu_target_module *zeta_vgpu_target_lock_modules(struct zeta_vgpu_target *target)
+{
+    (void)pthread_mutex_lock(&target->lock);
+    return TAILQ_FIRST(&target->modules);
+}
+
+void zeta_vgpu_target_unlock_modules(struct zeta_vgpu_target *target)
+{
+    (void)pthread_mutex_unlock(&target->lock);
+}
+
 /* ---- attaching and detaching ---------------------------------------------------------------- */
 
 /* Called on any thread: an engine has news. */

@@ -57,6 +57,14 @@ void zeta_vgpu_target_module_loaded(struct zeta_vgpu_target *target,
 void zeta_vgpu_target_module_unloaded(struct zeta_vgpu_target *target,
                                       struct zeta_vgpu_target_module *module);
 
+/**
+ * Keeps modules from coming and going until they are unlocked; gives the first one, of which the
+ * others follow in the order of their creation. Not while the space is held.
+ */
+const struct zeta_vgpu_target_module *
+zeta_vgpu_target_lock_modules(struct zeta_vgpu_target *target);
+void zeta_vgpu_target_unlock_modules(struct zeta_vgpu_target *target);
+
 /** True when a process of that user may debug one of this. */
 bool zeta_vgpu_debug_peer_allowed(uid_t peer, uid_t own);
 

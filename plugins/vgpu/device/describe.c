@@ -19,7 +19,8 @@ enum key_type {
     KEY_U64,
     KEY_UUID,
     KEY_PCI,
-    KEY_CLOCK
+    KEY_CLOCK,
+    KEY_FOLDER
 };
 
 struct key {
@@ -65,6 +66,8 @@ static const struct key keys[] = {
     {"fault.permission", KEY_U64, AT(faults.permission), 0, 1, 1},
     {"fault.device_lost", KEY_U64, AT(faults.device_lost), 0, UINT32_MAX, 1},
     {"fault.wrap_soon", KEY_U64, AT(faults.wrap_soon), 0, 680, 1},
+    {"core_dir", KEY_FOLDER, AT(core_dir), 1, ZETA_VGPU_FOLDER_BYTES, 0},
+    {"core_size_mib", KEY_U64, AT(core_size_bytes), 1, MIB, MIB},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
@@ -113,6 +116,8 @@ void zeta_vgpu_description_default(struct zeta_vgpu_description *out_description
     zeta_vgpu_topology_default(&d->topology);
     d->core_clock_mhz = 1000;
     d->memory_bytes = 4096 * MIB;
+    snprintf(d->core_dir, sizeof(d->core_dir), "off");
+    d->core_size_bytes = 256 * MIB;
 }
 
 const char *zeta_vgpu_description_key(uint32_t index)
@@ -259,6 +264,12 @@ static bool read_value(struct zeta_vgpu_description *d, const struct key *key, c
             return refuse_value(out_message, key, value, "it is wall or virtual");
         d->clock = *value == 'w' ? ZETA_VGPU_CLOCK_WALL : ZETA_VGPU_CLOCK_VIRTUAL;
         return true;
+    case KEY_FOLDER:
+        if (value[0] != '/' && strcmp(value, "off") != 0)
+            return refuse_value(out_message, key, value,
+                                "it is the absolute path of a folder, or "
+                                "off");
+        return read_text(key, value, target, out_message);
     }
     return false;
 }

@@ -16,6 +16,7 @@
 #define ZETA_VGPU_VENDOR_BYTES 64u
 #define ZETA_VGPU_ID_BYTES 32u
 #define ZETA_VGPU_INSTANCE_BYTES 65u
+#define ZETA_VGPU_FOLDER_BYTES 256u
 
 /** Most tiles of a device. */
 #define ZETA_VGPU_MAX_TILES 4u
@@ -63,6 +64,8 @@ struct zeta_vgpu_description {
     uint32_t workers;                   /**< 0: number of CPUs */
     enum zeta_vgpu_clock_mode clock;
     struct zeta_vgpu_faults faults;
+    char core_dir[ZETA_VGPU_FOLDER_BYTES]; /**< of core dumps; "off": there are none */
+    uint64_t core_size_bytes;              /**< most of one */
 };
 
 /** Core clocks that fit into some ticks of the device timer at the nominal frequency. */

@@ -76,6 +76,7 @@ struct zeta_vgpu {
 
     _Atomic uint64_t launches;    /**< counted while fault.device_lost is set */
     _Atomic uint32_t queues_made; /**< gives queues their ids */
+    _Atomic uint32_t core_dumps;  /**< that this process has begun to write */
     atomic_bool lost;             /**< the whole device, by fault.device_lost */
 
     pthread_mutex_t instance_lock; /**< guards the making of instance */

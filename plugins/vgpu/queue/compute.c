@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugins/vgpu/compiler/compiler.h"
+#include "plugins/vgpu/debug/core.h"
 #include "plugins/vgpu/debug/target.h"
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/instance/instance.h"
@@ -517,6 +518,19 @@ static uint32_t kernel_resident_groups(struct zeta_plugin *self, struct zeta_plu
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* A launch, for what is called when it has faulted. */
+struct faulting {
+    struct zeta_vgpu_tile *tile;
+    const struct zeta_vgpu_launch *launch;
+};
+
+static void on_fault(void *user, const struct zeta_vgpu_fault *fault)
+{
+    const struct faulting *faulting = user;
+
+    zeta_vgpu_core_dump(faulting->tile, faulting->launch, fault);
+}
+
 static uint32_t execute_launch(struct zeta_plugin_queue *queue,
                                const struct zeta_plugin_command *command)
 {
@@ -528,7 +542,9 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
         .arguments = from->arguments,
         .interrupt = &queue->interrupt,
         .cooperative = (command->flags & ZETA_PLUGIN_COMMAND_COOPERATIVE) != 0,
+        .faulted = on_fault,
     };
+    struct faulting faulting = {queue->tile, &launch};
     struct zeta_vgpu_fault fault = {.reason = ZETA_VGPU_FAULT_NONE};
     enum zeta_vgpu_result result = ZETA_VGPU_OK;
     uint32_t *locals;
@@ -554,6 +570,7 @@ static uint32_t execute_launch(struct zeta_plugin_queue *queue,
     if (!locals)
         return conclude(queue, ZETA_VGPU_OUT_OF_MEMORY, "");
     launch.local_bytes = locals;
+    launch.user = &faulting;
     result = zeta_vgpu_tile_launch(queue->tile, &launch, queue->context, queue->priority,
                                    zeta_vgpu_usage_counting(queue->usage), &fault);
     free(locals);

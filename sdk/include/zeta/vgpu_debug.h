@@ -1,6 +1,7 @@
 /*
  * What a debugger has to know of the threads of a virtual GPU beyond zetDebug*: the types and
- * meanings of its register sets, why a thread stopped, single steps, breakpoints and watchpoints.
+ * meanings of its register sets, why a thread stopped, single steps, breakpoints and watchpoints;
+ * and what is in its core dumps beside what such files have.
  */
 #ifndef ZETA_VGPU_DEBUG_H
 #define ZETA_VGPU_DEBUG_H
@@ -90,6 +91,37 @@ struct zeta_vgpu_watchpoint {
     uint64_t bytes;    /**< 0: none */
     uint64_t kinds;    /**< ZETA_VGPU_WATCHPOINT_*; 0: off */
     uint64_t reserved; /**< 0 */
+};
+
+/**
+ * Notes of core dumps with the owner "ZETA". Numbers are little endian; arrays end with the note.
+ * The threads are those of NT_PRSTATUS and in the same order, the one that faulted first; the
+ * number of one is 2 + that of the thread in the root device. Registers and memory are those of
+ * RV64 on Linux.
+ */
+enum {
+    ZETA_VGPU_NOTE_FAULT = 1,   /**< terminated text: the sentence about the fault */
+    ZETA_VGPU_NOTE_THREADS = 2, /**< struct zeta_vgpu_core_thread[] */
+    ZETA_VGPU_NOTE_MODULES = 3  /**< struct zeta_vgpu_core_module[]; the first is the kernel's */
+};
+
+/**
+ * A thread. The window of local memory has the bytes of the faulting thread's group; each group's
+ * are also where the host has them, and the note names that place.
+ */
+struct zeta_vgpu_core_thread {
+    uint32_t number; /**< as in NT_PRSTATUS */
+    uint32_t group_id[3], local_id[3];
+    uint32_t local_bytes;   /**< local memory of a group; 0: it has none */
+    uint64_t local_begin;   /**< the window: addresses that the kernel uses */
+    uint64_t local_address; /**< of the bytes of this thread's group */
+};
+
+/** A module that was loaded. */
+struct zeta_vgpu_core_module {
+    uint64_t offset;                 /**< to be added to addresses of the file */
+    uint64_t file_begin, file_bytes; /**< the ELF file, as the program gave it, if it had room */
+    uint64_t text_begin, text_end;   /**< its code */
 };
 
 #ifdef __cplusplus

@@ -240,6 +240,22 @@ case_doctor_process()
     expect 2 zeta doctor --pid me
 }
 
+# Rule 20.18.
+case_doctor_core_dumps()
+{
+    zeta doctor >"$out" 2>"$err" || true
+    out_has "leave no core dumps, because ZETA_PLUGIN_VGPU_CORE_DIR names no folder"
+    ZETA_PLUGIN_VGPU_CORE_DIR=$work
+    export ZETA_PLUGIN_VGPU_CORE_DIR
+    zeta doctor "--json=$json" >"$out" 2>"$err" || true
+    zeta doctor >"$out" 2>"$err" || true
+    out_has "kernels that fault leave core dumps in $work"
+    holds "$json" 'd["debugging"]["core_dir"] and "core_error" not in d["debugging"]'
+    ZETA_PLUGIN_VGPU_CORE_DIR=$work/none
+    expect 1 zeta doctor
+    out_has "PROBLEM: core dumps of kernels cannot be written to $work/none: No such file"
+}
+
 # Rule 20.18. On the virtual GPU, of a program that lets debuggers attach, and of one that does not.
 case_doctor_process_of_the_virtual_gpu()
 {

@@ -17,8 +17,6 @@
 #include "sdk/tools/zeta/inventory/inventory.h"
 #include "sdk/tools/zeta/output/message.h"
 
-#define COMPILER_SETTING "vgpu.compiler"
-
 /* LLVM is large, and a machine may be busy. */
 #define PATIENCE_NS UINT64_C(120000000000)
 
@@ -61,30 +59,43 @@ static char *explain_failure(const char *path, struct zeta_doctor_answer *answer
                        answer->output[0] ? answer->output : "without a reason");
 }
 
+bool zeta_doctor_has_plugin(const struct zeta_doctor *doctor, const char *id)
+{
+    for (uint32_t i = 0; i < doctor->plugins.count; i++) {
+        if (strcmp(doctor->plugins.plugins[i].id, id) == 0 &&
+            doctor->plugins.plugins[i].state == ZETA_PLUGIN_STATE_ACTIVE)
+            return true;
+    }
+    return false;
+}
+
+const char *zeta_doctor_plugin_setting(const struct zeta_doctor *doctor, const char *name)
+{
+    const size_t wanted = strlen(name);
+
+    for (uint32_t i = 0; i < doctor->setting_count; i++) {
+        const struct zeta_setting *setting = &doctor->settings[i];
+        const size_t length = strlen(setting->name);
+
+        if (length >= wanted && strcmp(setting->name + length - wanted, name) == 0 &&
+            setting->value[0])
+            return setting->value;
+    }
+    return NULL;
+}
+
 void zeta_doctor_try_compiler(struct zeta_doctor *doctor)
 {
     struct zeta_doctor_compiler *compiler = &doctor->compiler;
+    const char *chosen = zeta_doctor_plugin_setting(doctor, "vgpu.compiler");
     struct zeta_doctor_answer answer;
     char language[] = "-x", spirv[] = "spirv", output[] = "-o", standard[] = "-";
-    bool is_wanted = false;
     int fd;
 
-    for (uint32_t i = 0; i < doctor->plugins.count; i++)
-        is_wanted |= strcmp(doctor->plugins.plugins[i].id, "vgpu") == 0 &&
-                     doctor->plugins.plugins[i].state == ZETA_PLUGIN_STATE_ACTIVE;
-    if (!is_wanted)
+    if (!zeta_doctor_has_plugin(doctor, "vgpu"))
         return;
-    for (uint32_t i = 0; i < doctor->setting_count && !compiler->path; i++) {
-        const struct zeta_setting *setting = &doctor->settings[i];
-        const size_t length = strlen(setting->name);
-        const size_t wanted = strlen(COMPILER_SETTING);
-
-        if (length >= wanted && strcmp(setting->name + length - wanted, COMPILER_SETTING) == 0 &&
-            setting->value[0])
-            compiler->path = zeta_format("%s", setting->value);
-    }
-    if (!compiler->path)
-        compiler->path = zeta_format("%s/libexec/zeta/zeta-vgpu-cc", doctor->root);
+    compiler->path = chosen ? zeta_format("%s", chosen)
+                            : zeta_format("%s/libexec/zeta/zeta-vgpu-cc", doctor->root);
     /* The input is a file without a name. */
     fd = memfd_create("zeta-doctor", MFD_CLOEXEC);
     if (fd < 0 ||

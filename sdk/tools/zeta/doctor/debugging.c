@@ -1,4 +1,6 @@
-/* What zeta doctor finds out of program debug: devices, a process, the variable and gdb. */
+/* What zeta doctor finds out of program debug: devices, a process, the variable, gdb, core dumps.
+ */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -37,6 +39,17 @@ static char *read_version(char *path, uint64_t patience_ns)
     return version;
 }
 
+/* Where the virtual GPU leaves core dumps, and whether it can. */
+static void check_cores(const struct zeta_doctor *doctor, struct zeta_doctor_debugging *debugging)
+{
+    debugging->has_cores = zeta_doctor_has_plugin(doctor, "vgpu");
+    debugging->core_dir = zeta_doctor_plugin_setting(doctor, "vgpu.core_dir");
+    if (debugging->core_dir && strcmp(debugging->core_dir, "off") == 0)
+        debugging->core_dir = NULL;
+    if (debugging->core_dir && access(debugging->core_dir, W_OK | X_OK) != 0)
+        debugging->core_error = zeta_format("%s", strerror(errno));
+}
+
 void zeta_doctor_check_debugging(struct zeta_doctor *doctor)
 {
     struct zeta_doctor_debugging *debugging = &doctor->debugging;
@@ -53,6 +66,7 @@ void zeta_doctor_check_debugging(struct zeta_doctor *doctor)
         else if (debugging->has_pid)
             device->process_error = try_attach(entry->device, debugging->pid);
     }
+    check_cores(doctor, debugging);
     zeta_doctor_check_program(&debugging->gdb, "gdb-multiarch");
     if (debugging->gdb.path)
         debugging->gdb_version = read_version(debugging->gdb.path, doctor->patience_ns);

@@ -104,6 +104,7 @@ static void finish(struct zeta_doctor *doctor)
     free(doctor->debugging.devices);
     free(doctor->debugging.gdb.path);
     free(doctor->debugging.gdb_version);
+    free(doctor->debugging.core_error);
     zeta_device_list_finish(&doctor->devices);
     free(doctor->settings);
     free(doctor->compiler.path);

@@ -99,6 +99,9 @@ struct zeta_doctor_debugging {
     uint32_t pid;
     struct zeta_doctor_program gdb; /**< gdb-multiarch; null path: not installed */
     char *gdb_version;              /**< as it says it */
+    bool has_cores;                 /**< a plugin that can leave core dumps is in use */
+    const char *core_dir;           /**< where it does, of the settings; null: it leaves none */
+    char *core_error;               /**< why it cannot be written there; null: it can */
 };
 
 struct zeta_doctor_finding {
@@ -135,6 +138,12 @@ struct zeta_doctor {
 };
 
 /* ---- checks.c, debugging.c and probe.c: what there is ---- */
+
+/** True when a plugin with this id is in use. */
+bool zeta_doctor_has_plugin(const struct zeta_doctor *doctor, const char *id);
+
+/** Value of a setting of a plugin ("vgpu.compiler"); null when it has none. */
+const char *zeta_doctor_plugin_setting(const struct zeta_doctor *doctor, const char *name);
 
 /** Finds the program along PATH and reads how it is linked. */
 void zeta_doctor_check_program(struct zeta_doctor_program *program, const char *name);

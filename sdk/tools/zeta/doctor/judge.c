@@ -216,6 +216,10 @@ void zeta_doctor_judge(struct zeta_doctor *doctor)
              "install the package zeta-vgpu-cc; to build it: apt-get install llvm-15-dev clang-15 "
              "lld-15 llvm-spirv-15, then configure again",
              "cannot compile modules from SPIR-V: %s", doctor->compiler.error);
+    if (doctor->debugging.core_error)
+        find(doctor, PROBLEM, "make the folder, or set ZETA_PLUGIN_VGPU_CORE_DIR to another one",
+             "core dumps of kernels cannot be written to %s: %s", doctor->debugging.core_dir,
+             doctor->debugging.core_error);
     if (place->error)
         find(doctor, PROBLEM, "set XDG_RUNTIME_DIR to a directory that only this user can write",
              "cannot share a virtual GPU in %s: %s", place->path, place->error);

@@ -152,6 +152,16 @@ static void print_debugging(const struct zeta_doctor *doctor)
                    ? "programs that are started from here let debuggers attach"
                    : "programs that are started from here let no debugger attach, because "
                      "ZET_ENABLE_PROGRAM_DEBUGGING is not 1");
+    if (debugging->has_cores)
+        print_label("");
+    if (debugging->has_cores && debugging->core_dir)
+        (void)printf("kernels that fault leave core dumps in %s%s%s\n", debugging->core_dir,
+                     debugging->core_error ? ", which is not possible: " : "",
+                     debugging->core_error ? debugging->core_error : "");
+    else if (debugging->has_cores)
+        (void)puts(
+            "kernels that fault leave no core dumps, because ZETA_PLUGIN_VGPU_CORE_DIR names "
+            "no folder");
     print_label("");
     if (debugging->gdb.path)
         (void)printf("%s: %s\n", debugging->gdb.path,
@@ -320,6 +330,8 @@ static void put_debugging(struct json_object *document, const struct zeta_doctor
     if (debugging->has_pid)
         zeta_json_put_u64(object, "pid", debugging->pid);
     zeta_json_put_bool(object, "enabled", debugging->is_enabled);
+    put_known(object, "core_dir", debugging->core_dir);
+    put_known(object, "core_error", debugging->core_error);
     if (debugging->gdb.path) {
         gdb = zeta_json_put_object(object, "gdb");
         zeta_json_put_text(gdb, "path", debugging->gdb.path);

@@ -1,7 +1,7 @@
 /*
- * gdb_debuggee FILE KERNEL [groups=N] [items=N] [rounds=N] [exit=N]: loads a module and runs a
- * kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there are rounds. Prints
- * the first numbers behind each, and exits with what it is told.
+ * gdb_debuggee FILE KERNEL [groups=N[,N]] [items=N[,N]] [rounds=N] [exit=N]: loads a module and
+ * runs a kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there are rounds.
+ * Prints the first numbers behind each, and exits with what it is told.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +23,20 @@ static uint32_t option(int count, char **words, const char *name, uint32_t witho
     return without;
 }
 
+/* The same in the second dimension, behind a comma. */
+static uint32_t option_y(int count, char **words, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (int i = 3; i < count; i++) {
+        const char *const comma = strchr(words[i], ',');
+
+        if (strncmp(words[i], name, length) == 0 && words[i][length] == '=' && comma)
+            return (uint32_t)strtoul(comma + 1, NULL, 10);
+    }
+    return 1;
+}
+
 static int32_t *make_numbers(ze_context_handle_t context, ze_device_handle_t device)
 {
     const ze_device_mem_alloc_desc_t of_device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
@@ -36,23 +50,23 @@ static int32_t *make_numbers(ze_context_handle_t context, ze_device_handle_t dev
 }
 
 static void run(ze_module_handle_t module, ze_command_list_handle_t list, const char *name,
-                int32_t *numbers, uint32_t groups, uint32_t items)
+                int32_t *numbers, ze_group_count_t groups, ze_group_count_t items)
 {
     const ze_kernel_desc_t description = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                           .pKernelName = name};
-    const ze_group_count_t dimensions = {groups, 1, 1};
     const int32_t count = NUMBERS;
     ze_kernel_handle_t kernel = NULL;
 
     for (int32_t i = 0; i < NUMBERS; i++)
         numbers[i] = i;
     example_check(zeKernelCreate(module, &description, &kernel), "zeKernelCreate");
-    example_check(zeKernelSetGroupSize(kernel, items, 1, 1), "zeKernelSetGroupSize");
+    example_check(zeKernelSetGroupSize(kernel, items.groupCountX, items.groupCountY, 1),
+                  "zeKernelSetGroupSize");
     example_check(zeKernelSetArgumentValue(kernel, 0, sizeof(numbers), &numbers),
                   "zeKernelSetArgumentValue");
     example_check(zeKernelSetArgumentValue(kernel, 1, sizeof(count), &count),
                   "zeKernelSetArgumentValue");
-    example_check(zeCommandListAppendLaunchKernel(list, kernel, &dimensions, NULL, 0, NULL),
+    example_check(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL),
                   "zeCommandListAppendLaunchKernel");
     example_check(zeCommandListHostSynchronize(list, UINT64_MAX), "zeCommandListHostSynchronize");
     example_check(zeKernelDestroy(kernel), "zeKernelDestroy");
@@ -79,12 +93,15 @@ int main(int count, char **words)
     example_check(zeContextCreate(driver, &context_description, &context), "zeContextCreate");
     example_check(zeCommandListCreateImmediate(context, device, &queue, &list),
                   "zeCommandListCreateImmediate");
+    const ze_group_count_t groups = {option(count, words, "groups", 1),
+                                     option_y(count, words, "groups"), 1};
+    const ze_group_count_t items = {option(count, words, "items", 8),
+                                    option_y(count, words, "items"), 1};
     int32_t *const numbers = make_numbers(context, device);
     for (uint32_t round = option(count, words, "rounds", 1); round > 0; round--) {
         ze_module_handle_t module = example_load_module(context, device, words[1]);
 
-        run(module, list, words[2], numbers, option(count, words, "groups", 1),
-            option(count, words, "items", 8));
+        run(module, list, words[2], numbers, groups, items);
         example_check(zeModuleDestroy(module), "zeModuleDestroy");
     }
     example_check(zeMemFree(context, numbers), "zeMemFree");

@@ -18,13 +18,15 @@ import subprocess
 import sys
 
 GDB = "gdb-multiarch"
+COMMANDS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                        "../../sdk/tools/zeta-gdbserver/zeta-gdb.py")
 
 
 def run(server, program, file, session, words):
     """Gives what GDB and the program print, and GDB's exit code."""
     command = " ".join([server, "-", "--", program, file, *words])
     before = ["set pagination off", "set confirm off", "set width 0", "set breakpoint pending on",
-              "set print thread-events off", f"target remote | {command}"]
+              "set print thread-events off", f"source {COMMANDS}", f"target remote | {command}"]
     arguments = [GDB, "-nx", "-batch"]
     for line in before:
         arguments += ["-ex", line]

@@ -268,6 +268,11 @@ case_install()
     DESTDIR=$work/stage expect 0 cmake --install "$build" --prefix /opt/zeta
     readelf -dW "$work/stage/opt/zeta/bin/zeta" >"$out"
     out_has 'runpath: [$ORIGIN/../lib:/opt/zeta/lib]'
+    # GDB looks for what belongs to a library by the library's name.
+    [ -f "$work/stage/opt/zeta/share/zeta/zeta-gdb.py" ] || die "GDB's commands are missing"
+    library=$(basename "$(readlink -f "$work/stage/opt/zeta/lib/libzeta.so")")
+    [ -f "$work/stage/opt/zeta/share/gdb/auto-load/opt/zeta/lib/$library-gdb.py" ] ||
+        die "GDB does not find its commands"
     expect 0 cmake --install "$build" --prefix "$work/first"
     mv "$work/first" "$work/second"
     expect 0 "$work/second/bin/zeta" devices

@@ -1,0 +1,865 @@
+"""Commands of GDB for kernels that run on Zeta's virtual GPU.
+
+    info kernels          what runs
+    info groups           the work-groups that are resident, and what they do
+    info barriers         who waits at a barrier, and who has not come
+    info fault            what a work-item did whose access or instruction failed
+    workitem              choose a work-item by its ids
+    print-group           an expression in every work-item of a group, as a table
+    break-diverge         stop where work-items of a group take different ways
+
+"zeta debug" loads this file; without it: source zeta-gdb.py. sdk/doc/gdb-commands.md shows it at
+work.
+
+A work-item is a thread of GDB. Its ids, and the sizes of its launch, are in its thread block, which
+is memory at tp, of a live device and of a core file. All else are registers of the server's feature
+org.zeta.vgpu.thread. What was read is kept until threads run again.
+"""
+
+import collections
+import contextlib
+import os
+import re
+import struct
+
+import gdb
+
+# struct vgpu_thread: global size and offset, local size, group count, group id, local id (three
+# numbers each), dimensions, hardware thread, begin and size of local and of private memory.
+THREAD_BLOCK = struct.Struct("<18Q2I4Q")
+TILE_SHIFT = 24  # of the tile's number in the hardware thread
+MOST_ITEMS = 1 << 16  # of a group; blocks that say more are none
+
+# What the symbols at which kernels begin have before the kernel's name.
+ENTRY_PREFIXES = ("__vgpu_entry.", "vgpu_entry_")
+# Source files of the device's library, in which nobody looks for a mistake.
+LIBRARY_FILES = ("vgpu.h", "runtime.c")
+
+# Bits of the register cause.
+CAUSE_ILLEGAL = 1 << 28
+CAUSE_FAULT = 1 << 16
+
+X_NAMES = (
+    "zero ra sp gp tp t0 t1 t2 fp s1 a0 a1 a2 a3 a4 a5 a6 a7 "
+    "s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
+).split()
+MASK_64 = (1 << 64) - 1
+ECALL = 0x00000073
+JUMP = 0x06F  # the low bits of a jal that does not link
+
+FORMATS = tuple("xduotacfsz")  # letters that print-group knows
+MOST_IDS = 8  # in a line; more are counted
+
+
+# Work-items ---------------------------------------------------------------------------------------
+
+# What work-items of one kernel have in common. A tile runs one launch at a time.
+Launch = collections.namedtuple("Launch", "tile global_size global_offset local_size group_count")
+
+
+class Item:
+    """A work-item that has a thread."""
+
+    def __init__(self, thread, pc, block):
+        numbers = THREAD_BLOCK.unpack(block)
+        triples = [numbers[i : i + 3] for i in range(0, 18, 3)]
+        self.thread = thread
+        self.pc = pc
+        self.group, self.local = triples[4:]
+        self.launch = Launch(numbers[19] >> TILE_SHIFT, *triples[:4])
+        self.local_begin, self.local_bytes, self.private_begin, self.private_bytes = numbers[20:]
+        self.registers = {}  # of the server's feature, as far as they were read
+
+    def is_sound(self):
+        """Whether the block can be one: in a program that is not ours, tp points to anything."""
+        launch = self.launch
+        return (
+            0 < volume(launch.local_size) <= MOST_ITEMS
+            and all(
+                launch.global_size[d] == launch.local_size[d] * launch.group_count[d]
+                and self.group[d] < launch.group_count[d]
+                and self.local[d] < launch.local_size[d]
+                for d in range(3)
+            )
+        )
+
+    def register(self, name):
+        """A register of the server's feature; None where there is no such register."""
+        read_register([self], name)
+        return self.registers[name]
+
+    @property
+    def waits(self):
+        """Whether it waits at the barrier of its group; None: not known."""
+        value = self.register("at_barrier")
+        return None if value is None else value != 0
+
+    @property
+    def has_fault(self):
+        return bool((self.register("cause") or 0) & (CAUSE_FAULT | CAUSE_ILLEGAL))
+
+    @property
+    def name(self):
+        return f"group {ids_text(self.group)} local {ids_text(self.local)}"
+
+
+_items = {}  # by number of the inferior; forgotten when threads run
+
+
+def _forget(_event):
+    _items.clear()
+
+
+def volume(size):
+    return size[0] * size[1] * size[2]
+
+
+def read_item(thread, frame):
+    """The work-item of the selected thread, whose newest frame is given; None if it is none."""
+    try:
+        address = int(frame.read_register("tp")) & MASK_64
+        block = gdb.selected_inferior().read_memory(address, THREAD_BLOCK.size)
+        item = Item(thread, frame.pc(), bytes(block))
+    except (gdb.error, ValueError):
+        return None
+    return item if item.is_sound() else None
+
+
+@contextlib.contextmanager
+def kept_selection():
+    """The selected thread and frame are the same afterwards."""
+    thread, frame = gdb.selected_thread(), None
+    with contextlib.suppress(gdb.error):
+        frame = gdb.selected_frame()
+    try:
+        yield
+    finally:
+        if thread is not None and thread.is_valid():
+            thread.switch()
+        if frame is not None and frame.is_valid():
+            frame.select()
+
+
+def read_items(inferior):
+    """The work-items of the selected inferior, in the order of their threads."""
+    items = []
+    with kept_selection():
+        for thread in sorted(inferior.threads(), key=lambda thread: thread.num):
+            if not thread.is_running():
+                thread.switch()
+                items.append(read_item(thread, gdb.newest_frame()))
+    return [item for item in items if item is not None]
+
+
+def read_register(items, name):
+    """Reads a register of all these work-items, which takes less than one after the other."""
+    missing = [item for item in items if name not in item.registers]
+    if not missing:
+        return
+    with kept_selection():
+        for item in missing:
+            item.registers[name] = None
+            item.thread.switch()
+            with contextlib.suppress(gdb.error, ValueError):
+                item.registers[name] = int(gdb.newest_frame().read_register(name))
+
+
+def is_device(inferior):
+    """Whether it executes what the virtual GPU does."""
+    return bool(inferior.threads()) and inferior.architecture().name().startswith("riscv:rv64")
+
+
+def find_items():
+    """All work-items of the selected inferior, at least one; GdbError says why there are none."""
+    inferior = gdb.selected_inferior()
+    if inferior.num not in _items and is_device(inferior):
+        _items[inferior.num] = read_items(inferior)
+    if _items.get(inferior.num):
+        return _items[inferior.num]
+    others = [other.num for other in gdb.inferiors() if other != inferior and is_device(other)]
+    hint = f' The device is another inferior: "inferior {others[0]}".' if others else ""
+    if not inferior.threads():
+        raise gdb.GdbError(f"No kernel runs: inferior {inferior.num} has no threads.{hint}")
+    if not is_device(inferior):
+        raise gdb.GdbError(
+            f"Inferior {inferior.num} is no virtual GPU: its architecture is "
+            f"{inferior.architecture().name()}.{hint}"
+        )
+    if any(thread.is_running() for thread in inferior.threads()):
+        raise gdb.GdbError('The threads run; stop them first: "interrupt".')
+    raise gdb.GdbError(
+        f"No kernel runs on the device of inferior {inferior.num} now. To stop in the next one: "
+        f'"break KERNEL", "continue".{hint}'
+    )
+
+
+def selected_item(items):
+    thread = gdb.selected_thread()
+    return next((item for item in items if thread and item.thread.num == thread.num), None)
+
+
+def demand_selected_item(items):
+    item = selected_item(items)
+    if item is None:
+        raise gdb.GdbError(
+            'The selected thread is no work-item. Choose one: "workitem GROUP LOCAL"; '
+            '"info groups" lists the groups.'
+        )
+    return item
+
+
+def groups_of(items):
+    """Lists of work-items by launch and group, in the order of their threads."""
+    groups = {}
+    for item in items:
+        groups.setdefault((item.launch, item.group), []).append(item)
+    return groups
+
+
+def ended_of(members):
+    """The local ids of a group that these work-items are the rest of, and not all."""
+    there = {item.local for item in members}
+    size = members[0].launch.local_size
+    every = ((x, y, z) for z in range(size[2]) for y in range(size[1]) for x in range(size[0]))
+    return [ids for ids in every if ids not in there]
+
+
+# Places in the program ----------------------------------------------------------------------------
+
+
+def frames():
+    """Frames of the selected thread, from the newest on, as far as they can be found."""
+    frame = gdb.newest_frame()
+    while frame is not None:
+        yield frame
+        try:
+            frame = frame.older()
+        except gdb.error:
+            return
+
+
+def symbol_at(pc):
+    text = gdb.execute(f"info symbol {pc:#x}", False, True)
+    match = re.match(r"(.+?)(?: \+ \d+)? in section", text)
+    return match.group(1) if match else None
+
+
+def kernel_of(item):
+    """Name of the kernel that a work-item executes: its oldest function."""
+    oldest = f"{item.pc:#x}"
+    with kept_selection():
+        item.thread.switch()
+        for frame in frames():
+            name = frame.name() or symbol_at(frame.pc())
+            if name is None:
+                break
+            oldest = name
+    for prefix in ENTRY_PREFIXES:
+        if oldest.startswith(prefix):
+            return oldest[len(prefix) :]
+    return oldest
+
+
+def line_text(sal):
+    return f"{os.path.basename(sal.symtab.filename)}:{sal.line}"
+
+
+def place_of_pc(pc):
+    sal = gdb.find_pc_line(pc)
+    if sal.symtab is not None and sal.line > 0:
+        return line_text(sal)
+    return symbol_at(pc) or f"{pc:#x}"
+
+
+def place_in_source(item):
+    """Where a work-item is in the program's source: the newest frame that is not the library's."""
+    with kept_selection():
+        item.thread.switch()
+        for frame in frames():
+            sal = frame.find_sal()
+            if item.waits and frame.pc() == item.pc:
+                # The call of the barrier was executed: pc is behind it.
+                sal = gdb.find_pc_line(item.pc - 4)
+            if sal.symtab is None or sal.line == 0:
+                continue
+            if os.path.basename(sal.symtab.filename) not in LIBRARY_FILES:
+                return f"{frame.name()} at {line_text(sal)}"
+    return place_of_pc(item.pc)
+
+
+def most_frequent_places(items):
+    counts = collections.Counter(place_of_pc(item.pc) for item in items).most_common()
+    if len(counts) == 1:
+        return counts[0][0]
+    texts = [f"{place} ({number})" for place, number in counts[:2]]
+    if len(counts) > 2:
+        texts.append(counted(len(counts) - 2, "more place"))
+    return ", ".join(texts)
+
+
+# Text ---------------------------------------------------------------------------------------------
+
+
+def put(text):
+    gdb.write(text + "\n")
+
+
+def put_columns(rows, right=()):
+    """Rows of equally many texts, in columns; those with a number in @right are flush right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = [
+            text.rjust(width) if i in right else text.ljust(width)
+            for i, (text, width) in enumerate(zip(row, widths))
+        ]
+        put("  ".join(cells).rstrip())
+
+
+def counted(number, noun):
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def ids_text(ids):
+    return ",".join(str(i) for i in ids)
+
+
+def list_text(every):
+    """Ids, the first of many."""
+    texts = [ids_text(ids) for ids in every[:MOST_IDS]]
+    if len(every) > MOST_IDS:
+        texts.append(f"and {len(every) - MOST_IDS} more")
+    return "  ".join(texts)
+
+
+def parse_ids(text):
+    """X[,Y[,Z]], each a number or an expression of GDB."""
+    parts = text.split(",")
+    if len(parts) > 3 or not all(parts):
+        raise gdb.GdbError(f'"{text}" is no id: it is X, X,Y or X,Y,Z, without blanks.')
+    ids = [int(part) if part.isdecimal() else int(gdb.parse_and_eval(part)) for part in parts]
+    return tuple(ids + [0] * (3 - len(ids)))
+
+
+def is_below(ids, size):
+    return all(0 <= ids[d] < size[d] for d in range(3))
+
+
+def find_group(items, group):
+    """The work-items of a group, of the selected launch first."""
+    selected = selected_item(items)
+    groups = groups_of(items)
+    launches = list(dict.fromkeys(([selected.launch] if selected else []) + [l for l, _ in groups]))
+    for launch in launches:
+        if (launch, group) in groups:
+            return groups[launch, group]
+    if not any(is_below(group, launch.group_count) for launch in launches):
+        raise gdb.GdbError(
+            f"There is no group {ids_text(group)}: the launch has "
+            f"{ids_text(launches[0].group_count)} groups."
+        )
+    raise gdb.GdbError(
+        f"Group {ids_text(group)} is not resident: it has ended, or has not begun. "
+        f'"info groups" lists those that are.'
+    )
+
+
+def find_member(members, local):
+    size = members[0].launch.local_size
+    if not is_below(local, size):
+        raise gdb.GdbError(
+            f"There is no work-item {ids_text(local)}: groups have {ids_text(size)} work-items."
+        )
+    item = next((item for item in members if item.local == local), None)
+    if item is None:
+        raise gdb.GdbError(
+            f"Work-item {ids_text(local)} of group {ids_text(members[0].group)} has ended."
+        )
+    return item
+
+
+# Commands -----------------------------------------------------------------------------------------
+
+
+class Command(gdb.Command):
+    """A command. The documentation of its class is its help."""
+
+    def __init__(self):
+        super().__init__(self.NAME, self.KIND)
+
+    def invoke(self, argument, from_tty):
+        try:
+            self.run(argument.strip())
+        except gdb.error as error:
+            raise gdb.GdbError(str(error)) from None
+
+
+class InfoKernels(Command):
+    """List the kernels that run on the device.
+
+    For each launch: the kernel, the launch's number on its tile, how many work-items it has, how
+    large groups are, how many groups there are and how many of them are resident, and where most
+    of the resident work-items are. The launch of the selected work-item has a *."""
+
+    NAME, KIND = "info kernels", gdb.COMMAND_STATUS
+
+    def run(self, argument):
+        items = find_items()
+        selected = selected_item(items)
+        rows = [("  Kernel", "Launch", "Tile", "Global", "Local", "Groups", "Resident", "Where")]
+        for launch in dict.fromkeys(item.launch for item in items):
+            members = [item for item in items if item.launch == launch]
+            number = members[0].register("launch")
+            rows.append(
+                (
+                    f"{'*' if selected in members else ' '} {kernel_of(members[0])}",
+                    "?" if number is None else str(number),
+                    str(launch.tile),
+                    ids_text(launch.global_size),
+                    ids_text(launch.local_size),
+                    str(volume(launch.group_count)),
+                    str(len(groups_of(members))),
+                    most_frequent_places(members),
+                )
+            )
+        put_columns(rows, right=(1, 2, 5, 6))
+
+
+class InfoGroups(Command):
+    """List the work-groups that are resident on the device.
+
+    For each group: how many work-items run, wait at a barrier and have ended, which threads of
+    GDB they are, and where they are. The group of the selected work-item has a *."""
+
+    NAME, KIND = "info groups", gdb.COMMAND_STATUS
+
+    def run(self, argument):
+        items = find_items()
+        read_register(items, "at_barrier")
+        selected = selected_item(items)
+        rows = [("  Group", "Run", "Wait", "Ended", "Threads", "Where")]
+        for members in groups_of(items).values():
+            waiting = sum(1 for item in members if item.waits)
+            first, last = members[0].thread.num, members[-1].thread.num
+            rows.append(
+                (
+                    f"{'*' if selected in members else ' '} {ids_text(members[0].group)}",
+                    str(len(members) - waiting),
+                    "?" if members[0].waits is None else str(waiting),
+                    str(len(ended_of(members))),
+                    str(first) if first == last else f"{first}-{last}",
+                    most_frequent_places(members),
+                )
+            )
+        put_columns(rows, right=(1, 2, 3))
+
+
+class InfoBarriers(Command):
+    """Tell who waits at a barrier, and who has not come.
+
+    info barriers [GROUP]
+
+    A barrier lets a group go on when all its work-items that have not ended are there. For each
+    group with work-items that wait: at which line they do, which work-items have not come, and
+    where those are. If a program hangs, stop it (Ctrl-C) and look here: a work-item that has not
+    come after a while, as it spins, waits for the others or has a fault, is the reason.
+
+    Two mistakes are told that this device passes over and others hang at: work-items of a group
+    wait at different barriers, or some have ended while the others wait.
+
+    GROUP is X, X,Y or X,Y,Z; without it all groups are shown."""
+
+    NAME, KIND = "info barriers", gdb.COMMAND_STATUS
+
+    def run(self, argument):
+        items = find_items()
+        groups = list(groups_of(items).values())
+        if argument:
+            groups = [find_group(items, parse_ids(argument))]
+        members = [item for group in groups for item in group]
+        read_register(members, "at_barrier")
+        if members[0].waits is None:
+            raise gdb.GdbError(
+                "Who waits at a barrier is not known here: there is no register at_barrier."
+            )
+        if not any(item.waits for item in members):
+            put(
+                f"Nobody waits at a barrier: {counted(len(groups), 'group')}, "
+                f"{counted(len(members), 'work-item')}."
+            )
+        for group in groups:
+            if any(item.waits for item in group):
+                self.tell(group)
+
+    @staticmethod
+    def tell(members):
+        waiting = [item for item in members if item.waits]
+        missing = [item for item in members if not item.waits]
+        ended = ended_of(members)
+        put(
+            f"Group {ids_text(members[0].group)}: {len(waiting)} of "
+            f"{counted(len(members) + len(ended), 'work-item')} wait at a barrier"
+        )
+        places = {}
+        for item in waiting:
+            places.setdefault(place_in_source(item), []).append(item.local)
+        for place, ids in places.items():
+            put(f"  wait in {place}: {list_text(ids)}")
+        for item in missing[:MOST_IDS]:
+            put(
+                f"  has not come: {ids_text(item.local)}, thread {item.thread.num}, in "
+                f"{place_in_source(item)}{', with a fault' if item.has_fault else ''}"
+            )
+        if len(missing) > MOST_IDS:
+            put(f"  have not come: {counted(len(missing) - MOST_IDS, 'more work-item')}")
+        if ended:
+            put(f"  have ended, and are not waited for: {list_text(ended)}")
+        if len(places) > 1:
+            put("  They wait at different barriers; this device takes them for one, others hang.")
+        elif ended:
+            put("  Other devices may wait for those that have ended, and hang.")
+
+
+class WorkItem(Command):
+    """Choose a work-item by its ids, or show which one is selected.
+
+    workitem GROUP LOCAL    of any resident group
+    workitem LOCAL          of the group of the selected work-item
+    workitem                the selected one
+
+    GROUP and LOCAL are X, X,Y or X,Y,Z, without blanks; what is left out is 0. Each may be an
+    expression: workitem $group_x+1 0,3"""
+
+    NAME, KIND = "workitem", gdb.COMMAND_RUNNING
+
+    def run(self, argument):
+        items = find_items()
+        words = argument.split()
+        if len(words) > 2:
+            raise gdb.GdbError('It takes a group and a local id: "workitem 1,0,0 5,0,0".')
+        if len(words) == 2:
+            members = find_group(items, parse_ids(words[0]))
+        else:
+            item = demand_selected_item(items)
+            members = groups_of(items)[item.launch, item.group]
+        if words:
+            item = find_member(members, parse_ids(words[-1]))
+            item.thread.switch()
+        put(f"[Work-item {item.name} of kernel {kernel_of(item)}, thread {item.thread.num}]")
+        gdb.execute("frame")
+
+
+class PrintGroup(Command):
+    """Print an expression in every work-item of the selected group, as a table.
+
+    print-group [/FORMAT] EXPRESSION
+
+    The expression is evaluated in the newest frame of each work-item that executes the function
+    of the selected frame: "up" to the kernel to print its variables. FORMAT is a letter, as of
+    print. A row begins with the ids of its first work-item; +1 is the next one in x. In place of
+    a value: "-" the work-item has ended, "?" the expression has no value there."""
+
+    NAME, KIND = "print-group", gdb.COMMAND_DATA
+
+    def run(self, argument):
+        letter, expression = re.fullmatch(r"(?:/(\S+)(?:\s+|$))?(.*)", argument).groups()
+        if letter is not None and letter not in FORMATS:
+            raise gdb.GdbError(
+                f'"{letter}" is no format; it is one letter of: {" ".join(FORMATS)}.'
+            )
+        if not expression:
+            raise gdb.GdbError("What to print is missing: print-group [/FORMAT] EXPRESSION.")
+        items = find_items()
+        selected = demand_selected_item(items)
+        members = groups_of(items)[selected.launch, selected.group]
+        function = gdb.selected_frame().name()
+        texts, failures = {}, collections.Counter()
+        with kept_selection():
+            for item in members:
+                item.thread.switch()
+                try:
+                    texts[item.local] = self.evaluate(function, expression, letter)
+                except gdb.error as error:
+                    texts[item.local] = "?"
+                    failures[str(error)] += 1
+        if sum(failures.values()) == len(members):
+            raise gdb.GdbError(f"In no work-item: {failures.most_common(1)[0][0]}")
+        put(
+            f"{expression} in {function} of group {ids_text(selected.group)}, "
+            f"{ids_text(selected.launch.local_size)} work-items"
+        )
+        self.put_table(texts, selected.launch.local_size)
+        for message, number in failures.most_common():
+            put(f"?  {counted(number, 'work-item')}: {message}")
+
+    @staticmethod
+    def evaluate(function, expression, letter):
+        frame = next((frame for frame in frames() if frame.name() == function), None)
+        if frame is None:
+            raise gdb.error(f"it does not execute {function}")
+        frame.select()
+        value = gdb.parse_and_eval(expression)
+        if value.is_optimized_out:
+            raise gdb.error("the compiler did not keep it")
+        return value.format_string(format=letter) if letter else value.format_string()
+
+    @staticmethod
+    def put_table(texts, size):
+        label = len(ids_text([count - 1 for count in size]))
+        width = 2 + max(max(len(text) for text in texts.values()), len("+15"))
+        columns = min(size[0], 16)
+        while columns > 1 and label + columns * width > (gdb.parameter("width") or 1 << 30):
+            columns = (columns + 1) // 2
+        if columns > 1:
+            put(" " * label + "".join(f"+{i}".rjust(width) for i in range(columns)))
+        for z in range(size[2]):
+            for y in range(size[1]):
+                for x in range(0, size[0], columns):
+                    row = [(i, y, z) for i in range(x, min(x + columns, size[0]))]
+                    cells = [texts.get(ids, "-").rjust(width) for ids in row]
+                    put(ids_text(row[0]).ljust(label) + "".join(cells))
+
+
+# Faults -------------------------------------------------------------------------------------------
+
+
+def read_word(pc):
+    try:
+        return int.from_bytes(bytes(gdb.selected_inferior().read_memory(pc, 4)), "little")
+    except gdb.error:
+        return None
+
+
+def read_x(name):
+    return int(gdb.newest_frame().read_register(name)) & MASK_64
+
+
+def explain_address(item, address):
+    """What is at an address that could not be used, or near it."""
+    behind = address - item.local_begin - item.local_bytes
+    below = item.private_begin - address
+    if address < 4096:
+        return "nothing is there: it is the null pointer, or an index to it"
+    if 0 < below <= 1 << 20:
+        return (
+            f"it is {counted(below, 'byte')} below the private memory of the work-item, which has "
+            f"{item.private_bytes}: its calls and variables need more"
+        )
+    if 0 <= behind < 1 << 24:
+        return (
+            f"it is {counted(behind, 'byte')} behind the local memory of the group, which has "
+            f"{item.local_bytes}"
+        )
+    if read_word(address & ~3) is not None:
+        return "kernels may read or execute what is there, but not write it"
+    return "no allocation of the program is there"
+
+
+def explain_fault(item):
+    """What the newest instruction of the selected thread, which is this work-item, did wrong."""
+    verbs = {0x03: "read", 0x07: "read", 0x23: "wrote", 0x27: "wrote", 0x2F: "changed atomically"}
+    address, word = item.register("cause_address"), read_word(item.pc)
+    if word is None:
+        caller = place_of_pc(read_x("ra") - 4)
+        return f"it jumped to {item.pc:#x}, where no code is; it was called from {caller}, says ra."
+    text = gdb.newest_frame().architecture().disassemble(item.pc)[0]["asm"].replace("\t", " ")
+    if word == ECALL and item.register("cause") & CAUSE_ILLEGAL:
+        return f"it made the device call {read_x('a7')}, which does not exist."
+    if word == ECALL:
+        message = f"(char *) {read_x('a0')}"
+        with contextlib.suppress(gdb.error, UnicodeDecodeError):
+            return f"it gave up: {gdb.parse_and_eval(message).string()}"
+        return "it gave up, without a message."
+    verb, size = verbs.get(word & 0x7F), 1 << (word >> 12 & 3)
+    if verb is None or item.register("cause") & CAUSE_ILLEGAL:
+        return f"the device cannot execute {word:#010x} ({text}) at {item.pc:#x}."
+    if verb == "changed atomically" and address % size:
+        why = f"it is no multiple of {size}, as addresses of such atomics have to be"
+    else:
+        why = explain_address(item, address)
+    base = X_NAMES[word >> 15 & 31]
+    return (
+        f"it {verb} {counted(size, 'byte')} at {address:#x}: {why}.\n"
+        f"Instruction: {text}, with {base} = {read_x(base):#x}"
+    )
+
+
+class InfoFault(Command):
+    """Explain the fault of a work-item.
+
+    Which work-item it is, its line, what its instruction did, and what is wrong with that: of the
+    selected work-item, or else of the first that has a fault, which is selected then."""
+
+    NAME, KIND = "info fault", gdb.COMMAND_STATUS
+
+    def run(self, argument):
+        items = find_items()
+        read_register(items, "cause")
+        if items[0].register("cause") is None:
+            raise gdb.GdbError("Why threads stopped is not known here: there is no register cause.")
+        failed = [item for item in items if item.has_fault]
+        if not failed:
+            raise gdb.GdbError(
+                f"No work-item has a fault: {counted(len(items), 'work-item')} stopped for "
+                f"another reason."
+            )
+        selected = selected_item(items)
+        item = selected if selected in failed else failed[0]
+        item.thread.switch()
+        put(
+            f"Work-item {item.name} of kernel {kernel_of(item)}, thread {item.thread.num}, in "
+            f"{place_in_source(item)}:"
+        )
+        put(explain_fault(item))
+        if len(failed) > 1:
+            other = next(other for other in failed if other is not item)
+            put(f"{counted(len(failed), 'work-item')} have a fault; another is {other.name}.")
+
+
+# Divergence ---------------------------------------------------------------------------------------
+
+
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+# Conditional branches by the three bits of their kind.
+BRANCHES = {
+    0: lambda a, b: a == b,
+    1: lambda a, b: a != b,
+    4: lambda a, b: signed(a) < signed(b),
+    5: lambda a, b: signed(a) >= signed(b),
+    6: lambda a, b: a < b,
+    7: lambda a, b: a >= b,
+}
+
+
+def is_branch(word):
+    return word is not None and word & 0x7F == 0x63 and word >> 12 & 7 in BRANCHES
+
+
+def branches_of(pc, line=None):
+    """Addresses of the conditional branches of the function at an address, or of a line of it."""
+    block = gdb.block_for_pc(pc)
+    while block is not None and block.function is None:
+        block = block.superblock
+    if block is None:
+        return []
+    return [
+        at
+        for at in range(block.start, block.end, 4)
+        if is_branch(read_word(at)) and (line is None or gdb.find_pc_line(at).line == line)
+    ]
+
+
+class DivergeBreakpoint(gdb.Breakpoint):
+    """At one branch: stops a work-item whose way differs from that of one of its group.
+
+    Compared is the n-th time that each comes here in a launch."""
+
+    def __init__(self, pc):
+        super().__init__(f"*{pc:#x}")
+        self.pc = pc
+        self.word = read_word(pc)
+        self.launch = None
+        self.times = collections.Counter()  # that a work-item came here
+        self.ways = {}  # of a group and time: who came first, and whether it branched
+        self.told = set()  # groups and times
+
+    def stop(self):
+        frame, number = gdb.newest_frame(), None
+        item = read_item(gdb.selected_thread(), frame)
+        if item is None:
+            return False
+        with contextlib.suppress(gdb.error, ValueError):
+            number = int(frame.read_register("launch"))
+        launch = gdb.selected_inferior().num, item.launch, number
+        if launch != self.launch:
+            self.launch = launch
+            self.times.clear()
+            self.ways.clear()
+            self.told.clear()
+        a, b = (read_x(X_NAMES[self.word >> shift & 31]) for shift in (15, 20))
+        branches = BRANCHES[self.word >> 12 & 7](a, b)
+        self.times[item.group, item.local] += 1
+        turn = item.group, self.times[item.group, item.local]
+        first, did = self.ways.setdefault(turn, (item.local, branches))
+        if branches == did or turn in self.told:
+            return False
+        self.told.add(turn)
+        put(
+            f"Group {ids_text(item.group)} diverges at {place_of_pc(self.pc)}, time {turn[1]}: "
+            f"work-item {ids_text(item.local)} goes {self.way(branches)}, "
+            f"{ids_text(first)} goes {self.way(did)}."
+        )
+        return True
+
+    def way(self, branches):
+        """Where the branch leads, in words; what only jumps on is passed over."""
+        pc, word, offset = self.pc, self.word, 4
+        if branches:
+            offset = (word >> 7 & 1) << 11 | (word >> 25 & 0x3F) << 5 | (word >> 8 & 0xF) << 1
+            offset -= word >> 31 << 12
+        word = read_word(pc + offset)
+        if word is not None and word & 0xFFF == JUMP:
+            pc += offset
+            offset = (word >> 12 & 0xFF) << 12 | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1
+            offset -= word >> 31 << 20
+        return f"{'to' if branches else 'on to'} {place_of_pc(pc + offset)}"
+
+
+class BreakDiverge(Command):
+    """Stop where work-items of a group take different ways.
+
+    break-diverge [LOCATION]
+
+    LOCATION is a line, or a function for all its branches; without it, the function of the
+    selected frame. A breakpoint is set at each conditional branch there; "delete" removes it.
+
+    The device executes each work-item by itself: none waits for another at a branch. Work-items
+    of a group diverge when the n-th execution of a branch leads one of them one way and another
+    one the other way, whenever each of the two comes there. The second of them is stopped before
+    it branches, once for each group and n.
+
+    Code that the compiler made without a branch does not diverge. Every work-item that comes to
+    such a breakpoint stops the device for a moment."""
+
+    NAME, KIND = "break-diverge", gdb.COMMAND_BREAKPOINTS
+
+    def run(self, argument):
+        find_items()
+        found = self.find(argument)
+        if not found:
+            raise gdb.GdbError(
+                f"There is no conditional branch in "
+                f"{argument or 'the function of the selected frame'}: all work-items go the same "
+                f"way there."
+            )
+        for pc in sorted(found):
+            DivergeBreakpoint(pc)
+
+    @staticmethod
+    def find(location):
+        symbol = gdb.selected_frame().function()
+        if location:
+            symbol = gdb.lookup_static_symbol(location) or gdb.lookup_global_symbol(location)
+        if symbol is not None and symbol.is_function:
+            return set(branches_of(int(symbol.value().address)))
+        if not location:
+            raise gdb.GdbError("The selected frame has no function that GDB knows.")
+        sals = gdb.decode_line(location)[1] or ()
+        return {pc for sal in sals for pc in branches_of(sal.pc, sal.line)}
+
+
+# Another "source" of this file, as behind "zeta debug", defines them again, which changes nothing.
+for _class in Command.__subclasses__():
+    _class()
+for _events in (
+    gdb.events.stop,
+    gdb.events.cont,
+    gdb.events.exited,
+    gdb.events.inferior_deleted,
+    gdb.events.new_thread,
+    gdb.events.memory_changed,
+    gdb.events.register_changed,
+):
+    _events.connect(_forget)

@@ -77,6 +77,23 @@ static void create__info_of_a_traced_group__has_no_period(void **state)
     assert_int_equal(info.max_period_ns, 1000000);
 }
 
+/* Rule 12.16. */
+static void create__note_of_a_unit__is_said_with_all_its_groups(void **state)
+{
+    struct zeta_group_info info = {.struct_size = sizeof(info)};
+    ze_device_handle_t device = find_device("trace0");
+
+    (void)state;
+    EXPECT_OK(
+        zetaMetricGroupGetInfo(find_group(device, "KernelEvents", TRACER_BASED, NULL), &info));
+    assert_string_equal(info.stream_note, TRACE_NOTE);
+    assert_string_equal(info.query_note, "");
+    EXPECT_OK(zetaMetricGroupGetInfo(find_group(device, "KernelSource", TIME_BASED, NULL), &info));
+    assert_string_equal(info.stream_note, TRACE_NOTE);
+    EXPECT_OK(zetaMetricGroupGetInfo(find_group(device, "CopyEvents", TRACER_BASED, NULL), &info));
+    assert_string_equal(info.stream_note, "");
+}
+
 /* Rule 13.2. */
 static void create__two_groups__backend_gets_both_sources(void **state)
 {
@@ -312,6 +329,7 @@ SUITE(create)
         cmocka_unit_test(create__groups_listed__traced_ones_come_last),
         cmocka_unit_test(create__root_with_tiles__lacks_groups_whose_records_name_no_tile),
         cmocka_unit_test(create__info_of_a_traced_group__has_no_period),
+        cmocka_unit_test(create__note_of_a_unit__is_said_with_all_its_groups),
         cmocka_unit_test(create__two_groups__backend_gets_both_sources),
         cmocka_unit_test(create__inactive_group__is_not_ready),
         cmocka_unit_test(create__group_of_another_kind__is_refused),

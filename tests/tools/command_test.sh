@@ -169,6 +169,18 @@ case_groups()
     holds "$json" 'all(g["min_period_ns"] < g["max_period_ns"] for g in d["groups"] if g["sampling"] == "time")'
 }
 
+# What a backend says of a unit stands with its groups. Rule 12.16.
+case_groups_notes()
+{
+    ZETA_PLUGIN_PATH=$build/tests/metric_tracer/fake/share
+    export ZETA_PLUGIN_PATH
+    expect 0 zeta groups -v
+    out_has "    Events of this process only."
+    expect 0 zeta groups "--json=$json"
+    holds "$json" '{g["stream_note"] for g in d["groups"] if g["unit"] == "kernels"} == {"Events of this process only."}'
+    holds "$json" 'all("stream_note" not in g for g in d["groups"] if g["unit"] != "kernels")'
+}
+
 # Who samples a group is named while it does.
 case_groups_holder()
 {

@@ -29,7 +29,7 @@ struct zeta_device;
 struct zeta_metric_group;
 struct zeta_metric_programmable;
 struct zeta_provider;
-struct zeta_query_notes;
+struct zeta_unit_notes;
 
 /** The sets of a device, compiled. Constant once it is published. */
 struct zeta_device_sets {
@@ -57,7 +57,7 @@ struct zeta_device_metrics {
     struct zeta_list units;            /**< names of counting units; the place is the number */
     struct zeta_metric_group **groups; /**< in the order of zetMetricGroupGet */
     uint32_t group_count;
-    struct zeta_query_notes *query_notes; /**< of backends about queries of units */
+    struct zeta_unit_notes *unit_notes; /**< of backends */
     _Atomic bool programmables_loaded;
     struct zeta_metric_programmable **programmables; /**< time-based ones first */
     uint32_t programmable_count;

@@ -112,20 +112,21 @@ static ze_result_t list_candidates(struct zeta_device_metrics *metrics, struct c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Notes about queries -------------------------------------------------------------------------- */
+/* Notes about units ---------------------------------------------------------------------------- */
 
-/** What the backend says of the queries of one unit. */
-struct zeta_query_notes {
-    struct zeta_query_notes *next;
+/** What the backends say of one unit. */
+struct zeta_unit_notes {
+    struct zeta_unit_notes *next;
     char *unit;
-    char *no_queries; /**< a sentence: why it has none; "": it has */
-    char *note;       /**< a sentence about what they count, or "" */
+    char *no_queries;  /**< a sentence: why it has none; "": it has */
+    char *query_note;  /**< a sentence about what they count, or "" */
+    char *stream_note; /**< a sentence about what streams and tracers see, or "" */
 };
 
-static const struct zeta_query_notes *find_notes(const struct zeta_device_metrics *metrics,
-                                                 const char *unit)
+static const struct zeta_unit_notes *find_notes(const struct zeta_device_metrics *metrics,
+                                                const char *unit)
 {
-    const struct zeta_query_notes *notes = metrics->query_notes;
+    const struct zeta_unit_notes *notes = metrics->unit_notes;
 
     while (notes && strcmp(notes->unit, unit) != 0)
         notes = notes->next;
@@ -137,34 +138,48 @@ static char *copy_string(struct zeta_plugin_string string)
     return strndup(string.data ? string.data : "", string.data ? (size_t)string.size : 0);
 }
 
-/** Asks the backend about a unit, once; without a provider of queries there are no notes. */
+/** The limits of a unit, zeroed where nobody knows them. */
+static struct zeta_plugin_limits ask_limits(const struct zeta_provider *provider, const char *unit)
+{
+    const struct zeta_plugin_limits none = {.struct_size = sizeof(none)};
+    struct zeta_plugin_limits limits = none;
+
+    if (!provider->backend ||
+        provider->backend->metric.limits(provider->backend->self, provider->device,
+                                         zeta_plugin_text(unit), &limits) != ZETA_PLUGIN_SUCCESS)
+        limits = none; /* opening a stream or making a pool reports what is wrong */
+    return limits;
+}
+
+/** Asks the backends about a unit, once. */
 static ze_result_t ask_about_unit(struct zeta_device_metrics *metrics, const char *unit)
 {
-    const struct zeta_provider *provider =
-        &metrics->device->backend->providers[ZETA_GROUP_METRIC_QUERY];
-    struct zeta_plugin_limits limits = {.struct_size = sizeof(limits)};
-    struct zeta_query_notes *notes;
+    const struct zeta_provider *providers = metrics->device->backend->providers;
+    struct zeta_plugin_limits streams;
+    struct zeta_plugin_limits queries;
+    struct zeta_unit_notes *notes;
 
-    if (!provider->backend || find_notes(metrics, unit))
+    if (find_notes(metrics, unit))
         return ZE_RESULT_SUCCESS;
-    if (provider->backend->metric.limits(provider->backend->self, provider->device,
-                                         zeta_plugin_text(unit), &limits) != ZETA_PLUGIN_SUCCESS)
-        return ZE_RESULT_SUCCESS; /* the making of a pool reports what is wrong */
     notes = calloc(1, sizeof(*notes));
     if (!notes)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    notes->next = metrics->query_notes;
-    metrics->query_notes = notes;
+    streams = ask_limits(&providers[ZETA_GROUP_METRIC_STREAM], unit);
+    queries = ask_limits(&providers[ZETA_GROUP_METRIC_QUERY], unit);
+    notes->next = metrics->unit_notes;
+    metrics->unit_notes = notes;
     notes->unit = strdup(unit);
-    notes->no_queries = copy_string(limits.no_queries);
-    notes->note = copy_string(limits.query_note);
-    return notes->unit && notes->no_queries && notes->note ? ZE_RESULT_SUCCESS
-                                                           : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    notes->no_queries = copy_string(queries.no_queries);
+    notes->query_note = copy_string(queries.query_note);
+    notes->stream_note = copy_string(streams.stream_note);
+    return notes->unit && notes->no_queries && notes->query_note && notes->stream_note
+               ? ZE_RESULT_SUCCESS
+               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 bool zeta_unit_has_queries(const struct zeta_device_metrics *metrics, const char *unit)
 {
-    const struct zeta_query_notes *notes = find_notes(metrics, unit);
+    const struct zeta_unit_notes *notes = find_notes(metrics, unit);
 
     return !notes || !*notes->no_queries;
 }
@@ -243,26 +258,19 @@ static ze_result_t make_groups(struct zeta_device_metrics *metrics,
     return ZE_RESULT_SUCCESS;
 }
 
-/** Asks about each unit whose sets or programmables could be queried. */
-static ze_result_t ask_about_queries(struct zeta_device_metrics *metrics,
-                                     const struct candidates *candidates)
+/** Asks about each unit that has sets or programmables. */
+static ze_result_t ask_about_units(struct zeta_device_metrics *metrics,
+                                   const struct candidates *candidates)
 {
     const struct zeta_catalog *catalog = zeta_metrics_sets(metrics, 0)->catalog;
     const uint32_t programmables = catalog ? zeta_catalog_programmable_count(catalog) : 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
 
-    for (uint32_t i = 0; i < candidates->count && result == ZE_RESULT_SUCCESS; i++) {
-        const struct zeta_set *set = zeta_compiled_set(candidates->items[i].compiled[0]);
-
-        if (set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
-            result = ask_about_unit(metrics, set->unit->name);
-    }
-    for (uint32_t i = 0; i < programmables && result == ZE_RESULT_SUCCESS; i++) {
-        const struct zeta_programmable *model = zeta_catalog_programmable(catalog, i);
-
-        if (model->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
-            result = ask_about_unit(metrics, model->unit->name);
-    }
+    for (uint32_t i = 0; i < candidates->count && result == ZE_RESULT_SUCCESS; i++)
+        result = ask_about_unit(metrics,
+                                zeta_compiled_set(candidates->items[i].compiled[0])->unit->name);
+    for (uint32_t i = 0; i < programmables && result == ZE_RESULT_SUCCESS; i++)
+        result = ask_about_unit(metrics, zeta_catalog_programmable(catalog, i)->unit->name);
     return result;
 }
 
@@ -285,7 +293,7 @@ static ze_result_t load_locked(struct zeta_device_metrics *metrics)
     if (result == ZE_RESULT_SUCCESS)
         result = list_candidates(metrics, &candidates);
     if (result == ZE_RESULT_SUCCESS)
-        result = ask_about_queries(metrics, &candidates);
+        result = ask_about_units(metrics, &candidates);
     if (result == ZE_RESULT_SUCCESS)
         result = make_groups(metrics, &candidates);
     free(candidates.items);
@@ -298,13 +306,14 @@ static ze_result_t load_locked(struct zeta_device_metrics *metrics)
     free(metrics->groups);
     metrics->groups = NULL;
     metrics->group_count = 0;
-    while (metrics->query_notes) {
-        struct zeta_query_notes *notes = metrics->query_notes;
+    while (metrics->unit_notes) {
+        struct zeta_unit_notes *notes = metrics->unit_notes;
 
-        metrics->query_notes = notes->next;
+        metrics->unit_notes = notes->next;
         free(notes->unit);
         free(notes->no_queries);
-        free(notes->note);
+        free(notes->query_note);
+        free(notes->stream_note);
         free(notes);
     }
     zeta_list_finish(&metrics->units);
@@ -484,10 +493,11 @@ ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_
     ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
     struct zeta_group_info found = {0};
     struct zeta_stream_periods periods = {0};
-    const struct zeta_query_notes *notes;
+    const struct zeta_unit_notes *notes;
     const struct zeta_metric_group *viewed;
     const struct zeta_provider *provider;
     ze_result_t result;
+    bool is_query;
 
     if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
         return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "group");
@@ -519,10 +529,9 @@ ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_
         notes && (viewed->set->sampling & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0
             ? notes->no_queries
             : "";
-    found.query_note =
-        notes && viewed->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
-            ? notes->note
-            : "";
+    is_query = viewed->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    found.query_note = notes && is_query ? notes->query_note : "";
+    found.stream_note = notes && !is_query ? notes->stream_note : "";
     (void)provider->backend->metric.holder(provider->backend->self, provider->device,
                                            zeta_plugin_text(found.unit), &found.holder_pid);
     zeta_own_struct_copy(info, info->struct_size, &found, sizeof(found));

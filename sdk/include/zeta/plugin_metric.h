@@ -128,6 +128,9 @@ struct zeta_plugin_limits {
     /** What users of its queries should know, such as that they count the whole GPU. May be empty.
      */
     struct zeta_plugin_string query_note;
+    /** What users of its streams and tracers should know, such as that they see this process only,
+     *  and not every process as they should. May be empty. */
+    struct zeta_plugin_string stream_note;
 };
 
 /** Sets and time-based streams. */
@@ -152,8 +155,9 @@ struct zeta_plugin_metric_ops {
 
     /**
      * Starts sampling. The first record is taken at open (the baseline). Streams count what every
-     * process does on the device. HANDLE_OBJECT_IN_USE: this process has the unit;
-     * NOT_AVAILABLE: another process has it (fail() names its pid). Required.
+     * process does on the device, unless the unit's stream_note says otherwise.
+     * HANDLE_OBJECT_IN_USE: this process has the unit; NOT_AVAILABLE: another process has it
+     * (fail() names its pid). Required.
      */
     uint32_t (*stream_open)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                             struct zeta_plugin_stream_desc *desc,
@@ -195,7 +199,8 @@ struct zeta_plugin_metric_ops {
     /**
      * Writes the result of a query: record_bytes for each tile of the pool's device (once without
      * tiles), in the order of tiles. NOT_READY until the latest QUERY_END has run and its numbers
-     * are there, and while a new QUERY_BEGIN waits for its end. Any time.
+     * are there, and while a new QUERY_BEGIN waits for its end. May block to fetch the numbers of a
+     * QUERY_END that has run, but never until one runs. Any time.
      */
     uint32_t (*query_collect)(struct zeta_plugin *self, struct zeta_plugin_query_pool *pool,
                               uint32_t index, void *records);
@@ -244,7 +249,8 @@ struct zeta_plugin_tracer_ops {
     uint64_t struct_size;
 
     /**
-     * Makes a tracer, which is off. Sees what every process does on the device.
+     * Makes a tracer, which is off. Sees what every process does on the device, unless the
+     * stream_note of its units says otherwise.
      * HANDLE_OBJECT_IN_USE: this process has one of the units; NOT_AVAILABLE: another process has
      * it (fail() names its pid). Required, as all here but descriptor().
      */

@@ -145,8 +145,9 @@ struct zeta_group_info {
     uint64_t max_period_ns;
     uint32_t holder_pid; /**< 0: nobody samples it now */
     uint32_t record_bytes;
-    const char *no_queries; /**< a sentence: why its set has no event-based group; else "" */
-    const char *query_note; /**< of an event-based group: a sentence about what it counts, or "" */
+    const char *no_queries;  /**< a sentence: why its set has no event-based group; else "" */
+    const char *query_note;  /**< of an event-based group: a sentence about what it counts, or "" */
+    const char *stream_note; /**< of a streamed or traced one: a sentence about what it sees */
 };
 
 /** Asks the backend about a group. UNSUPPORTED_FEATURE when nobody samples its device. */

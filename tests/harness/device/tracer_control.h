@@ -21,6 +21,9 @@
 /** Stands above the valid bits of every time stamp. */
 #define TRACE_TICKS_NOISE (UINT64_C(5) << TRACE_VALID_BITS)
 
+/** What the backend says of the unit "kernels". */
+#define TRACE_NOTE "Events of this process only."
+
 /** Types of records; events.yaml. */
 enum { TRACE_ENABLED = 1, TRACE_DISABLED = 2, TRACE_BEGIN = 3, TRACE_END = 4, TRACE_COPY = 5 };
 

@@ -521,11 +521,19 @@ static const struct zeta_plugin_device_ops device_ops = {
     .child_after_fork = child_after_fork,
 };
 
+static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    if (scripted_is(unit, "kernels"))
+        out_limits->stream_note = scripted_text(TRACE_NOTE);
+    return scripted_limits(self, device, unit, out_limits);
+}
+
 /* No stream can be opened. */
 static const struct zeta_plugin_metric_ops metric_ops = {
     .struct_size = sizeof(metric_ops),
     .symbols = scripted_no_symbols,
-    .limits = scripted_limits,
+    .limits = limits,
     .stream_open = scripted_no_stream_open,
     .stream_read = scripted_no_stream_read,
     .stream_close = scripted_no_stream_close,

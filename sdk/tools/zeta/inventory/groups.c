@@ -465,6 +465,8 @@ static void print_details(const struct zeta_group_entry *group)
     (void)printf("    from %s, plugin %s\n", group->info.origin, group->info.plugin);
     if (*group->info.query_note)
         zeta_terminal_write_folded(stdout, group->info.query_note, 4, columns);
+    if (*group->info.stream_note)
+        zeta_terminal_write_folded(stdout, group->info.stream_note, 4, columns);
     if (*group->info.no_queries) {
         (void)puts("    no queries:");
         zeta_terminal_write_folded(stdout, group->info.no_queries, 8, columns);
@@ -553,6 +555,8 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
     zeta_json_put_u64(object, "holder_pid", group->info.holder_pid);
     if (*group->info.query_note)
         zeta_json_put_text(object, "query_note", group->info.query_note);
+    if (*group->info.stream_note)
+        zeta_json_put_text(object, "stream_note", group->info.stream_note);
     if (*group->info.no_queries)
         zeta_json_put_text(object, "no_queries", group->info.no_queries);
     metrics = zeta_json_put_array(object, "metrics");

@@ -310,6 +310,85 @@ static void core__logged_command__shows_threads_frames_and_memory(void **state)
     free(command);
 }
 
+struct entry {
+    int32_t key;
+    float weight;
+};
+
+/* Lets the kernel in OpenCL C fault, in a module of this file, and gives what GDB shows. */
+static char *fault_in_opencl(const char *path, uint32_t format, const char *flags)
+{
+    struct zeta_plugin_module_desc desc = {
+        .struct_size = sizeof(desc), .format = format, .build_flags = host_string(flags)};
+    struct entry *entries = host_allocate(&bench.host, ITEMS * 4 * sizeof(*entries));
+    void *arguments[2] = {entries, bench.arguments};
+    struct zeta_plugin_kernel *kernel;
+    struct zeta_plugin_command command;
+    char *shown, *opens;
+    size_t size;
+
+    for (int32_t i = 0; i < ITEMS * 4; i++)
+        entries[i] = (struct entry){ITEMS * 4 - 1 - i, (float)i * 0.25f};
+    desc.image = read_file(path, &size);
+    desc.image_bytes = size;
+    if (bench.host.compute->module_create(bench.host.self, bench.host.device, &desc, NULL,
+                                          &bench.other) != ZETA_PLUGIN_SUCCESS)
+        fail_msg("module_create: %s", host_error(&bench.host));
+    free((void *)(uintptr_t)desc.image);
+    kernel = kernel_create(&bench.host, bench.other, "histogram");
+    command = kernel_launch(kernel, arguments, 100, ITEMS * 4);
+    assert_int_equal(host_run(&bench.host, bench.queue, &command, 1), ZETA_PLUGIN_DEVICE_LOST);
+    bench.host.compute->kernel_destroy(bench.host.self, kernel);
+    opens = logged_command();
+    shown = gdb(opens, "-ex bt -ex 'info locals' -ex up -ex 'p sums'");
+    free(opens);
+    expect_words(shown, "group (2, 0, 0), local id (7, 0, 0) of histogram");
+    expect_words(shown, "histogram.cl:12");
+    expect_words(shown, "return parts[id % 3] + sums[where]; /* the fault */");
+    expect_words(shown, " histogram (");
+    assert_null(strstr(shown, "warning"));
+    return shown;
+}
+
+static void skip_without_compiler(void)
+{
+    skip_without_gdb();
+    if (access(COMPILER, X_OK) != 0 || access(OPENCL_SPIRV, R_OK) != 0) {
+        print_message("zeta-vgpu-cc or llvm-spirv-15 is missing\n");
+        skip();
+    }
+}
+
+static void core__opencl_without_optimisation__shows_all_variables(void **state)
+{
+    char line[512], *shown;
+
+    (void)state;
+    skip_without_compiler();
+    bench_open("64");
+    (void)snprintf(line, sizeof(line), "%s -g -o %s/kernel.elf %s", COMPILER, bench.folder,
+                   OPENCL_SOURCE);
+    assert_int_equal(system(line), 0);
+    (void)snprintf(line, sizeof(line), "%s/kernel.elf", bench.folder);
+    shown = fault_in_opencl(line, ZETA_PLUGIN_MODULE_NATIVE, "");
+    expect_words(shown, "parts = {1, 2, 1.75}");
+    expect_words(shown, "where = 268435456");
+    expect_words(shown, "= {0, 2, 4, 6, 8, 10, 12,");
+    free(shown);
+}
+
+static void core__opencl_optimised_through_spirv__shows_frames_and_local_memory(void **state)
+{
+    char *shown;
+
+    (void)state;
+    skip_without_compiler();
+    bench_open("64");
+    shown = fault_in_opencl(OPENCL_SPIRV, ZETA_PLUGIN_MODULE_IL_SPIRV, "-g -ze-opt-level=2");
+    expect_words(shown, "= {0, 2, 4, 6, 8, 10, 12,");
+    free(shown);
+}
+
 static void core__each_fault__has_its_signal(void **state)
 {
     static const struct {
@@ -569,6 +648,10 @@ SUITE(core_dump)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(core__logged_command__shows_threads_frames_and_memory,
                                   bench_close),
+        cmocka_unit_test_teardown(core__opencl_without_optimisation__shows_all_variables,
+                                  bench_close),
+        cmocka_unit_test_teardown(
+            core__opencl_optimised_through_spirv__shows_frames_and_local_memory, bench_close),
         cmocka_unit_test_teardown(core__each_fault__has_its_signal, bench_close),
         cmocka_unit_test_teardown(core__fault_in_another_module__logged_commands_show_it,
                                   bench_close),

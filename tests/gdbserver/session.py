@@ -5,6 +5,7 @@ session.py SERVER PROGRAM FILE SESSION: FILE is the kernel's, SESSION a script o
 comments that say what is expected:
 
     #! KERNEL [OPTION]...   what the program gets behind FILE; once, first
+    #@ KERNEL [OPTION]...   in place of it: GDB opens the core dump that the program leaves
     #= REGEX                a line of the output, behind the line that was found before
     #- REGEX                no line of the output
 
@@ -16,17 +17,24 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 GDB = "gdb-multiarch"
+CORE_DIR = "ZETA_PLUGIN_VGPU_CORE_DIR"
 COMMANDS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                         "../../sdk/tools/zeta-gdbserver/zeta-gdb.py")
 
 
-def run(server, program, file, session, words):
-    """Gives what GDB and the program print, and GDB's exit code."""
+def run(server, program, file, session, words, folder):
+    """Gives what GDB and the program print, and GDB's exit code. A core dump goes to the folder."""
     command = " ".join([server, "-", "--", program, file, *words])
+    target = f"target remote | {command}"
+    if folder:
+        subprocess.run([program, file, *words], env={**os.environ, CORE_DIR: folder},
+                       stdin=subprocess.DEVNULL, check=False)
+        target = f"core-file {os.path.join(folder, os.listdir(folder)[0])}"
     before = ["set pagination off", "set confirm off", "set width 0", "set breakpoint pending on",
-              "set print thread-events off", f"source {COMMANDS}", f"target remote | {command}"]
+              "set print thread-events off", f"source {COMMANDS}", target]
     arguments = [GDB, "-nx", "-batch"]
     for line in before:
         arguments += ["-ex", line]
@@ -58,11 +66,12 @@ def main():
         print(f"skipped: there is no {GDB} (package of that name)")
         return 77
     with open(session, encoding="utf-8") as script:
-        comments = [line.rstrip("\n") for line in script if re.match("#[!=-] ", line)]
-    expected = [(line[1], line[3:]) for line in comments if line[1] != "!"]
-    words = next(line[3:].split() for line in comments if line[1] == "!")
+        comments = [line.rstrip("\n") for line in script if re.match("#[!@=-] ", line)]
+    expected = [(line[1], line[3:]) for line in comments if line[1] in "=-"]
+    kind, words = next((line[1], line[3:].split()) for line in comments if line[1] in "!@")
     os.environ.setdefault("LC_ALL", "C")
-    lines, code = run(server, program, file, session, words)
+    with tempfile.TemporaryDirectory() as folder:
+        lines, code = run(server, program, file, session, words, folder if kind == "@" else None)
     wrong = compare(expected, lines)
     if code != 0 and not wrong:
         wrong = f"GDB exited with {code}"

@@ -13,7 +13,7 @@ work.
 
 A work-item is a thread of GDB. Its ids, and the sizes of its launch, are in its thread block, which
 is memory at tp, of a live device and of a core file. All else are registers of the server's feature
-org.zeta.vgpu.thread. What was read is kept until threads run again.
+org.zeta.vgpu.thread, which a core file does not have. What was read is kept until threads run.
 """
 
 import collections
@@ -38,6 +38,8 @@ LIBRARY_FILES = ("vgpu.h", "runtime.c")
 # Bits of the register cause.
 CAUSE_ILLEGAL = 1 << 28
 CAUSE_FAULT = 1 << 16
+# SIGILL, SIGABRT, SIGBUS and SIGSEGV of a core file.
+CAUSES_OF_SIGNALS = {4: CAUSE_ILLEGAL, 6: CAUSE_FAULT, 7: CAUSE_FAULT, 11: CAUSE_FAULT}
 
 X_NAMES = (
     "zero ra sp gp tp t0 t1 t2 fp s1 a0 a1 a2 a3 a4 a5 a6 a7 "
@@ -96,7 +98,8 @@ class Item:
 
     @property
     def has_fault(self):
-        return bool((self.register("cause") or 0) & (CAUSE_FAULT | CAUSE_ILLEGAL))
+        """Behind read_causes()."""
+        return bool((self.registers["cause"] or 0) & (CAUSE_FAULT | CAUSE_ILLEGAL))
 
     @property
     def name(self):
@@ -162,6 +165,21 @@ def read_register(items, name):
             item.thread.switch()
             with contextlib.suppress(gdb.error, ValueError):
                 item.registers[name] = int(gdb.newest_frame().read_register(name))
+
+
+def read_causes(items):
+    """Reads the cause of each; a core file has none but a signal of the thread that failed."""
+    read_register(items, "cause")
+    if items[0].registers["cause"] is not None:
+        return
+    with kept_selection():
+        for item in items:
+            item.thread.switch()
+            with contextlib.suppress(gdb.error):
+                info = gdb.parse_and_eval("$_siginfo")
+                address = info["_sifields"]["_sigfault"]["si_addr"]
+                item.registers["cause_address"] = int(address) & MASK_64
+                item.registers["cause"] = CAUSES_OF_SIGNALS.get(int(info["si_signo"]), 0)
 
 
 def is_device(inferior):
@@ -504,6 +522,7 @@ class InfoBarriers(Command):
             places.setdefault(place_in_source(item), []).append(item.local)
         for place, ids in places.items():
             put(f"  wait in {place}: {list_text(ids)}")
+        read_causes(missing[:MOST_IDS])
         for item in missing[:MOST_IDS]:
             put(
                 f"  has not come: {ids_text(item.local)}, thread {item.thread.num}, in "
@@ -693,8 +712,8 @@ class InfoFault(Command):
 
     def run(self, argument):
         items = find_items()
-        read_register(items, "cause")
-        if items[0].register("cause") is None:
+        read_causes(items)
+        if all(item.registers["cause"] is None for item in items):
             raise gdb.GdbError("Why threads stopped is not known here: there is no register cause.")
         failed = [item for item in items if item.has_fault]
         if not failed:

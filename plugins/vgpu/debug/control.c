@@ -250,7 +250,8 @@ static bool use_device_registers(struct zeta_vgpu_control *control, uint64_t add
         if (offset >= arrays[i].bytes || size_bytes > arrays[i].bytes - offset)
             continue;
         bytes = (char *)arrays[i].entries + offset;
-        memcpy(write ? bytes : buffer, write ? buffer : bytes, size_bytes);
+        if (buffer)
+            memcpy(write ? bytes : buffer, write ? buffer : bytes, size_bytes);
         for (uint64_t at = offset / arrays[i].entry_bytes;
              write && at * arrays[i].entry_bytes < offset + size_bytes; at++)
             arrays[i].set(control, (uint32_t)at);
@@ -276,7 +277,6 @@ uint32_t zeta_vgpu_control_memory(struct zeta_vgpu_control *control, uint32_t sp
                                   void *buffer, bool write, uint64_t *out_missing)
 {
     uint64_t good = 0, bad = size_bytes;
-    char *probe;
 
     if (size_bytes == 0)
         return ZETA_PLUGIN_SUCCESS;
@@ -287,16 +287,14 @@ uint32_t zeta_vgpu_control_memory(struct zeta_vgpu_control *control, uint32_t sp
         return ZETA_PLUGIN_SUCCESS;
 
     /* The first byte that is not there: good bytes are, bad ones are not. */
-    probe = malloc(size_bytes);
-    while (probe && bad - good > 1) {
+    while (bad - good > 1) {
         const uint64_t middle = good + (bad - good) / 2;
 
-        if (use_memory(control, space, thread, address, middle, probe, false))
+        if (use_memory(control, space, thread, address, middle, NULL, false))
             good = middle;
         else
             bad = middle;
     }
-    free(probe);
     *out_missing = address + good;
     return ZETA_PLUGIN_NOT_AVAILABLE;
 }

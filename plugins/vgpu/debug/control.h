@@ -77,8 +77,9 @@ bool zeta_vgpu_control_snapshots(struct zeta_vgpu_control *control, const uint64
                                  struct zeta_vgpu_debug_buffer *buffer);
 
 /**
- * Reads or writes at most ZETA_VGPU_DEBUG_CHUNK bytes, of a stopped thread or of the process; all
- * of it or nothing. NOT_AVAILABLE with the first address of which that is not possible.
+ * Reads or writes memory of a stopped thread or of the process; all of it or nothing. NOT_AVAILABLE
+ * with the first address of which that is not possible.
+ * @buffer  NULL: reads nothing, and says whether it could
  */
 uint32_t zeta_vgpu_control_memory(struct zeta_vgpu_control *control, uint32_t space,
                                   uint32_t thread, uint64_t address, uint64_t size_bytes,

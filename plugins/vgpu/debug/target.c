@@ -30,7 +30,7 @@
 /* While the debugger does not read so much, no further request is answered. */
 #define BACKLOG_BYTES (8u << 20)
 
-/* A debugger that reads nothing while there is so much for it is detached. */
+/* A debugger that reads no events while there is so much for it is detached. */
 #define MOST_BACKLOG_BYTES (UINT64_C(192) << 20)
 
 /* How often a process looks whether the debugger has come that it waits for. */
@@ -205,8 +205,10 @@ static void tell_locked(struct zeta_vgpu_target *target,
         return;
     if (zeta_vgpu_debug_put(&target->out, header, payload))
         sent = zeta_vgpu_debug_send(target->connection, &target->out);
+    /* An answer may be larger, but there is one at a time. */
     target->is_broken |=
-        sent == ZETA_VGPU_DEBUG_END || target->out.end - target->out.begin > MOST_BACKLOG_BYTES;
+        sent == ZETA_VGPU_DEBUG_END || (header->kind != ZETA_VGPU_DEBUG_ANSWER &&
+                                        target->out.end - target->out.begin > MOST_BACKLOG_BYTES);
     if (sent != ZETA_VGPU_DEBUG_NONE)
         poke(target);
 }
@@ -491,54 +493,33 @@ static bool is_image_locked(struct zeta_vgpu_target *target, uint64_t address, u
     return false;
 }
 
-/* An access of at most a chunk. */
-static uint32_t use_memory(struct zeta_vgpu_target *target,
-                           const struct zeta_vgpu_debug_header *request, uint64_t address,
-                           uint64_t size_bytes, void *buffer, bool write, uint64_t *out_missing)
-{
-    const uint32_t space = (uint32_t)request->arguments[0];
-    uint32_t result = ZETA_PLUGIN_NOT_AVAILABLE;
-
-    if (space != ZETA_PLUGIN_SPACE_ELF)
-        return zeta_vgpu_control_memory(&target->control, space, request->thread, address,
-                                        size_bytes, buffer, write, out_missing);
-    *out_missing = address;
-    (void)pthread_mutex_lock(&target->lock);
-    if (!write && is_image_locked(target, address, size_bytes))
-        result = zeta_vgpu_control_memory(&target->control, space, ZETA_PLUGIN_DEBUG_NO_THREAD,
-                                          address, size_bytes, buffer, false, out_missing);
-    (void)pthread_mutex_unlock(&target->lock);
-    return result;
-}
-
-/* Reads, or checks in pieces, or writes what the payload has. */
+/* Reads, writes what the payload has, or only checks that all could be read. */
 static uint32_t handle_memory(struct zeta_vgpu_target *target,
                               const struct zeta_vgpu_debug_header *request, const void *payload,
                               uint64_t *out_missing)
 {
-    const uint64_t address = request->arguments[1], size_bytes = request->arguments[2];
-    uint32_t result = ZETA_PLUGIN_SUCCESS;
+    const uint64_t space = request->arguments[0], address = request->arguments[1];
+    const uint64_t size_bytes = request->arguments[2];
+    const bool write = request->kind == ZETA_VGPU_DEBUG_MEMORY_WRITE;
+    void *buffer = request->kind == ZETA_VGPU_DEBUG_MEMORY_CHECK ? NULL : target->chunk;
+    uint32_t result = ZETA_PLUGIN_NOT_AVAILABLE;
 
-    if (request->arguments[0] > ZETA_PLUGIN_SPACE_ELF || size_bytes > UINT64_MAX - address ||
-        (request->arguments[0] == ZETA_PLUGIN_SPACE_SLM &&
-         request->thread == ZETA_PLUGIN_DEBUG_NO_THREAD))
+    if (space > ZETA_PLUGIN_SPACE_ELF || size_bytes > UINT64_MAX - address ||
+        (space == ZETA_PLUGIN_SPACE_SLM && request->thread == ZETA_PLUGIN_DEBUG_NO_THREAD) ||
+        (write && size_bytes != request->bytes) || (buffer && size_bytes > ZETA_VGPU_DEBUG_CHUNK))
         return ZETA_PLUGIN_INVALID_ARGUMENT;
-    if (request->kind == ZETA_VGPU_DEBUG_MEMORY_WRITE) {
-        if (size_bytes != request->bytes)
-            return ZETA_PLUGIN_INVALID_ARGUMENT;
-        memcpy(target->chunk, payload, size_bytes);
-        return use_memory(target, request, address, size_bytes, target->chunk, true, out_missing);
-    }
-    if (request->kind == ZETA_VGPU_DEBUG_MEMORY_READ && size_bytes > ZETA_VGPU_DEBUG_CHUNK)
-        return ZETA_PLUGIN_INVALID_ARGUMENT;
-    for (uint64_t done = 0; result == ZETA_PLUGIN_SUCCESS && done < size_bytes;) {
-        const uint64_t left = size_bytes - done;
-        const uint64_t bytes = left < ZETA_VGPU_DEBUG_CHUNK ? left : ZETA_VGPU_DEBUG_CHUNK;
-
+    if (write)
+        memcpy(buffer, payload, size_bytes);
+    if (space != ZETA_PLUGIN_SPACE_ELF)
+        return zeta_vgpu_control_memory(&target->control, (uint32_t)space, request->thread, address,
+                                        size_bytes, buffer, write, out_missing);
+    *out_missing = address;
+    (void)pthread_mutex_lock(&target->lock);
+    if (!write && is_image_locked(target, address, size_bytes))
         result =
-            use_memory(target, request, address + done, bytes, target->chunk, false, out_missing);
-        done += bytes;
-    }
+            zeta_vgpu_control_memory(&target->control, (uint32_t)space, ZETA_PLUGIN_DEBUG_NO_THREAD,
+                                     address, size_bytes, buffer, false, out_missing);
+    (void)pthread_mutex_unlock(&target->lock);
     return result;
 }
 

@@ -489,7 +489,7 @@ bool zeta_vgpu_debug_memory(struct zeta_vgpu_engine *engine, uint32_t thread, bo
             memory = NULL;
         else if (memory == (void *)(uintptr_t)address)
             decode_again(engine, address, size_bytes);
-    } else if (memory) {
+    } else if (memory && buffer) {
         memcpy(buffer, memory, size_bytes);
     }
     zeta_vgpu_space_release(engine->space);

@@ -83,6 +83,7 @@ uint32_t zeta_vgpu_debug_snapshots(struct zeta_vgpu_engine *engine, const uint64
  * Copies bytes of local memory of a stopped thread's group, from address 0 on, or of addresses as
  * that thread uses them (local and private memory included); all or nothing.
  * @thread  UINT32_MAX: addresses of the process, without local memory
+ * @buffer  NULL: reads nothing, and says whether it could
  * Writes to code are decoded again before any thread executes them. What kernels may only read is
  * written too.
  */

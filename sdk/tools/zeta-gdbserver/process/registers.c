@@ -80,18 +80,19 @@ static bool has_set(const struct zeta_gdb_process *process, uint32_t set)
 }
 
 static void describe(FILE *answer, const char *name, uint32_t bytes, const char *type,
-                     uint32_t number)
+                     const char *group, uint32_t number)
 {
-    (void)fprintf(answer, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\" regnum=\"%u\"/>", name,
-                  bytes * 8, type, number);
+    (void)fprintf(answer,
+                  "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\" regnum=\"%u\" group=\"%s\"/>", name,
+                  bytes * 8, type, number, group);
 }
 
-static void describe_more(const struct zeta_gdb_process *process, FILE *answer, uint32_t first,
-                          uint32_t end)
+static void describe_more(const struct zeta_gdb_process *process, FILE *answer, const char *group,
+                          uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++)
         if (has_set(process, more_registers[i].set))
-            describe(answer, more_registers[i].name, more_registers[i].bytes, "int",
+            describe(answer, more_registers[i].name, more_registers[i].bytes, "int", group,
                      MORE_FIRST + i);
 }
 
@@ -106,18 +107,22 @@ void zeta_gdb_description_write(const struct zeta_gdb_process *process, FILE *an
         const bool is_data = (i >= 2 && i <= 4) || i == ZETA_GDB_REGISTER_FP;
         const bool is_code = i == 1 || i == ZETA_GDB_REGISTER_PC;
 
-        describe(answer, x_names[i], 8, is_data ? "data_ptr" : is_code ? "code_ptr" : "int", i);
+        describe(answer, x_names[i], 8,
+                 is_data   ? "data_ptr"
+                 : is_code ? "code_ptr"
+                           : "int",
+                 "general", i);
     }
     (void)fputs("</feature>", answer);
     if (has_set(process, ZETA_GDB_SET_F)) {
         (void)fputs("<feature name=\"org.gnu.gdb.riscv.fpu\">", answer);
         for (uint32_t i = 0; i < F_COUNT; i++)
-            describe(answer, f_names[i], 8, "ieee_double", F_FIRST + i);
-        describe_more(process, answer, 0, FLOAT_STATE_COUNT);
+            describe(answer, f_names[i], 8, "ieee_double", "float", F_FIRST + i);
+        describe_more(process, answer, "float", 0, FLOAT_STATE_COUNT);
         (void)fputs("</feature>", answer);
     }
     (void)fputs("<feature name=\"org.zeta.vgpu.thread\">", answer);
-    describe_more(process, answer, FLOAT_STATE_COUNT, MORE_COUNT);
+    describe_more(process, answer, "vgpu", FLOAT_STATE_COUNT, MORE_COUNT);
     (void)fputs("</feature></target>", answer);
 }
 

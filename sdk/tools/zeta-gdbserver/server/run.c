@@ -38,6 +38,19 @@ static void answer_stop(struct zeta_gdb_server *server, uint32_t thread, int sig
     server->selected = server->reported = thread;
 }
 
+/* Tells the person, before the stop that it caused, what a signal does not say. */
+static void tell_fault(struct zeta_gdb_server *server, uint64_t address)
+{
+    char sentence[80];
+
+    (void)snprintf(sentence, sizeof(sentence),
+                   "zeta-gdbserver: an access at 0x%" PRIx64 " failed\n", address);
+    rewind(server->answer);
+    (void)putc('O', server->answer);
+    zeta_gdb_put_bytes(server->answer, sentence, strlen(sentence));
+    zeta_gdb_send_answer(server);
+}
+
 /* How GDB calls the watchpoint that an access met. */
 static const char *watch_name(const struct zeta_gdb_process *process, uint64_t address)
 {
@@ -58,9 +71,10 @@ static void answer_thread_stop(struct zeta_gdb_server *server, uint32_t number)
     char reason[40] = "";
     int signal = SIGNAL_TRAP;
 
-    if (thread->cause & ZETA_GDB_CAUSE_FAULT)
+    if (thread->cause & ZETA_GDB_CAUSE_FAULT) {
         signal = SIGNAL_SEGV;
-    else if (thread->cause & ZETA_GDB_CAUSE_ILLEGAL)
+        tell_fault(server, thread->address);
+    } else if (thread->cause & ZETA_GDB_CAUSE_ILLEGAL)
         signal = SIGNAL_ILL;
     else if (thread->cause & ZETA_GDB_CAUSE_WATCH)
         (void)snprintf(reason, sizeof(reason), "%s:%" PRIx64 ";",
@@ -115,15 +129,6 @@ static void answer_exit(struct zeta_gdb_server *server)
     (void)fprintf(server->answer, "%c%02x;process:1", kind, code);
 }
 
-/* Something for the person, while the process runs. */
-static void tell(struct zeta_gdb_server *server, const char *sentence)
-{
-    rewind(server->answer);
-    (void)putc('O', server->answer);
-    zeta_gdb_put_bytes(server->answer, sentence, strlen(sentence));
-    zeta_gdb_send_answer(server);
-}
-
 /* Stops what runs, and says why in the answer: the most urgent of all reasons, signal without any.
  */
 static void stop(struct zeta_gdb_server *server, int signal)
@@ -137,14 +142,6 @@ static void stop(struct zeta_gdb_server *server, int signal)
         answer_exit(server);
         return;
     }
-    if (process->has_fault) {
-        char sentence[80];
-
-        (void)snprintf(sentence, sizeof(sentence),
-                       "zeta-gdbserver: an access at 0x%" PRIx64 " failed\n",
-                       process->fault_address);
-        tell(server, sentence);
-    }
     if (process->modules_changed && server->control_runs) {
         process->modules_changed = false;
         answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_TRAP, "library:;");
@@ -153,6 +150,7 @@ static void stop(struct zeta_gdb_server *server, int signal)
         answer_thread_stop(server, thread);
     } else if (process->has_fault) {
         process->has_fault = false;
+        tell_fault(server, process->fault_address);
         answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_SEGV, "");
     } else {
         answer_stop(server, find_any(process), signal, "");

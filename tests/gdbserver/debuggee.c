@@ -1,12 +1,15 @@
 /*
- * gdb_debuggee FILE KERNEL [groups=N[,N]] [items=N[,N]] [rounds=N] [exit=N]: loads a module and
- * runs a kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there are rounds.
- * Prints the first numbers behind each, and exits with what it is told.
+ * gdb_debuggee FILE KERNEL [groups=N[,N]] [items=N[,N]] [rounds=N] [exit=N] [told=1]: loads a
+ * module and runs a kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there
+ * are rounds. Prints the first numbers behind each, and exits with what it is told. With "told" it
+ * makes the file "spinning" once the kernel has put 1024 into numbers[2].
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "example.h"
 
@@ -49,8 +52,19 @@ static int32_t *make_numbers(ze_context_handle_t context, ze_device_handle_t dev
     return memory;
 }
 
+static void tell_when_it_spins(volatile const int32_t *numbers)
+{
+    FILE *file;
+
+    while (numbers[2] != NUMBERS)
+        (void)usleep(1000);
+    file = fopen("spinning", "w");
+    if (file)
+        (void)fclose(file);
+}
+
 static void run(ze_module_handle_t module, ze_command_list_handle_t list, const char *name,
-                int32_t *numbers, ze_group_count_t groups, ze_group_count_t items)
+                int32_t *numbers, ze_group_count_t groups, ze_group_count_t items, bool is_told)
 {
     const ze_kernel_desc_t description = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                           .pKernelName = name};
@@ -68,6 +82,8 @@ static void run(ze_module_handle_t module, ze_command_list_handle_t list, const 
                   "zeKernelSetArgumentValue");
     example_check(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL),
                   "zeCommandListAppendLaunchKernel");
+    if (is_told)
+        tell_when_it_spins(numbers);
     example_check(zeCommandListHostSynchronize(list, UINT64_MAX), "zeCommandListHostSynchronize");
     example_check(zeKernelDestroy(kernel), "zeKernelDestroy");
     (void)printf("numbers:");
@@ -101,7 +117,7 @@ int main(int count, char **words)
     for (uint32_t round = option(count, words, "rounds", 1); round > 0; round--) {
         ze_module_handle_t module = example_load_module(context, device, words[1]);
 
-        run(module, list, words[2], numbers, groups, items);
+        run(module, list, words[2], numbers, groups, items, option(count, words, "told", 0) != 0);
         example_check(zeModuleDestroy(module), "zeModuleDestroy");
     }
     example_check(zeMemFree(context, numbers), "zeMemFree");

@@ -9,8 +9,8 @@ comments that say what is expected:
     #= REGEX                a line of the output, behind the line that was found before
     #- REGEX                no line of the output
 
-Each work-item's names differ from run to run, so a regex says what has to be there and no more. Exits
-with 77 where GDB is missing.
+Both run in a folder of their own. Which work-item comes first differs from run to run, so a regex says
+what has to be there and no more. Exits with 77 where GDB is missing.
 """
 import os
 import re
@@ -23,6 +23,8 @@ GDB = "gdb-multiarch"
 CORE_DIR = "ZETA_PLUGIN_VGPU_CORE_DIR"
 COMMANDS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                         "../../sdk/tools/zeta-gdbserver/zeta-gdb.py")
+# Lines of a session that failed.
+SHOWN = 40
 
 
 def run(server, program, file, session, words, folder):
@@ -45,18 +47,17 @@ def run(server, program, file, session, words, folder):
 
 
 def compare(expected, lines):
-    """The first expectation that does not hold, or None."""
-    at = 0
+    """The first expectation that does not hold and the lines in question, or None."""
+    begin = 0
     for kind, pattern in expected:
-        if kind == "-":
-            if any(re.search(pattern, line) for line in lines):
-                return f"a line has \"{pattern}\""
-            continue
-        while at < len(lines) and not re.search(pattern, lines[at]):
-            at += 1
-        if at == len(lines):
-            return f"no line has \"{pattern}\", behind the one before"
-        at += 1
+        found = [at for at, line in enumerate(lines) if re.search(pattern, line)]
+        if kind == "-" and found:
+            return f"a line has \"{pattern}\"", lines[max(0, found[0] - SHOWN):]
+        if kind == "=":
+            behind = [at for at in found if at >= begin]
+            if not behind:
+                return f"no line has \"{pattern}\" from here on", lines[begin:]
+            begin = behind[0] + 1
     return None
 
 
@@ -71,13 +72,15 @@ def main():
     kind, words = next((line[1], line[3:].split()) for line in comments if line[1] in "!@")
     os.environ.setdefault("LC_ALL", "C")
     with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
         lines, code = run(server, program, file, session, words, folder if kind == "@" else None)
+        os.chdir("/")
     wrong = compare(expected, lines)
     if code != 0 and not wrong:
-        wrong = f"GDB exited with {code}"
+        wrong = f"GDB exited with {code}", lines[-SHOWN:]
     if wrong:
-        print("\n".join(lines))
-        print(f"{session}: {wrong}")
+        print(f"{session}: {wrong[0]}:")
+        print("\n".join(wrong[1][:SHOWN]))
     return 1 if wrong else 0
 
 

@@ -12,6 +12,7 @@ __attribute__((noinline)) int square(int value)
     return result;
 }
 
+/* Each number becomes the square of its place in the group, and that of the place opposite. */
 void sums(int *numbers, int count)
 {
     VGPU_LOCAL int part[8];

@@ -1,4 +1,6 @@
-/* What GDB is asked about in the sessions. */
+/* What GDB is asked about in the sessions, which know the numbers of some lines: the same in
+ * sums.c. */
+
 struct pair {
     int left, right;
 };

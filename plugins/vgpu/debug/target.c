@@ -501,15 +501,16 @@ static uint32_t handle_memory(struct zeta_vgpu_target *target,
     const uint64_t space = request->arguments[0], address = request->arguments[1];
     const uint64_t size_bytes = request->arguments[2];
     const bool write = request->kind == ZETA_VGPU_DEBUG_MEMORY_WRITE;
-    void *buffer = request->kind == ZETA_VGPU_DEBUG_MEMORY_CHECK ? NULL : target->chunk;
+    const bool check = request->kind == ZETA_VGPU_DEBUG_MEMORY_CHECK;
+    void *buffer = check ? NULL : target->chunk;
     uint32_t result = ZETA_PLUGIN_NOT_AVAILABLE;
 
     if (space > ZETA_PLUGIN_SPACE_ELF || size_bytes > UINT64_MAX - address ||
         (space == ZETA_PLUGIN_SPACE_SLM && request->thread == ZETA_PLUGIN_DEBUG_NO_THREAD) ||
-        (write && size_bytes != request->bytes) || (buffer && size_bytes > ZETA_VGPU_DEBUG_CHUNK))
+        (write && size_bytes != request->bytes) || (!check && size_bytes > ZETA_VGPU_DEBUG_CHUNK))
         return ZETA_PLUGIN_INVALID_ARGUMENT;
     if (write)
-        memcpy(buffer, payload, size_bytes);
+        memcpy(target->chunk, payload, size_bytes);
     if (space != ZETA_PLUGIN_SPACE_ELF)
         return zeta_vgpu_control_memory(&target->control, (uint32_t)space, request->thread, address,
                                         size_bytes, buffer, write, out_missing);

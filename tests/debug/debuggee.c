@@ -16,8 +16,8 @@
 
 #define LIMIT 8u
 
-static const char *const kernel_names[] = {"spin", "local", "fault"};
-static const uint32_t kernel_items[] = {1, 16, 1};
+static const char *const kernel_names[] = {"spin", "local", "fault", "meet"};
+static const uint32_t kernel_items[] = {1, 16, 1, 16};
 
 /* ---- the child ------------------------------------------------------------------------------ */
 
@@ -210,6 +210,9 @@ static uint64_t obey(struct worker *worker, enum debuggee_order order, uint64_t 
         return (uintptr_t)worker->flag;
     case DEBUGGEE_READ_FLAG:
         return *worker->flag;
+    case DEBUGGEE_CLEAR_FLAG:
+        __atomic_store_n(worker->flag, 0, __ATOMIC_SEQ_CST);
+        return 0;
     case DEBUGGEE_READ_ONLY:
         return map_read_only(worker);
     case DEBUGGEE_LAUNCH:

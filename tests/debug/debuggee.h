@@ -23,6 +23,7 @@ enum debuggee_order {
     DEBUGGEE_FUNCTION,       /**< address of touched() in the newest module */
     DEBUGGEE_FLAG,           /**< address of the memory that kernels get, 0 at first */
     DEBUGGEE_READ_FLAG,      /**< its first number */
+    DEBUGGEE_CLEAR_FLAG,     /**< writes 0 there */
     DEBUGGEE_READ_ONLY, /**< address of memory that nobody may write, behind memory that is written
                          */
     DEBUGGEE_LAUNCH,    /**< a kernel (enum debuggee_kernel) on the newest queue; does not wait */
@@ -35,7 +36,7 @@ enum debuggee_order {
     DEBUGGEE_FINISH /**< exit(0); no answer */
 };
 
-enum debuggee_kernel { DEBUGGEE_SPIN, DEBUGGEE_LOCAL, DEBUGGEE_FAULT };
+enum debuggee_kernel { DEBUGGEE_SPIN, DEBUGGEE_LOCAL, DEBUGGEE_FAULT, DEBUGGEE_MEET };
 
 typedef uint64_t debuggee_function(ze_context_handle_t context, ze_device_handle_t device);
 

@@ -373,7 +373,8 @@ static void registers__known__asked_for_when_they_may_have_changed(void **state)
     struct zeta_plugin_debug_session *session = open_session();
     struct zeta_vgpu_debug_snapshot snapshot = {
         .thread = 1, .stack_begin = 0x1000, .stack_bytes = 16, .stack = {1, 2, 3}};
-    struct answer snapshots = {.header = {.bytes = SNAPSHOT}, .payload = &snapshot};
+    struct answer snapshots = {.header = {.bytes = SNAPSHOT, .arguments = {1}},
+                               .payload = &snapshot};
     struct answer done = {.header = {.bytes = 0}};
     uint64_t masks[64] = {0}, number;
     struct zeta_plugin_debug_event event;

@@ -270,6 +270,37 @@ static int32_t faulted_number(const char *path)
     return number;
 }
 
+/* A thread that is held at a barrier does not wait any more once the last one has come, which says
+ * nothing to the debugger. */
+static void registers__others_come_to_the_barrier__seen(void **state)
+{
+    struct bench b = bench_start(0);
+    ze_device_thread_t thread;
+    uint32_t value = 0;
+
+    (void)state;
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_MEET);
+    while (value == 0)
+        debugger_read(b.session, b.flag, sizeof(value), &value);
+    for (uint64_t waits = 0; waits == 0;) {
+        interrupt(&b);
+        thread = find_stopped(&b);
+        thread.eu++;
+        assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_ID, 3), 1); /* local id x */
+        waits = get(&b, thread, ZETA_VGPU_REGISTERS_ID, 8);
+        EXPECT_OK(zetDebugResume(b.session, everything));
+    }
+    EXPECT_OK(zetDebugInterrupt(b.session, thread));
+    (void)expect_stop(&b);
+    assert_int_equal(get(&b, thread, ZETA_VGPU_REGISTERS_ID, 8), 1);
+    (void)debuggee_do(&b.debuggee, DEBUGGEE_CLEAR_FLAG, 0);
+    while (get(&b, thread, ZETA_VGPU_REGISTERS_ID, 8) != 0)
+        ;
+    EXPECT_OK(zetDebugResume(b.session, thread));
+    assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
+    bench_end(&b);
+}
+
 /* Rule 27.10. */
 static void fault__while_attached__stops_its_thread_and_leaves_a_core_dump_later(void **state)
 {
@@ -461,6 +492,7 @@ SUITE(vgpu_threads)
         cmocka_unit_test(breakpoint_register__in_a_function__stops_and_is_passed),
         cmocka_unit_test(registers__stopped_thread__hold_any_pattern),
         cmocka_unit_test(memory__of_barriers__unsupported),
+        cmocka_unit_test(registers__others_come_to_the_barrier__seen),
         cmocka_unit_test(fault__while_attached__stops_its_thread_and_leaves_a_core_dump_later),
         cmocka_unit_test(process__exits_with_stopped_threads__ends),
         cmocka_unit_test(watchpoint__written_memory__stops_the_writer),

@@ -189,15 +189,18 @@ uint32_t zeta_vgpu_control_registers_write(struct zeta_vgpu_control *control, ui
 }
 
 bool zeta_vgpu_control_snapshots(struct zeta_vgpu_control *control, const uint64_t *threads,
-                                 struct zeta_vgpu_debug_buffer *buffer)
+                                 struct zeta_vgpu_debug_buffer *buffer, bool *out_still)
 {
     struct zeta_vgpu_debug_snapshot *snapshots = calloc(control->tile_threads, sizeof(*snapshots));
     bool good = snapshots != NULL;
 
+    *out_still = true;
     for (uint32_t tile = 0; good && tile < tile_count(control); tile++) {
+        bool still;
         const uint32_t count = zeta_vgpu_debug_snapshots(
-            engine_of(control, tile), mask_of_tile(control, tile, threads), snapshots);
+            engine_of(control, tile), mask_of_tile(control, tile, threads), snapshots, &still);
 
+        *out_still &= still;
         for (uint32_t i = 0; i < count; i++)
             snapshots[i].thread += tile * control->tile_threads;
         good = zeta_vgpu_debug_append(buffer, snapshots, count * sizeof(*snapshots));

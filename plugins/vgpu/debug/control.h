@@ -71,10 +71,12 @@ uint32_t zeta_vgpu_control_registers_write(struct zeta_vgpu_control *control, ui
                                            uint64_t type, uint64_t first, uint64_t count,
                                            void *buffer, uint64_t bytes);
 
-/** Appends a struct zeta_vgpu_debug_snapshot of each stopped thread of a mask. False without
- * memory. */
+/**
+ * Appends a struct zeta_vgpu_debug_snapshot of each stopped thread of a mask. False without memory.
+ * @out_still  whether nothing executes before a thread is resumed
+ */
 bool zeta_vgpu_control_snapshots(struct zeta_vgpu_control *control, const uint64_t *threads,
-                                 struct zeta_vgpu_debug_buffer *buffer);
+                                 struct zeta_vgpu_debug_buffer *buffer, bool *out_still);
 
 /**
  * Reads or writes memory of a stopped thread or of the process; all of it or nothing. NOT_AVAILABLE

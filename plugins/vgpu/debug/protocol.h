@@ -21,7 +21,7 @@
 #include "plugins/vgpu/engine/debug.h"
 
 /** Of the protocol; both sides have the same. */
-#define ZETA_VGPU_DEBUG_VERSION 2u
+#define ZETA_VGPU_DEBUG_VERSION 3u
 
 /** Most bytes of memory that one request moves. */
 #define ZETA_VGPU_DEBUG_CHUNK (UINT32_C(1) << 20)
@@ -52,7 +52,8 @@ enum zeta_vgpu_debug_kind {
     ZETA_VGPU_DEBUG_MEMORY_READ,  /**< Answer: the bytes */
     ZETA_VGPU_DEBUG_MEMORY_WRITE, /**< payload: the bytes */
     ZETA_VGPU_DEBUG_SNAPSHOTS,    /**< payload: mask. Answer: a struct zeta_vgpu_debug_snapshot of
-                                       each thread of it that is stopped */
+                                       each thread of it that is stopped; 1 if nothing executes
+                                       before a thread is resumed, else 0 */
     ZETA_VGPU_DEBUG_REGISTERS_WRITE, /**< type, first, count; thread. payload: the registers */
     ZETA_VGPU_DEBUG_KINDS
 };

@@ -60,12 +60,13 @@ struct zeta_plugin_debug_session {
     /*
      * Registers of stopped threads stay as they are until somebody resumes them. Others may change,
      * while they run, what is on a thread's stack and whether it waits at its barrier: that is kept
-     * as long as nothing is known to have happened since it was read.
+     * if none runs, until something is done.
      */
     struct zeta_vgpu_debug_snapshot *snapshots; /**< by thread */
     uint64_t *known;  /**< mask: of these, the snapshot has the registers */
     uint64_t *fresh;  /**< mask: and the rest of it is true, too */
     uint64_t *wanted; /**< mask, scratch */
+    bool runs;        /**< some thread, when snapshots were taken last */
     struct zeta_vgpu_debug_fault *faults;
     size_t fault_count, faults_told;
 
@@ -873,8 +874,9 @@ static uint32_t memory_write(struct zeta_plugin *self, struct zeta_plugin_debug_
 }
 
 /*
- * Makes the snapshot of a stopped thread be in a mask, known or fresh. All stopped threads that are
- * not in it are asked for at once, as who looks at one thread will look at the others.
+ * Takes the snapshot of a stopped thread unless it is in a mask, known or fresh. All stopped
+ * threads that are not in it are asked for at once, as who looks at one thread will look at the
+ * others; but not where all that could be kept is known.
  */
 static uint32_t take_snapshot(struct zeta_plugin_debug_session *session, uint32_t thread,
                               const uint64_t *mask)
@@ -887,12 +889,13 @@ static uint32_t take_snapshot(struct zeta_plugin_debug_session *session, uint32_
     if (!session->has_ended && is_in(mask, thread))
         return ZETA_PLUGIN_SUCCESS;
     for (uint32_t i = 0; i < session->words; i++)
-        session->wanted[i] = session->stopped[i] & ~mask[i];
+        session->wanted[i] = session->stopped[i] & ~(session->runs ? session->known[i] : mask[i]);
     session->wanted[thread / 64] |= UINT64_C(1) << thread % 64;
     result = call(session, &request, session->wanted);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
     bytes = session->answer->header.bytes;
+    session->runs = session->answer->header.arguments[0] == 0;
     for (uint32_t at = 0; bytes - at >= sizeof(snapshot); at += (uint32_t)sizeof(snapshot)) {
         memcpy(&snapshot, session->answer->payload + at, sizeof(snapshot));
         if (snapshot.thread >= session->threads || !is_in(session->wanted, snapshot.thread) ||
@@ -900,11 +903,12 @@ static uint32_t take_snapshot(struct zeta_plugin_debug_session *session, uint32_
             return demand(session, result, UINT64_MAX);
         session->snapshots[snapshot.thread] = snapshot;
         session->known[snapshot.thread / 64] |= UINT64_C(1) << snapshot.thread % 64;
-        session->fresh[snapshot.thread / 64] |= UINT64_C(1) << snapshot.thread % 64;
+        session->fresh[snapshot.thread / 64] |= (uint64_t)!session->runs << snapshot.thread % 64;
+        session->wanted[snapshot.thread / 64] &= ~(UINT64_C(1) << snapshot.thread % 64);
     }
     if (bytes % sizeof(snapshot) != 0)
         return demand(session, result, UINT64_MAX);
-    return is_in(mask, thread) ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_NOT_AVAILABLE;
+    return is_in(session->wanted, thread) ? ZETA_PLUGIN_NOT_AVAILABLE : ZETA_PLUGIN_SUCCESS;
 }
 
 /* Where registers are in a snapshot; the host has checked that there are such. */

@@ -540,6 +540,7 @@ static void handle(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug
     struct zeta_vgpu_debug_header answer = {.kind = ZETA_VGPU_DEBUG_ANSWER};
     struct zeta_vgpu_debug_buffer listed = {0};
     const void *content = target->chunk;
+    bool still;
 
     switch ((enum zeta_vgpu_debug_kind)request->kind) {
     case ZETA_VGPU_DEBUG_ACKNOWLEDGE:
@@ -569,8 +570,9 @@ static void handle(struct zeta_vgpu_target *target, const struct zeta_vgpu_debug
         break;
     case ZETA_VGPU_DEBUG_SNAPSHOTS:
         memcpy(target->masks, payload, request->bytes);
-        if (!zeta_vgpu_control_snapshots(&target->control, target->masks, &listed))
+        if (!zeta_vgpu_control_snapshots(&target->control, target->masks, &listed, &still))
             answer.result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+        answer.arguments[0] = still;
         break;
     case ZETA_VGPU_DEBUG_REGISTERS_WRITE:
         answer.result = write_registers(target, request, payload);

@@ -388,19 +388,24 @@ static void take_snapshot(struct zeta_vgpu_engine *engine, const struct subslice
 }
 
 uint32_t zeta_vgpu_debug_snapshots(struct zeta_vgpu_engine *engine, const uint64_t *threads,
-                                   struct zeta_vgpu_debug_snapshot *out_snapshots)
+                                   struct zeta_vgpu_debug_snapshot *out_snapshots, bool *out_still)
 {
     struct subslice *subslice;
     uint32_t count = 0;
+    bool still;
 
     (void)zeta_vgpu_space_hold(engine->space);
+    /* Groups may begin while none is halted. */
+    still = !engine->launch || engine->control.halted > 0;
     for (uint32_t i = 0; i < thread_count(engine); i++) {
-        struct hart *hart = is_in(threads, i) ? find_stopped(engine, i, &subslice) : NULL;
+        struct hart *hart = find_thread(engine, i, &subslice);
 
-        if (hart)
+        if (hart && hart->stopped && is_in(threads, i))
             take_snapshot(engine, subslice, hart, &out_snapshots[count++]);
+        still &= !hart || hart->stopped || hart->state == HART_BARRIER;
     }
     zeta_vgpu_space_release(engine->space);
+    *out_still = still;
     return count;
 }
 

@@ -75,9 +75,10 @@ struct zeta_vgpu_debug_snapshot {
 /**
  * Fills in a snapshot of each stopped thread of a mask, in their order; gives how many these are.
  * @out_snapshots  room for all of the mask
+ * @out_still      whether nothing executes before a thread is resumed, so that they stay true
  */
 uint32_t zeta_vgpu_debug_snapshots(struct zeta_vgpu_engine *engine, const uint64_t *threads,
-                                   struct zeta_vgpu_debug_snapshot *out_snapshots);
+                                   struct zeta_vgpu_debug_snapshot *out_snapshots, bool *out_still);
 
 /**
  * Copies bytes of local memory of a stopped thread's group, from address 0 on, or of addresses as

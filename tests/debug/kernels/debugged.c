@@ -30,6 +30,18 @@ void local(uint32_t *numbers)
 }
 VGPU_KERNEL_SIZED(local, 16, 1, 1, ARG_GLOBAL);
 
+/* All meet at a barrier; the first one comes when somebody has written 0. */
+void meet(uint32_t *flag)
+{
+    if (vgpu_local_id(0) == 0) {
+        vgpu_atomic_exchange(flag, 1);
+        while (vgpu_atomic_add(flag, 0))
+            ;
+    }
+    vgpu_barrier();
+}
+VGPU_KERNEL_SIZED(meet, 16, 1, 1, ARG_GLOBAL);
+
 /* Writes where nothing is. */
 void fault(uint32_t *unused)
 {

@@ -13,7 +13,8 @@ work.
 
 A work-item is a thread of GDB. Its ids, and the sizes of its launch, are in its thread block, which
 is memory at tp, of a live device and of a core file. All else are registers of the server's feature
-org.zeta.vgpu.thread, which a core file does not have. What was read is kept until threads run.
+org.zeta.vgpu.thread, which a core file does not have. zeta-gdbserver lists what the commands need of
+all threads at once. What was read is kept until threads run.
 """
 
 import collections
@@ -46,6 +47,7 @@ X_NAMES = (
     "s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
 ).split()
 MASK_64 = (1 << 64) - 1
+SLICE_BYTES = 0x8000  # of a document, in a packet
 ECALL = 0x00000073
 JUMP = 0x06F  # the low bits of a jal that does not link
 
@@ -58,32 +60,43 @@ MOST_IDS = 8  # in a line; more are counted
 # What work-items of one kernel have in common. A tile runs one launch at a time.
 Launch = collections.namedtuple("Launch", "tile global_size global_offset local_size group_count")
 
+# A thread block: the launch and the ids; where local memory of the group and its own memory are.
+Block = collections.namedtuple(
+    "Block", "launch group local local_begin local_bytes private_begin private_bytes"
+)
+
+
+def read_block(address):
+    """The thread block at an address; None if there is none: tp may point to anything."""
+    try:
+        memory = gdb.selected_inferior().read_memory(address & MASK_64, THREAD_BLOCK.size)
+    except (gdb.error, ValueError):
+        return None
+    numbers = THREAD_BLOCK.unpack(bytes(memory))
+    triples = [numbers[i : i + 3] for i in range(0, 18, 3)]
+    launch = Launch(numbers[19] >> TILE_SHIFT, *triples[:4])
+    block = Block(launch, *triples[4:], *numbers[20:])
+    is_sound = (
+        volume(launch.local_size) <= MOST_ITEMS
+        and is_below(block.local, launch.local_size)
+        and is_below(block.group, launch.group_count)
+        and all(
+            launch.global_size[d] == launch.local_size[d] * launch.group_count[d] for d in range(3)
+        )
+    )
+    return block if is_sound else None
+
 
 class Item:
     """A work-item that has a thread."""
 
-    def __init__(self, thread, pc, block):
-        numbers = THREAD_BLOCK.unpack(block)
-        triples = [numbers[i : i + 3] for i in range(0, 18, 3)]
+    def __init__(self, thread, pc, block_address, group, local, launch, registers):
         self.thread = thread
         self.pc = pc
-        self.group, self.local = triples[4:]
-        self.launch = Launch(numbers[19] >> TILE_SHIFT, *triples[:4])
-        self.local_begin, self.local_bytes, self.private_begin, self.private_bytes = numbers[20:]
-        self.registers = {}  # of the server's feature, as far as they were read
-
-    def is_sound(self):
-        """Whether the block can be one: in a program that is not ours, tp points to anything."""
-        launch = self.launch
-        return (
-            0 < volume(launch.local_size) <= MOST_ITEMS
-            and all(
-                launch.global_size[d] == launch.local_size[d] * launch.group_count[d]
-                and self.group[d] < launch.group_count[d]
-                and self.local[d] < launch.local_size[d]
-                for d in range(3)
-            )
-        )
+        self.block_address = block_address
+        self.group, self.local = group, local
+        self.launch = launch
+        self.registers = registers  # of the server's feature, as far as they were read
 
     def register(self, name):
         """A register of the server's feature; None where there is no such register."""
@@ -117,15 +130,20 @@ def volume(size):
     return size[0] * size[1] * size[2]
 
 
+def is_below(ids, size):
+    return all(0 <= ids[d] < size[d] for d in range(3))
+
+
 def read_item(thread, frame):
     """The work-item of the selected thread, whose newest frame is given; None if it is none."""
     try:
-        address = int(frame.read_register("tp")) & MASK_64
-        block = gdb.selected_inferior().read_memory(address, THREAD_BLOCK.size)
-        item = Item(thread, frame.pc(), bytes(block))
+        address = int(frame.read_register("tp"))
     except (gdb.error, ValueError):
         return None
-    return item if item.is_sound() else None
+    block = read_block(address)
+    if block is None:
+        return None
+    return Item(thread, frame.pc(), address, block.group, block.local, block.launch, {})
 
 
 @contextlib.contextmanager
@@ -143,15 +161,62 @@ def kept_selection():
             frame.select()
 
 
-def read_items(inferior):
-    """The work-items of the selected inferior, in the order of their threads."""
+def read_document(inferior, name):
+    """A text that the server of an inferior has; None where there is no such server or text."""
+    text = b""
+    try:
+        while True:
+            packet = f"qXfer:{name}:read::{len(text):x},{SLICE_BYTES:x}"
+            answer = inferior.connection.send_packet(packet)
+            if answer[:1] not in (b"m", b"l"):
+                return None
+            text += answer[1:]
+            if answer[:1] == b"l":
+                return text.decode()
+    except (AttributeError, TypeError, gdb.error):
+        return None
+
+
+def items_of_server(inferior, document):
+    """The work-items as zeta-gdbserver lists them: all at once, which matters with thousands."""
+    threads = {thread.ptid[1]: thread for thread in inferior.threads()}
+    launches = {}
+    items = []
+    for line in document.splitlines():
+        tid, pc, block, *ids, cause, address = (int(word, 16) for word in line.split())
+        number, _, waits, launch = ids[6:]
+        # Threads of a tile have the same distance to their numbers in it.
+        key = tid - number, launch
+        if key not in launches:
+            found = read_block(block)
+            launches[key] = found.launch if found else None
+        if tid in threads and launches[key]:
+            registers = {"at_barrier": waits, "launch": launch}
+            registers.update(cause=cause, cause_address=address)
+            group, local = tuple(ids[:3]), tuple(ids[3:6])
+            items.append(Item(threads[tid], pc, block, group, local, launches[key], registers))
+    return items
+
+
+def items_of_threads(inferior):
+    """The same by asking each thread: of a core file."""
     items = []
     with kept_selection():
-        for thread in sorted(inferior.threads(), key=lambda thread: thread.num):
+        for thread in inferior.threads():
             if not thread.is_running():
                 thread.switch()
                 items.append(read_item(thread, gdb.newest_frame()))
     return [item for item in items if item is not None]
+
+
+def read_items(inferior):
+    """The work-items of the selected inferior, in the order of their threads."""
+    document = read_document(inferior, "work-items")
+    if document is None:
+        items = items_of_threads(inferior)
+    else:
+        items = items_of_server(inferior, document)
+    return sorted(items, key=lambda item: item.thread.num)
 
 
 def read_register(items, name):
@@ -294,14 +359,15 @@ def place_in_source(item):
     with kept_selection():
         item.thread.switch()
         for frame in frames():
-            sal = frame.find_sal()
+            sals = [frame.find_sal()]
             if item.waits and frame.pc() == item.pc:
                 # The call of the barrier was executed: pc is behind it.
-                sal = gdb.find_pc_line(item.pc - 4)
-            if sal.symtab is None or sal.line == 0:
-                continue
-            if os.path.basename(sal.symtab.filename) not in LIBRARY_FILES:
-                return f"{frame.name()} at {line_text(sal)}"
+                sals.insert(0, gdb.find_pc_line(item.pc - 4))
+            for sal in sals:
+                if sal.symtab is None or sal.line == 0:
+                    continue
+                if os.path.basename(sal.symtab.filename) not in LIBRARY_FILES:
+                    return f"{frame.name()} at {line_text(sal)}"
     return place_of_pc(item.pc)
 
 
@@ -356,10 +422,6 @@ def parse_ids(text):
         raise gdb.GdbError(f'"{text}" is no id: it is X, X,Y or X,Y,Z, without blanks.')
     ids = [int(part) if part.isdecimal() else int(gdb.parse_and_eval(part)) for part in parts]
     return tuple(ids + [0] * (3 - len(ids)))
-
-
-def is_below(ids, size):
-    return all(0 <= ids[d] < size[d] for d in range(3))
 
 
 def find_group(items, group):
@@ -654,19 +716,20 @@ def read_x(name):
 
 def explain_address(item, address):
     """What is at an address that could not be used, or near it."""
-    behind = address - item.local_begin - item.local_bytes
-    below = item.private_begin - address
+    block = read_block(item.block_address)
     if address < 4096:
         return "nothing is there: it is the null pointer, or an index to it"
+    below = block.private_begin - address if block else 0
+    behind = address - block.local_begin - block.local_bytes if block else -1
     if 0 < below <= 1 << 20:
         return (
             f"it is {counted(below, 'byte')} below the private memory of the work-item, which has "
-            f"{item.private_bytes}: its calls and variables need more"
+            f"{block.private_bytes}: its calls and variables need more"
         )
     if 0 <= behind < 1 << 24:
         return (
             f"it is {counted(behind, 'byte')} behind the local memory of the group, which has "
-            f"{item.local_bytes}"
+            f"{block.local_bytes}"
         )
     if read_word(address & ~3) is not None:
         return "kernels may read or execute what is there, but not write it"

@@ -176,7 +176,12 @@ bool zeta_gdb_register_set(struct zeta_gdb_process *process, uint32_t thread, ui
                            uint64_t value);
 
 /** GDB's numbers: x0..x31 and pc, which come in one answer. */
-enum { ZETA_GDB_REGISTER_SP = 2, ZETA_GDB_REGISTER_FP = 8, ZETA_GDB_REGISTER_PC = 32 };
+enum {
+    ZETA_GDB_REGISTER_SP = 2,
+    ZETA_GDB_REGISTER_TP = 4,
+    ZETA_GDB_REGISTER_FP = 8,
+    ZETA_GDB_REGISTER_PC = 32
+};
 #define ZETA_GDB_GENERAL_REGISTERS 33u
 
 bool zeta_gdb_general_get(struct zeta_gdb_process *process, uint32_t thread,

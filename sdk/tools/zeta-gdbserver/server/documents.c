@@ -39,6 +39,33 @@ static void write_threads(struct zeta_gdb_server *server, FILE *file)
     (void)fputs("</threads>", file);
 }
 
+/*
+ * For zeta-gdb.py, which would ask each thread otherwise: a line for each that is stopped, with hex
+ * numbers. Its tid, pc, tp, the ten ids of its set ID, cause and address.
+ */
+static void write_items(struct zeta_gdb_server *server, FILE *file)
+{
+    struct zeta_gdb_process *const process = server->process;
+
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        uint64_t values[14] = {0};
+        uint64_t *const cr = values + 12; /* two numbers, of which the first has two halves */
+
+        if (!process->threads[i].is_stopped ||
+            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_PC, 0, 1, &values[0]) ||
+            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_X, ZETA_GDB_REGISTER_TP - 1, 1,
+                                     &values[1]) ||
+            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_ID, 0, 10, &values[2]) ||
+            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_CR, 0, 1, cr))
+            continue;
+        cr[0] >>= 32;
+        (void)fprintf(file, "%x", zeta_gdb_thread_tid(i));
+        for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
+            (void)fprintf(file, " %" PRIx64, values[k]);
+        (void)putc('\n', file);
+    }
+}
+
 static void write_libraries(struct zeta_gdb_server *server, FILE *file)
 {
     const struct zeta_gdb_process *const process = server->process;
@@ -64,6 +91,7 @@ static const struct {
     {"features", "target.xml", write_features},
     {"threads", "", write_threads},
     {"libraries", "", write_libraries},
+    {"work-items", "", write_items},
 };
 
 static bool text_is(struct zeta_gdb_text text, const char *wanted)

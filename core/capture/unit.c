@@ -78,6 +78,47 @@ void zeta_unit_program_free(struct zeta_unit_program *program)
     program->array.data = NULL;
 }
 
+static void keep_reason(void *context, struct zeta_plugin_string name,
+                        struct zeta_plugin_string text)
+{
+    struct zeta_unit_passes *passes = context;
+
+    (void)name;
+    (void)snprintf(passes->reason, sizeof(passes->reason), "%.*s",
+                   (int)(text.size < sizeof(passes->reason) ? text.size : sizeof(passes->reason)),
+                   text.data ? text.data : "");
+}
+
+ze_result_t zeta_unit_check_program(const struct zeta_backend_device *device,
+                                    const struct zeta_compiled *compiled,
+                                    struct zeta_unit_passes *out_passes)
+{
+    const struct zeta_set *set = zeta_compiled_set(compiled);
+    const struct zeta_provider *provider =
+        &device->providers[set->query_of ? ZETA_GROUP_METRIC_QUERY : ZETA_GROUP_METRIC_STREAM];
+    struct zeta_unit_passes passes = {.count = 1};
+    const struct zeta_plugin_text_sink sink = {.context = &passes, .write = keep_reason};
+    struct zeta_unit_program program;
+    ze_result_t result = zeta_unit_program_make(compiled, &program);
+
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    const struct zeta_plugin_program_use use = {
+        .struct_size = sizeof(use),
+        .unit = zeta_plugin_text(set->unit->name),
+        .set = zeta_plugin_text(set->name),
+        .entries = program.array,
+        .kind = set->query_of ? ZETA_PLUGIN_USE_QUERY : ZETA_PLUGIN_USE_STREAM,
+    };
+    if (provider->backend &&
+        provider->backend->metric.program_check(provider->backend->self, provider->device, &use,
+                                                &passes.count, &sink) != ZETA_PLUGIN_SUCCESS)
+        passes = (struct zeta_unit_passes){.count = 1};
+    zeta_unit_program_free(&program);
+    *out_passes = passes;
+    return ZE_RESULT_SUCCESS;
+}
+
 /** The fields of a unit's record as a query record contains them; NULL without memory. */
 static struct zeta_plugin_query_field *list_fields(const struct zeta_layout *layout,
                                                    uint32_t *out_count)

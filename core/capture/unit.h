@@ -34,6 +34,21 @@ ze_result_t zeta_unit_program_make(const struct zeta_compiled *compiled,
 /** Frees a program; a zeroed one is fine. */
 void zeta_unit_program_free(struct zeta_unit_program *program);
 
+/** In how many passes a backend would count what a set asks for. */
+struct zeta_unit_passes {
+    uint32_t count;   /**< 1: at once; 0: never */
+    char reason[256]; /**< a sentence unless the count is 1; may be empty */
+};
+
+/**
+ * Asks the backend of a device or tile about a compiled set, in the query form about queries. What
+ * the backend cannot tell counts as 1. Call it without locks. Errors: those of
+ * zeta_unit_program_make().
+ */
+ze_result_t zeta_unit_check_program(const struct zeta_backend_device *device,
+                                    const struct zeta_compiled *compiled,
+                                    struct zeta_unit_passes *out_passes);
+
 /** A text for a backend; NULL becomes an empty one. */
 struct zeta_plugin_string zeta_plugin_text(const char *text);
 

@@ -22,6 +22,7 @@ BODIES = {
     "metric.stream_pending": "return UINT64_MAX;",  # unknown
     "metric.stream_descriptor": "return -1;",
     "metric.concurrent": f"*out_possible = 1; {SUCCESS}",  # there is no other rule
+    "metric.program_check": f"*out_passes = 1; {SUCCESS}",  # whatever opens counts at once
     "metric.stream_ended": "return 0;",  # what is measured goes on for ever
     "tracer.state": "return ZETA_PLUGIN_TRACER_OFF;",
     "tracer.pending": "return 0;",

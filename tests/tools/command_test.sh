@@ -181,6 +181,20 @@ case_groups_notes()
     holds "$json" 'all("stream_note" not in g for g in d["groups"] if g["unit"] != "kernels")'
 }
 
+# Rule 15.17.
+case_groups_passes()
+{
+    ZETA_PLUGIN_PATH=$build/tests/metric_api/fake/share
+    ZETA_TEST_ENTRIES_PER_PASS=2
+    export ZETA_PLUGIN_PATH ZETA_TEST_ENTRIES_PER_PASS
+    expect 0 zeta groups -v -d fake0
+    out_has "    needs 3 passes, and a group has one:"
+    out_has "        The unit takes few selections at a time."
+    expect 0 zeta groups -d fake0 "--json=$json"
+    holds "$json" '{g["name"] for g in d["groups"] if "passes" in g} == {"Basic"}'
+    holds "$json" 'all(g["passes"] == 3 and g["passes_reason"] for g in d["groups"] if "passes" in g)'
+}
+
 # Who samples a group is named while it does.
 case_groups_holder()
 {

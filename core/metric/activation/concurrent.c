@@ -58,6 +58,7 @@ static bool backend_allows(const struct sorting *sorting, const uint32_t *member
             .unit = zeta_plugin_text(set->unit->name),
             .set = zeta_plugin_text(set->name),
             .entries = sorting->programs[tile * sorting->count + members[i]].array,
+            .kind = set->query_of ? ZETA_PLUGIN_USE_QUERY : ZETA_PLUGIN_USE_STREAM,
         };
     }
     if (provider->backend->metric.concurrent(provider->backend->self, provider->device, &array,

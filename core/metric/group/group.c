@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/capture/unit.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/formula/sets/set.h"
@@ -224,6 +225,29 @@ bool zeta_metric_group_takes_markers(const struct zeta_metric_group *group)
             return true;
     }
     return false;
+}
+
+ze_result_t zeta_metric_group_passes(const struct zeta_metric_group *group,
+                                     struct zeta_unit_passes *out_passes)
+{
+    struct zeta_unit_passes most = {.count = 1};
+
+    /* A tracer runs no program. */
+    if ((group->properties->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED) ==
+        0) {
+        for (uint32_t i = 0; i < group->compiled_count && most.count > 0; i++) {
+            struct zeta_unit_passes passes;
+            ze_result_t result = zeta_unit_check_program(
+                zeta_metrics_tile(group->device, i)->backend, group->compiled[i], &passes);
+
+            if (result != ZE_RESULT_SUCCESS)
+                return result;
+            if (passes.count == 0 || passes.count > most.count)
+                most = passes;
+        }
+    }
+    *out_passes = most;
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Views ---------------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ struct zeta_device;
 struct zeta_device_metrics;
 struct zeta_metric;
 struct zeta_set;
+struct zeta_unit_passes;
 struct zeta_user_group;
 struct zeta_user_metric;
 
@@ -140,6 +141,14 @@ ze_result_t zeta_group_view_acquire(const void *handle, const char *function, co
 
 /** Releases a view, also with ZETA_CLEANUP. One of no group is allowed. */
 void zeta_group_view_release(struct zeta_group_view *view);
+
+/**
+ * Asks the backends of all tiles in how many passes they would count a group: the most of them, or
+ * 0 if one of them never can. Call it without locks. Errors: OUT_OF_HOST_MEMORY, those of a set
+ * that does not compile.
+ */
+ze_result_t zeta_metric_group_passes(const struct zeta_metric_group *group,
+                                     struct zeta_unit_passes *out_passes);
 
 /* ---- The groups of a device, which are loaded when they are first asked for (groups.c) ---- */
 

@@ -538,6 +538,30 @@ ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zetaMetricGroupGetPasses(zet_metric_group_handle_t group,
+                                     struct zeta_group_passes *passes)
+{
+    const char *function = "zetaMetricGroupGetPasses";
+    ZETA_CLEANUP(zeta_group_view_release) struct zeta_group_view view = {0};
+    struct zeta_unit_passes asked;
+    struct zeta_group_passes found = {0};
+    ze_result_t result;
+
+    if (!zeta_object_is(group, ZETA_KIND_METRIC_GROUP))
+        return zeta_object_explain(group, ZETA_KIND_METRIC_GROUP, function, "group");
+    if (!passes)
+        return zeta_own_null_pointer(function, "passes");
+    result = zeta_group_view_acquire(group, function, "group", &view);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_metric_group_passes(view.group, &asked);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    found.count = asked.count;
+    zeta_copy_text(found.reason, sizeof(found.reason), asked.reason);
+    zeta_own_struct_copy(passes, passes->struct_size, &found, sizeof(found));
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t zetaMetricGetInfo(zet_metric_handle_t metric, struct zeta_metric_info *info)
 {
     const char *function = "zetaMetricGetInfo";

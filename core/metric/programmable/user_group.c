@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/capture/unit.h"
 #include "core/device/device.h"
 #include "core/formula/compile/compile.h"
 #include "core/metric/device/device_metrics.h"
@@ -493,30 +494,78 @@ end:
     return result;
 }
 
-ze_result_t ZE_APICALL impl_zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricGroup)
+/** INVALID_ARGUMENT with a sentence if the metrics of a group cannot be counted in one pass. */
+static ze_result_t check_passes(const struct zeta_metric_group *group)
 {
-    struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
-    ze_result_t result = begin_change(group, "zetMetricGroupCloseExp");
+    struct zeta_unit_passes passes;
+    ze_result_t result = zeta_metric_group_passes(group, &passes);
+
+    if (result != ZE_RESULT_SUCCESS || passes.count == 1)
+        return result;
+    if (passes.count == 0)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "group %s cannot be counted on device %s: %s", group->properties->name,
+                          group->device->backend->id, passes.reason);
+    return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      "group %s needs %u passes on device %s, and a group has one; put some of its "
+                      "metrics into another group: %s",
+                      group->properties->name, passes.count, group->device->backend->id,
+                      passes.reason);
+}
+
+/** Closes a group that its backend counts in one pass, which is asked without the lock. */
+static ze_result_t close_group(struct zeta_metric_group *group, const char *function)
+{
+    ze_result_t result = begin_change(group, function);
+    bool done;
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = close_locked(group->user);
+    done = group->closed;
     end_change(group);
+    while (result == ZE_RESULT_SUCCESS && !done) {
+        struct zeta_group_view view;
+
+        result = zeta_group_view_acquire(group, function, "hMetricGroup", &view);
+        if (result == ZE_RESULT_SUCCESS)
+            result = check_passes(view.group);
+        if (result == ZE_RESULT_SUCCESS)
+            result = begin_change(group, function);
+        if (result == ZE_RESULT_SUCCESS) {
+            done = group->compiled == view.group->compiled; /* else it was changed meanwhile */
+            if (done)
+                result = close_locked(group->user);
+            end_change(group);
+        }
+        zeta_group_view_release(&view);
+    }
     return result;
+}
+
+ze_result_t ZE_APICALL impl_zetMetricGroupCloseExp(zet_metric_group_handle_t hMetricGroup)
+{
+    return close_group((struct zeta_metric_group *)hMetricGroup, "zetMetricGroupCloseExp");
+}
+
+/** Ends a pinned group that nobody uses any more. */
+static void drop_locked(struct zeta_metric_group *group)
+{
+    struct zeta_user_group *user = group->user;
+
+    for (uint32_t i = 0; i < user->member_count; i++)
+        user->members[i]->groups--;
+    zeta_client_remove_locked(zeta_metrics_root(group->metrics), &user->client);
+    zeta_object_discard(group); /* the pin keeps it */
 }
 
 ze_result_t ZE_APICALL impl_zetMetricGroupDestroyExp(zet_metric_group_handle_t hMetricGroup)
 {
     struct zeta_metric_group *group = (struct zeta_metric_group *)hMetricGroup;
-    struct zeta_user_group *user = group->user;
     ze_result_t result = begin_change(group, "zetMetricGroupDestroyExp");
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    for (uint32_t i = 0; i < user->member_count; i++)
-        user->members[i]->groups--;
-    zeta_client_remove_locked(zeta_metrics_root(group->metrics), &user->client);
-    zeta_object_discard(group); /* the pin of this call keeps it */
+    drop_locked(group);
     end_change(group);
     return ZE_RESULT_SUCCESS;
 }
@@ -540,8 +589,6 @@ static ze_result_t fill_locked(struct zeta_user_group *user,
             return result;
     }
     result = renew_locked(user);
-    if (result == ZE_RESULT_SUCCESS && user->member_count > 0)
-        result = close_locked(user);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < user->member_count; i++)
@@ -584,10 +631,21 @@ ze_result_t zeta_user_group_create(const struct zeta_user_group_request *request
     (void)pthread_mutex_lock(&root->lock);
     result = fill_locked(user, request);
     (void)pthread_mutex_unlock(&root->lock);
-    if (result == ZE_RESULT_SUCCESS)
-        *out_group = (zet_metric_group_handle_t)group;
-    else
+    if (result != ZE_RESULT_SUCCESS) {
         zeta_object_discard(group);
+        return result;
+    }
+    zeta_object_pin_more(group); /* nobody else knows it */
+    if (user->member_count > 0)
+        result = close_group(group, "zetDeviceCreateMetricGroupsFromMetricsExp");
+    if (result == ZE_RESULT_SUCCESS) {
+        *out_group = (zet_metric_group_handle_t)group;
+    } else {
+        (void)pthread_mutex_lock(&root->lock);
+        drop_locked(group);
+        (void)pthread_mutex_unlock(&root->lock);
+    }
+    zeta_object_unpin(group);
     return result;
 }
 

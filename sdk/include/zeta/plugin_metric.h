@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Receives set text (YAML of the set format) that a plugin makes at run time. */
+/** Receives a text that a plugin makes at run time. The host copies it. */
 struct zeta_plugin_text_sink {
     void *context;
     void (*write)(void *context, struct zeta_plugin_string name, struct zeta_plugin_string text);
@@ -62,12 +62,17 @@ struct zeta_plugin_stream_desc {
                                          lower case; empty: it has none */
 };
 
+/** What a program is used for. */
+enum { ZETA_PLUGIN_USE_STREAM = 1, ZETA_PLUGIN_USE_QUERY = 2 };
+
 /** A program and the unit that would run it. */
 struct zeta_plugin_program_use {
     uint64_t struct_size;
     struct zeta_plugin_string unit;
     struct zeta_plugin_string set;    /**< name of the set, for messages */
     struct zeta_plugin_array entries; /**< of struct zeta_plugin_program_entry */
+    uint32_t kind;                    /**< ZETA_PLUGIN_USE_* */
+    uint32_t reserved;
 };
 
 /**
@@ -137,7 +142,7 @@ struct zeta_plugin_limits {
 struct zeta_plugin_metric_ops {
     uint64_t struct_size;
 
-    /** Optional. Writes set files beside those of the manifest. */
+    /** Optional. Writes set files (YAML of the set format) beside those of the manifest. */
     uint32_t (*get_sets)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                          const struct zeta_plugin_text_sink *sink);
     /** Array of struct zeta_plugin_symbol, valid until finish(). Required. */
@@ -219,6 +224,18 @@ struct zeta_plugin_metric_ops {
      * has an end; what it holds can still be read. Any time. Lock-free. Optional; absent: 0.
      */
     uint32_t (*stream_ended)(struct zeta_plugin *self, struct zeta_plugin_stream *stream);
+
+    /**
+     * How often the same work would have to run until the unit had counted everything that a
+     * program asks for. Writes the number of passes, 0 if it never can, and unless it is 1 a
+     * sentence to the sink about why ("sm__a and sm__b share a counter"; the name is ignored).
+     * Streams and queries have one pass: groups that an application makes of metrics are refused
+     * if they need another number, so this says what stream_open() and query_pool_create() would
+     * refuse. Any time; may take milliseconds. Optional; absent: 1.
+     */
+    uint32_t (*program_check)(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_program_use *use, uint32_t *out_passes,
+                              const struct zeta_plugin_text_sink *reason);
 };
 
 /* ------------------------------------------------------------------------------------------------

@@ -154,6 +154,17 @@ struct zeta_group_info {
 ZETA_EXPORT ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group,
                                                struct zeta_group_info *info);
 
+/** How often the same work would have to run until everything of a group was counted. */
+struct zeta_group_passes {
+    size_t struct_size;
+    uint32_t count;   /**< 1: a stream or query counts it; more, or 0 (never): none does */
+    char reason[256]; /**< a sentence unless the count is 1; may be empty */
+};
+
+/** Asks the backend about the program of a group, which may take milliseconds. */
+ZETA_EXPORT ze_result_t zetaMetricGroupGetPasses(zet_metric_group_handle_t group,
+                                                 struct zeta_group_passes *passes);
+
 /** How a metric's value comes about. */
 enum zeta_metric_class {
     ZETA_METRIC_CLASS_EXACT,     /**< counted */

@@ -19,6 +19,10 @@
 #define FAKE_TICKS_PER_RECORD 25u
 #define FAKE_MARK 0x5ec0edu
 
+/** Why a program of a stream or of a query needs another number of passes than one. */
+#define FAKE_STREAM_REASON "The unit takes few selections at a time."
+#define FAKE_QUERY_REASON "Queries take few selections at a time."
+
 /** A record as it stands in memory, little-endian. */
 struct fake_record {
     uint32_t report_id;
@@ -70,6 +74,11 @@ struct stream_control {
     void (*hook)(stream_hook hook, void *context);
     /** Programs that a device can run at the same time; 0: any number. */
     void (*together)(uint32_t count);
+    /**
+     * Programs need a pass for each so many entries (0: any number; UINT32_MAX: they never run).
+     * The hook is called when it is asked about one, on that thread; NULL: none.
+     */
+    void (*passes)(uint32_t entries, stream_hook hook, void *context);
     /** What was seen since the last reset. */
     struct stream_counts (*counts)(const char *device, const char *unit);
     /** True while a stream of the unit samples. */

@@ -47,7 +47,10 @@ struct zeta_plugin {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool first_at_open_wanted = true;
 static uint32_t ring_wanted;
-static uint32_t most_together; /* programs on a device; 0: any number */
+static uint32_t most_together;    /* programs on a device; 0: any number */
+static uint32_t entries_per_pass; /* 0: any number; UINT32_MAX: nothing ever runs */
+static stream_hook check_hook;
+static void *check_hook_context;
 static stream_hook read_hook;
 static void *read_hook_context;
 
@@ -418,6 +421,15 @@ static void control_together(uint32_t count)
     (void)pthread_mutex_unlock(&lock);
 }
 
+static void control_passes(uint32_t entries, stream_hook hook, void *context)
+{
+    (void)pthread_mutex_lock(&lock);
+    entries_per_pass = entries;
+    check_hook = hook;
+    check_hook_context = context;
+    (void)pthread_mutex_unlock(&lock);
+}
+
 static void control_reset(void)
 {
     (void)pthread_mutex_lock(&lock);
@@ -432,6 +444,8 @@ static void control_reset(void)
     first_at_open_wanted = true;
     ring_wanted = 0;
     most_together = 0;
+    entries_per_pass = 0;
+    check_hook = NULL;
     read_hook = NULL;
     (void)pthread_mutex_unlock(&lock);
 }
@@ -532,6 +546,7 @@ const struct stream_control stream_control = {
     .ring = control_ring,
     .hook = control_hook,
     .together = control_together,
+    .passes = control_passes,
     .counts = control_counts,
     .is_running = control_is_running,
 };
@@ -559,6 +574,36 @@ static uint32_t concurrent(struct zeta_plugin *self, struct zeta_plugin_device *
     return ZETA_PLUGIN_SUCCESS;
 }
 
+static uint32_t program_check(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_program_use *use, uint32_t *out_passes,
+                              const struct zeta_plugin_text_sink *reason)
+{
+    const uint32_t entries = (uint32_t)use->entries.count;
+    const char *wanted = getenv("ZETA_TEST_ENTRIES_PER_PASS"); /* where no test can call us */
+    stream_hook hook;
+    uint32_t limit;
+    void *context;
+
+    (void)self;
+    (void)device;
+    (void)pthread_mutex_lock(&lock);
+    limit = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : entries_per_pass;
+    hook = check_hook;
+    context = check_hook_context;
+    (void)pthread_mutex_unlock(&lock);
+    if (hook)
+        hook(context);
+    *out_passes = limit == UINT32_MAX              ? 0
+                  : limit == 0 || entries <= limit ? 1
+                                                   : (entries + limit - 1) / limit;
+    if (*out_passes == 1)
+        return ZETA_PLUGIN_SUCCESS;
+    reason->write(
+        reason->context, scripted_text(""),
+        scripted_text(use->kind == ZETA_PLUGIN_USE_QUERY ? FAKE_QUERY_REASON : FAKE_STREAM_REASON));
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static const struct zeta_plugin_metric_ops full_metric_ops = {
     .struct_size = sizeof(full_metric_ops),
     .get_sets = get_sets,
@@ -576,6 +621,7 @@ static const struct zeta_plugin_metric_ops full_metric_ops = {
     .query_reset = scripted_no_query_reset,
     .query_collect = scripted_no_query_collect,
     .concurrent = concurrent,
+    .program_check = program_check,
 };
 
 static const struct zeta_plugin_metric_ops bare_metric_ops = {

@@ -456,10 +456,19 @@ static const char *value_type_name(zet_value_type_t type)
     return find_name(names, sizeof(names) / sizeof(names[0]), type);
 }
 
+/* True if the group cannot be counted in one pass. */
+static bool needs_passes(const struct zeta_group_entry *group, struct zeta_group_passes *out_passes)
+{
+    *out_passes = (struct zeta_group_passes){.struct_size = sizeof(*out_passes)};
+    return zetaMetricGroupGetPasses(group->group, out_passes) == ZE_RESULT_SUCCESS &&
+           out_passes->count != 1;
+}
+
 /* What a row of the table has no room for. */
 static void print_details(const struct zeta_group_entry *group)
 {
     const unsigned columns = zeta_terminal_columns(stdout);
+    struct zeta_group_passes passes;
 
     zeta_terminal_write_folded(stdout, group->properties.description, 4, columns);
     (void)printf("    from %s, plugin %s\n", group->info.origin, group->info.plugin);
@@ -467,6 +476,13 @@ static void print_details(const struct zeta_group_entry *group)
         zeta_terminal_write_folded(stdout, group->info.query_note, 4, columns);
     if (*group->info.stream_note)
         zeta_terminal_write_folded(stdout, group->info.stream_note, 4, columns);
+    if (needs_passes(group, &passes)) {
+        if (passes.count > 0)
+            (void)printf("    needs %u passes, and a group has one:\n", passes.count);
+        else
+            (void)puts("    cannot be counted:");
+        zeta_terminal_write_folded(stdout, passes.reason, 8, columns);
+    }
     if (*group->info.no_queries) {
         (void)puts("    no queries:");
         zeta_terminal_write_folded(stdout, group->info.no_queries, 8, columns);
@@ -542,6 +558,7 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
 {
     struct json_object *object = zeta_json_append_object(array);
     struct json_object *metrics = NULL;
+    struct zeta_group_passes passes;
 
     zeta_json_put_text(object, "name", group->properties.name);
     zeta_json_put_text(object, "description", group->properties.description);
@@ -559,6 +576,10 @@ static void put_group(struct json_object *array, const struct zeta_group_entry *
         zeta_json_put_text(object, "stream_note", group->info.stream_note);
     if (*group->info.no_queries)
         zeta_json_put_text(object, "no_queries", group->info.no_queries);
+    if (needs_passes(group, &passes)) {
+        zeta_json_put_u64(object, "passes", passes.count);
+        zeta_json_put_text(object, "passes_reason", passes.reason);
+    }
     metrics = zeta_json_put_array(object, "metrics");
     for (uint32_t i = 0; i < group->properties.metricCount; i++) {
         const struct zeta_metric_entry *metric = &group->metrics[i];

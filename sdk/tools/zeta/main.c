@@ -30,6 +30,7 @@ static const char overview[] =
     "  stat      and show what the device did meanwhile, as a table of metrics\n"
     "  trace     and show which functions it called\n"
     "  record    and keep all of that in a file\n"
+    "  debug     and look into its kernels with GDB\n"
     "\n"
     "Read a file:\n"
     "  report    what is in a recording, also of a program that was killed\n"
@@ -54,6 +55,20 @@ static const struct command {
      "  --max            the greatest possible values instead of the measured ones\n"
      "  --skip N         without the first N reports of each stream\n"
      "  --tile N         only rows of this tile\n"},
+    {"debug", zeta_command_debug,
+     "usage: zeta debug [OPTIONS] -- PROGRAM\n"
+     "       zeta debug [OPTIONS] --pid PID\n"
+     "\n"
+     "Starts GDB for the kernels that a program runs: breakpoints can be set at once, 'continue'\n"
+     "lets the program go on, and Zeta's commands are loaded ('help info kernels'). Quitting GDB\n"
+     "ends a program that was started so, which has no input, and leaves one that was not.\n"
+     "\n"
+     "  -d DEVICE        number, id or name from 'zeta devices'; default: the first that can be\n"
+     "                   debugged\n"
+     "  --pid PID        a program that runs and has ZET_ENABLE_PROGRAM_DEBUGGING=1\n"
+     "  -x FILE          commands for GDB, once it is connected\n"
+     "  --batch          end with them\n"
+     "  --gdb PROGRAM    default: gdb-multiarch\n"},
     {"devices", zeta_command_devices,
      "usage: zeta devices [--json[=FILE]]\n"
      "\n"

@@ -10,6 +10,7 @@ int zeta_report_command(int count, char **arguments);
 int zeta_selftest_command(int count, char **arguments);
 int zeta_stat(int count, char **arguments);
 int zeta_trace(int count, char **arguments);
+int zeta_command_debug(int count, char **arguments);
 int zeta_command_devices(int count, char **arguments);
 int zeta_command_doctor(int count, char **arguments);
 int zeta_command_groups(int count, char **arguments);

@@ -78,11 +78,13 @@ static ze_result_t make_call(struct scene *scene, enum call call)
     }
 }
 
-/* Attaches, when it is the turn of this one, and reads what is there already. */
-static void attach_in_turn(struct bench *bench)
+/*
+ * Attaches and reads what is there already. Whoever had attached before is dead, and the process
+ * finds that out before it looks at the next one.
+ */
+static void attach(struct bench *bench)
 {
-    while (debugger_try(bench->debuggee.pid, &bench->session) != ZE_RESULT_SUCCESS)
-        expect_sentence("already");
+    bench->session = debugger_attach(bench->debuggee.pid);
     (void)debugger_expect(bench->session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
     (void)debugger_expect(bench->session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
 }
@@ -140,8 +142,7 @@ static void call_on_and_on(struct scene *scene, enum call call)
 
     for (;;) {
         if (call == ATTACH || call == DETACH) {
-            while (make_call(scene, ATTACH) != ZE_RESULT_SUCCESS)
-                ;
+            EXPECT_OK(make_call(scene, ATTACH));
             EXPECT_OK(make_call(scene, DETACH));
         } else if (call == INTERRUPT || call == RESUME) {
             EXPECT_OK(make_call(scene, INTERRUPT));
@@ -178,7 +179,7 @@ static pid_t start_caller(const struct bench *bench, enum call call, bool once, 
         return child;
     }
     if (call != ATTACH && (once || call != DETACH)) {
-        attach_in_turn(&scene.bench);
+        attach(&scene.bench);
         set_scene(&scene, once || call != RESUME ? call : INTERRUPT);
     }
     say(sockets[1]);
@@ -218,7 +219,7 @@ static struct bench start_program(void)
 /* It works as if nobody had ever debugged it. */
 static void end_program(struct bench *bench)
 {
-    attach_in_turn(bench);
+    attach(bench);
     end_spin(bench);
     bench_end(bench);
 }
@@ -247,7 +248,7 @@ static void debugger__killed_in_a_call_that_waits__next_one_attaches(void **stat
             (void)debuggee_hear(&b.debuggee);
             (void)debuggee_do(&b.debuggee, DEBUGGEE_MODULE_DESTROY, 0);
         }
-        attach_in_turn(&b);
+        attach(&b);
         interrupt(&b);
         EXPECT_OK(zetDebugDetach(b.session));
     }
@@ -279,7 +280,7 @@ static void debugger__killed_at_any_moment_of_each_call__next_one_attaches(void 
         end_caller(caller, socket);
         for (unsigned k = 0; call == ACKNOWLEDGE && k < 2 * LOADS; k++)
             (void)debuggee_hear(&b.debuggee);
-        attach_in_turn(&b);
+        attach(&b);
         interrupt(&b);
         EXPECT_OK(zetDebugDetach(b.session));
     }

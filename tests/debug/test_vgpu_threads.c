@@ -78,8 +78,7 @@ static void detach__threads_stopped__they_go_on(void **state)
     spin(&b);
     interrupt(&b);
     EXPECT_OK(zetDebugDetach(b.session));
-    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
-        expect_sentence("debugs");
+    b.session = debugger_attach(b.debuggee.pid);
     (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
     (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
     end_spin(&b);
@@ -98,8 +97,7 @@ static void debugger__killed_with_stopped_threads__they_go_on(void **state)
     EXPECT_OK(zetDebugDetach(b.session));
     child = fork_child();
     if (child == 0) {
-        while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
-            ;
+        b.session = debugger_attach(b.debuggee.pid);
         (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
         (void)debugger_expect(b.session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
         interrupt(&b);
@@ -107,8 +105,7 @@ static void debugger__killed_with_stopped_threads__they_go_on(void **state)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
-        expect_sentence("debugs");
+    b.session = debugger_attach(b.debuggee.pid);
     end_spin(&b);
     bench_end(&b);
 }
@@ -186,8 +183,7 @@ static void breakpoint_register__in_a_function__stops_and_is_passed(void **state
     EXPECT_OK(zetDebugDetach(b.session));
     (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_LOCAL);
     assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
-    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
-        expect_sentence("debugs");
+    b.session = debugger_attach(b.debuggee.pid);
     debugger_read(b.session, at, sizeof(set), &set);
     assert_int_equal(set, 0);
     bench_end(&b);
@@ -384,8 +380,7 @@ static void watchpoint__written_memory__stops_the_writer(void **state)
     assert_true((causes(&b, thread) & ZETA_VGPU_CAUSE_WATCH) != 0);
     EXPECT_OK(zetDebugDetach(b.session));
     assert_int_equal(debuggee_do(&b.debuggee, DEBUGGEE_WAIT, 0), ZE_RESULT_SUCCESS);
-    while (debugger_try(b.debuggee.pid, &b.session) != ZE_RESULT_SUCCESS)
-        expect_sentence("debugs");
+    b.session = debugger_attach(b.debuggee.pid);
     debugger_read(b.session, ZETA_VGPU_WATCHPOINTS_ADDRESS, sizeof(points), points);
     assert_int_equal(points[2].kinds, 0);
     bench_end(&b);

@@ -491,10 +491,10 @@ static void core__notes__name_threads_groups_and_modules(void **state)
     note = find_note(core, "ZETA", ZETA_VGPU_NOTE_THREADS, &bytes);
     assert_int_equal(bytes, sizeof(threads));
     memcpy(threads, note, sizeof(threads));
-    assert_int_equal(threads[0].group_id[0], FAULTING_GROUP);
-    assert_int_equal(threads[0].local_id[0], FAULTING_ITEM);
+    assert_int_equal(threads[0].ids[0], FAULTING_GROUP);
+    assert_int_equal(threads[0].ids[3], FAULTING_ITEM);
     for (unsigned i = 0; i < GROUPS * ITEMS; i++) {
-        const uint32_t group = threads[i].group_id[0], item = threads[i].local_id[0];
+        const uint64_t group = threads[i].ids[0], item = threads[i].ids[3];
         const void *local;
         uint32_t table[ITEMS];
 
@@ -502,7 +502,10 @@ static void core__notes__name_threads_groups_and_modules(void **state)
         assert_cmp(item, <, ITEMS);
         assert_false(seen[group][item]);
         seen[group][item] = true;
-        assert_cmp(threads[i].number, >=, 2);
+        assert_int_equal(threads[i].number, threads[i].ids[6] + 2);
+        /* One of the group has not come to the barrier. */
+        assert_int_equal(threads[i].ids[8], group == FAULTING_GROUP && item != FAULTING_ITEM);
+        assert_int_equal(threads[i].ids[9], 1);
         assert_cmp(threads[i].local_bytes, >=, 64);
         /* Each group's local memory is there. */
         local = find_memory(core, threads[i].local_address, sizeof(table));
@@ -510,6 +513,8 @@ static void core__notes__name_threads_groups_and_modules(void **state)
         memcpy(table, local, sizeof(table));
         assert_int_equal(table[item], group * 0x1000 + item);
     }
+    assert_memory_equal(find_memory(core, ZETA_VGPU_CORE_THREADS_ADDRESS, sizeof(threads)), threads,
+                        sizeof(threads));
     note = find_note(core, "ZETA", ZETA_VGPU_NOTE_MODULES, &bytes);
     assert_int_equal(bytes, sizeof(module));
     memcpy(&module, note, sizeof(module));

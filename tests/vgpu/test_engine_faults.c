@@ -229,7 +229,8 @@ static void count_remains(void *user, const struct zeta_vgpu_fault *fault)
         assert_cmp(left.x[2], >=, left.private_begin);
         assert_cmp(left.x[2], <, left.private_end);
         assert_int_equal(left.x[0], 0);
-        if (left.group_id[0] == fault->group_id[0] && left.local_id[0] == fault->local_id[0])
+        assert_int_equal(left.ids[6], t);
+        if (left.ids[0] == fault->group_id[0] && left.ids[3] == fault->local_id[0])
             assert_int_equal(left.pc, fault->pc);
     }
     assert_false(zeta_vgpu_debug_remains(remains->rig->engine, threads, &left));

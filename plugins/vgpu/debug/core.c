@@ -88,7 +88,7 @@ _Static_assert(sizeof(struct prstatus) == 376 && sizeof(struct fpregs) == 264 &&
 
 /* In which order memory is kept while there is room for it. */
 enum rank {
-    RANK_SYMBOLS, /* files of modules that threads were in, and the stack of the fault */
+    RANK_SYMBOLS, /* files of modules that threads were in, their ids, and the stack of the fault */
     RANK_LOCAL,   /* local memory of the fault's group, and code */
     RANK_NEAR,    /* what the fault and the registers of its thread are about */
     RANK_STACK,   /* private memory of the other threads */
@@ -122,6 +122,8 @@ struct core {
     uint32_t segment_count;
     char *notes;
     size_t notes_bytes;
+    struct zeta_vgpu_core_thread *threads;
+    size_t threads_bytes;
     struct piece *pieces;
     size_t piece_count, piece_room;
     bool no_memory;
@@ -245,13 +247,12 @@ static bool make_notes(struct core *core)
         struct zeta_vgpu_core_thread *thread = &threads[count++];
 
         thread->number = number_of(core, t);
-        memcpy(thread->group_id, remains.group_id, sizeof(thread->group_id));
-        memcpy(thread->local_id, remains.local_id, sizeof(thread->local_id));
-        thread->local_bytes = (uint32_t)remains.local_bytes;
+        memcpy(thread->ids, remains.ids, sizeof(thread->ids));
         thread->local_begin = remains.local_begin;
+        thread->local_bytes = remains.local_bytes;
         thread->local_address = (uintptr_t)remains.local;
         /* GDB shows that of the last one, and it is one for all of a core anyway. */
-        put_thread(out, thread->number, &remains, signal);
+        put_thread(out, (uint32_t)thread->number, &remains, signal);
         if (count == 1)
             put_process(out, core, signal, code);
     }
@@ -262,7 +263,8 @@ static bool make_notes(struct core *core)
         put_note(out, "ZETA", ZETA_VGPU_NOTE_MODULES, core->modules,
                  core->module_count * sizeof(*core->modules));
     }
-    free(threads);
+    core->threads = threads;
+    core->threads_bytes = count * sizeof(*threads);
     good = good && ferror(out) == 0;
     return out && fclose(out) == 0 && good;
 }
@@ -671,6 +673,8 @@ static int collect(struct core *core)
         (void)zeta_vgpu_space_hold(core->vgpu->space);
         if (make_notes(core) && make_file(core)) {
             add_bytes(core, FILE_ADDRESS, core->file, core->file_bytes, RANK_SYMBOLS);
+            add_bytes(core, ZETA_VGPU_CORE_THREADS_ADDRESS, core->threads, core->threads_bytes,
+                      RANK_SYMBOLS);
             add_threads(core);
             add_ranges(core);
         }
@@ -756,6 +760,7 @@ void zeta_vgpu_core_dump(struct zeta_vgpu_tile *tile, const struct zeta_vgpu_lau
                                      : "");
     free(core.file);
     free(core.notes);
+    free(core.threads);
     free(core.pieces);
     free(core.modules);
     free(core.entered);

@@ -564,7 +564,6 @@ bool zeta_vgpu_debug_remains(struct zeta_vgpu_engine *engine, uint32_t thread,
         .local_bytes = engine->group_slm_bytes,
         .local = subslice->slm + (size_t)hart->group->slm_slot * engine->group_slm_bytes,
     };
-    memcpy(out_remains->group_id, hart->group->id, sizeof(out_remains->group_id));
-    zeta_vgpu_hart_local_id(engine, hart, out_remains->local_id);
+    read_ids(subslice, hart, out_remains->ids);
     return true;
 }

@@ -107,7 +107,7 @@ void zeta_vgpu_debug_break(struct zeta_vgpu_engine *engine, uint32_t index, uint
 
 /** A thread that was resident when a fault stopped its launch. Addresses are as it uses them. */
 struct zeta_vgpu_debug_remains {
-    uint32_t group_id[3], local_id[3];
+    uint64_t ids[10];  /**< the registers of ZETA_VGPU_REGISTERS_ID */
     uint64_t pc;       /**< the next instruction, or that of its fault */
     const uint64_t *x; /**< x0..x31 */
     const uint64_t *f; /**< f0..f31 */

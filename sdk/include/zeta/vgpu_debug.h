@@ -105,15 +105,19 @@ enum {
     ZETA_VGPU_NOTE_MODULES = 3  /**< struct zeta_vgpu_core_module[]; the first is the kernel's */
 };
 
+/** Where scripts of debuggers find the content of ZETA_VGPU_NOTE_THREADS: it is memory of the core
+ * too. */
+#define ZETA_VGPU_CORE_THREADS_ADDRESS (UINT64_C(1) << 61)
+
 /**
  * A thread. The window of local memory has the bytes of the faulting thread's group; each group's
  * are also where the host has them, and the note names that place.
  */
 struct zeta_vgpu_core_thread {
-    uint32_t number; /**< as in NT_PRSTATUS */
-    uint32_t group_id[3], local_id[3];
-    uint32_t local_bytes;   /**< local memory of a group; 0: it has none */
+    uint64_t number;        /**< as in NT_PRSTATUS */
+    uint64_t ids[10];       /**< the registers of ZETA_VGPU_REGISTERS_ID */
     uint64_t local_begin;   /**< the window: addresses that the kernel uses */
+    uint64_t local_bytes;   /**< local memory of a group; 0: it has none */
     uint64_t local_address; /**< of the bytes of this thread's group */
 };
 

@@ -52,6 +52,9 @@ void faulty(struct arguments *arguments)
     if (group == arguments->group && id == 5) {
         while (vgpu_atomic_add(&arguments->arrived, 0) < arguments->wanted)
             ;
+        /* Threads take turns, so the others of the group come to the barrier meanwhile. */
+        for (volatile int turns = 0; turns < 4096; turns++)
+            ;
         store(arguments, id);
     }
     while (group != arguments->group && vgpu_atomic_add(&arguments->released, 0) == 0)

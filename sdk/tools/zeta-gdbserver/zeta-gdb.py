@@ -13,8 +13,8 @@ work.
 
 A work-item is a thread of GDB. Its ids, and the sizes of its launch, are in its thread block, which
 is memory at tp, of a live device and of a core file. All else are registers of the server's feature
-org.zeta.vgpu.thread, which a core file does not have. zeta-gdbserver lists what the commands need of
-all threads at once. What was read is kept until threads run.
+org.zeta.vgpu.thread; a core file has some of them as memory. zeta-gdbserver lists what the commands
+need of all threads at once. What was read is kept until threads run.
 """
 
 import collections
@@ -28,6 +28,10 @@ import gdb
 # struct vgpu_thread: global size and offset, local size, group count, group id, local id (three
 # numbers each), dimensions, hardware thread, begin and size of local and of private memory.
 THREAD_BLOCK = struct.Struct("<18Q2I4Q")
+# struct zeta_vgpu_core_thread, an array of them at this address of a core file: the thread's number,
+# its ids (whether it waits at a barrier and its launch among them), where its local memory is.
+CORE_THREADS = 1 << 61
+CORE_THREAD = struct.Struct("<14Q")
 TILE_SHIFT = 24  # of the tile's number in the hardware thread
 MOST_ITEMS = 1 << 16  # of a group; blocks that say more are none
 
@@ -198,6 +202,16 @@ def items_of_server(inferior, document):
     return items
 
 
+def read_core(inferior):
+    """Registers that a core file has, by the number of the thread; none of what is no core file."""
+    try:
+        size = CORE_THREAD.size * len(inferior.threads())
+        entries = CORE_THREAD.iter_unpack(bytes(inferior.read_memory(CORE_THREADS, size)))
+    except gdb.error:
+        return {}
+    return {entry[0]: {"at_barrier": entry[9], "launch": entry[10]} for entry in entries}
+
+
 def items_of_threads(inferior):
     """The same by asking each thread: of a core file."""
     items = []
@@ -206,7 +220,11 @@ def items_of_threads(inferior):
             if not thread.is_running():
                 thread.switch()
                 items.append(read_item(thread, gdb.newest_frame()))
-    return [item for item in items if item is not None]
+    items = [item for item in items if item is not None]
+    registers = read_core(inferior)
+    for item in items:
+        item.registers.update(registers.get(item.thread.ptid[1], {}))
+    return items
 
 
 def read_items(inferior):

@@ -5,7 +5,8 @@ session.py SERVER PROGRAM FILE SESSION: FILE is the kernel's, SESSION a script o
 comments that say what is expected:
 
     #! KERNEL [OPTION]...   what the program gets behind FILE; once, first
-    #@ KERNEL [OPTION]...   in place of it: GDB opens the core dump that the program leaves
+    #@ KERNEL [OPTION]...   in place of it: GDB opens the core dump that the program leaves, by the
+                            command that it logs
     #= REGEX                a line of the output, behind the line that was found before
     #- REGEX                no line of the output
 
@@ -14,6 +15,7 @@ what has to be there and no more. Exits with 77 where GDB is missing.
 """
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,14 +32,19 @@ SHOWN = 40
 def run(server, program, file, session, words, folder):
     """Gives what GDB and the program print, and GDB's exit code. A core dump goes to the folder."""
     command = " ".join([server, "-", "--", program, file, *words])
-    target = f"target remote | {command}"
-    if folder:
-        subprocess.run([program, file, *words], env={**os.environ, CORE_DIR: folder},
-                       stdin=subprocess.DEVNULL, check=False)
-        target = f"core-file {os.path.join(folder, os.listdir(folder)[0])}"
     before = ["set pagination off", "set confirm off", "set width 0", "set breakpoint pending on",
-              "set print thread-events off", f"source {COMMANDS}", target]
-    arguments = [GDB, "-nx", "-batch"]
+              "set print thread-events off"]
+    if folder:
+        log = subprocess.run([program, file, *words], env={**os.environ, CORE_DIR: folder},
+                             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                             check=False).stderr
+        logged = re.search(f"{GDB} --core=[^;\n]*", log)
+        if not logged:
+            return log.splitlines(), 1
+        arguments = [*shlex.split(logged[0]), "-nx", "-batch"]
+    else:
+        before += [f"source {COMMANDS}", f"target remote | {command}"]
+        arguments = [GDB, "-nx", "-batch"]
     for line in before:
         arguments += ["-ex", line]
     done = subprocess.run([*arguments, "-x", session], stdin=subprocess.DEVNULL,

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ enum {
     NEAR_BYTES = 64 << 10,   /* what is so near to the address of the fault goes first */
     MOST_SEGMENTS = 0xff00,  /* e_phnum has 16 bits */
     MOST_LOGGED_MODULES = 4, /* whose commands are logged */
+    MOST_SCRIPT_BYTES = 400, /* of a path, so that a line of the log has room for it */
     RISCV_DOUBLE_ABI = 4,    /* EF_RISCV_FLOAT_ABI_DOUBLE */
     MAPPING_MISSING = 1,     /* SEGV_MAPERR */
     MAPPING_REFUSED = 2,     /* SEGV_ACCERR */
@@ -696,16 +698,24 @@ static void tell(const struct core *core)
 {
     const struct zeta_vgpu_description *d = &core->vgpu->description;
     const struct zeta_host *host = &core->vgpu->self->host;
-    char left_out[128] = "";
+    char left_out[128] = "", path[1024], script[PATH_MAX];
     uint32_t told = 0;
 
+    /* Commands of GDB for work-items: in the folder that has those of the data, or the manifests.
+     */
+    (void)snprintf(path, sizeof(path), "%.900s/../zeta-gdb.py", host->data_dir);
+    if (access(path, R_OK) != 0)
+        (void)snprintf(path, sizeof(path), "%.900s/../../zeta-gdb.py", host->data_dir);
+    if (!realpath(path, script) || strlen(script) > MOST_SCRIPT_BYTES)
+        script[0] = '\0';
     if (core->left_out > 0)
         (void)snprintf(left_out, sizeof(left_out),
                        "; it lacks %" PRIu64 " KiB of memory: core_size_mib is %" PRIu64,
                        (core->left_out + 1023) / 1024, d->core_size_bytes >> 20);
     zeta_host_log(host, ZETA_PLUGIN_LOG_ERROR,
-                  "%s: the fault left a core dump, see it with: gdb-multiarch --core='%s'%s", d->id,
-                  core->path, left_out);
+                  "%s: the fault left a core dump, see it with: gdb-multiarch --core='%s'%s%s%s%s",
+                  d->id, core->path, script[0] ? " -x '" : "", script, script[0] ? "'" : "",
+                  left_out);
     for (size_t i = 1; i < core->module_count && told < MOST_LOGGED_MODULES; i++) {
         const struct zeta_vgpu_core_module *module = &core->modules[i];
 

@@ -854,10 +854,14 @@ def branches_of(pc, line=None):
 class DivergeBreakpoint(gdb.Breakpoint):
     """At one branch: stops a work-item whose way differs from that of one of its group.
 
-    Compared is the n-th time that each comes here in a launch."""
+    Compared is the n-th time that each comes here in a launch; of one group, or of each."""
 
-    def __init__(self, pc):
+    def __init__(self, pc, group):
         super().__init__(f"*{pc:#x}")
+        if group is not None:
+            # For a server that can spare GDB the other groups.
+            self.condition = " && ".join(f"$group_{d} == {i}" for d, i in zip("xyz", group))
+        self.group = group
         self.pc = pc
         self.word = read_word(pc)
         self.launch = None
@@ -868,7 +872,7 @@ class DivergeBreakpoint(gdb.Breakpoint):
     def stop(self):
         frame, number = gdb.newest_frame(), None
         item = read_item(gdb.selected_thread(), frame)
-        if item is None:
+        if item is None or self.group not in (None, item.group):
             return False
         with contextlib.suppress(gdb.error, ValueError):
             number = int(frame.read_register("launch"))
@@ -908,9 +912,9 @@ class DivergeBreakpoint(gdb.Breakpoint):
 
 
 class BreakDiverge(Command):
-    """Stop where work-items of a group take different ways.
+    """Stop where work-items of the selected group take different ways.
 
-    break-diverge [LOCATION]
+    break-diverge [-all] [LOCATION]
 
     LOCATION is a line, or a function for all its branches; without it, the function of the
     selected frame. A breakpoint is set at each conditional branch there; "delete" removes it.
@@ -918,24 +922,26 @@ class BreakDiverge(Command):
     The device executes each work-item by itself: none waits for another at a branch. Work-items
     of a group diverge when the n-th execution of a branch leads one of them one way and another
     one the other way, whenever each of the two comes there. The second of them is stopped before
-    it branches, once for each group and n.
+    it branches, once for each n. With -all every group is watched, each by itself.
 
-    Code that the compiler made without a branch does not diverge. Every work-item that comes to
-    such a breakpoint stops the device for a moment."""
+    Code that the compiler made without a branch does not diverge. Every work-item of the group
+    that comes to such a breakpoint stops the device for a moment."""
 
     NAME, KIND = "break-diverge", gdb.COMMAND_BREAKPOINTS
 
     def run(self, argument):
-        find_items()
-        found = self.find(argument)
+        every, location = re.fullmatch(r"(?:(-all)(?:\s+|$))?(.*)", argument).groups()
+        items = find_items()
+        group = None if every else demand_selected_item(items).group
+        found = self.find(location)
         if not found:
             raise gdb.GdbError(
                 f"There is no conditional branch in "
-                f"{argument or 'the function of the selected frame'}: all work-items go the same "
+                f"{location or 'the function of the selected frame'}: all work-items go the same "
                 f"way there."
             )
         for pc in sorted(found):
-            DivergeBreakpoint(pc)
+            DivergeBreakpoint(pc, group)
 
     @staticmethod
     def find(location):

@@ -54,6 +54,8 @@ python refused("workitem 1")
 #= ^refused: The selected thread is no work-item\. Choose one: "workitem GROUP LOCAL"; "info groups" lists the groups\.$
 python refused("print-group value")
 #= ^refused: The selected thread is no work-item\.
+python refused("break-diverge grid")
+#= ^refused: The selected thread is no work-item\.
 info groups
 #= ^  0,0,0
 # An inferior that is not the device's.

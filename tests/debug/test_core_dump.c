@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -550,6 +551,35 @@ static void core__more_memory_than_room__keeps_what_matters_and_tells(void **sta
     free(core);
 }
 
+/* Memory of the application, which forbids to read some although the device has it. */
+static void core__adopted_memory_cannot_be_read__rest_is_there(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory, path[160];
+    unsigned char *core;
+    size_t size;
+
+    (void)state;
+    bench_open("64");
+    memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    memset(memory, 'x', 3 * page);
+    assert_int_equal(bench.host.compute->memory_adopt(bench.host.self, memory, 3 * page,
+                                                      ZETA_PLUGIN_ACCESS_READ_WRITE),
+                     ZETA_PLUGIN_SUCCESS);
+    assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+    fault("faulty", GROUPS);
+    path_of(0, path, sizeof(path));
+    core = read_file(path, &size);
+    assert_memory_equal(find_memory(core, (uintptr_t)memory, 4), "xxxx", 4);
+    assert_memory_equal(find_memory(core, (uintptr_t)memory + page, 4), "\0\0\0\0", 4);
+    assert_memory_equal(find_memory(core, (uintptr_t)memory + 2 * page, 4), "xxxx", 4);
+    expect_words(host_log(&bench.host), "it lacks 4 KiB");
+    free(core);
+    assert_int_equal(bench.host.compute->memory_free(bench.host.self, memory), 0);
+    assert_int_equal(munmap(memory, 3 * page), 0);
+}
+
 /* ---- how many, and where not ---------------------------------------------------------------- */
 
 static void core__many_faults__one_each_up_to_a_limit(void **state)
@@ -718,6 +748,7 @@ SUITE(core_dump)
         cmocka_unit_test_teardown(core__notes__name_threads_groups_and_modules, bench_close),
         cmocka_unit_test_teardown(core__more_memory_than_room__keeps_what_matters_and_tells,
                                   bench_close),
+        cmocka_unit_test_teardown(core__adopted_memory_cannot_be_read__rest_is_there, bench_close),
         cmocka_unit_test_teardown(core__many_faults__one_each_up_to_a_limit, bench_close),
         cmocka_unit_test_teardown(core__memory_and_modules_come_and_go__each_is_whole, bench_close),
         cmocka_unit_test_teardown(core__name_is_taken__gets_another, bench_close),

@@ -557,7 +557,7 @@ static int write_bytes(struct core *core, int file, const void *bytes, uint64_t 
         uint64_t done = written > 0 ? (uint64_t)written : 0;
 
         if (written < 0 && errno == EFAULT) {
-            /* Memory of the application, which has taken it away. */
+            /* Memory of the application, which has taken it away since. */
             done = page - (uintptr_t)from % page;
             done = done < size ? done : size;
             core->left_out += done;

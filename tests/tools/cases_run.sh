@@ -119,3 +119,17 @@ case_run_through_loader()
         "$build/share/zeta/kernels/matmul.elf" 32
     out_has "result right"
 }
+
+# The description of the virtual GPU is used from where it is installed.
+case_run_described_device()
+{
+    mkdir -p "$work/zeta/plugins.d"
+    cp "$build/share/zeta/plugins.d/90-vgpu.yaml" "$work/zeta/plugins.d"
+    cp -R "$build/share/zeta/plugins.d/vgpu" "$work/zeta/plugins.d"
+    cp -R "$build/share/zeta/vgpu" "$work/zeta"
+    sed -i 's/^name: .*/name: Described here/' "$work/zeta/vgpu/device.yaml"
+    ZETA_PLUGIN_PATH=$work/zeta
+    export ZETA_PLUGIN_PATH
+    expect 0 zeta devices
+    out_has "Described here (software)"
+}

@@ -270,8 +270,13 @@ def is_device(inferior):
     return bool(inferior.threads()) and inferior.architecture().name().startswith("riscv:rv64")
 
 
+def some_run():
+    return any(thread.is_running() for thread in gdb.selected_inferior().threads())
+
+
 def find_items():
-    """All work-items of the selected inferior, at least one; GdbError says why there are none."""
+    """All work-items of the selected inferior that are stopped, at least one; GdbError says why
+    there are none."""
     inferior = gdb.selected_inferior()
     if inferior.num not in _items and is_device(inferior):
         _items[inferior.num] = read_items(inferior)
@@ -286,12 +291,20 @@ def find_items():
             f"Inferior {inferior.num} is no virtual GPU: its architecture is "
             f"{inferior.architecture().name()}.{hint}"
         )
-    if any(thread.is_running() for thread in inferior.threads()):
-        raise gdb.GdbError('The threads run; stop them first: "interrupt".')
+    if some_run():
+        raise gdb.GdbError('The threads run; stop them first: "interrupt -a".')
     raise gdb.GdbError(
         f"No kernel runs on the device of inferior {inferior.num} now. To stop in the next one: "
         f'"break KERNEL", "continue".{hint}'
     )
+
+
+def find_all_items():
+    """The same, for those who tell of every work-item, also of what has no thread any more."""
+    items = find_items()
+    if some_run():
+        raise gdb.GdbError('Some work-items run; stop them first: "interrupt -a".')
+    return items
 
 
 def selected_item(items):
@@ -470,7 +483,8 @@ def find_member(members, local):
     item = next((item for item in members if item.local == local), None)
     if item is None:
         raise gdb.GdbError(
-            f"Work-item {ids_text(local)} of group {ids_text(members[0].group)} has ended."
+            f"Work-item {ids_text(local)} of group {ids_text(members[0].group)} has ended"
+            f"{', or runs' if some_run() else ''}."
         )
     return item
 
@@ -531,7 +545,7 @@ class InfoGroups(Command):
     NAME, KIND = "info groups", gdb.COMMAND_STATUS
 
     def run(self, argument):
-        items = find_items()
+        items = find_all_items()
         read_register(items, "at_barrier")
         selected = selected_item(items)
         rows = [("  Group", "Run", "Wait", "Ended", "Threads", "Where")]
@@ -569,7 +583,7 @@ class InfoBarriers(Command):
     NAME, KIND = "info barriers", gdb.COMMAND_STATUS
 
     def run(self, argument):
-        items = find_items()
+        items = find_all_items()
         groups = list(groups_of(items).values())
         if argument:
             groups = [find_group(items, parse_ids(argument))]
@@ -667,7 +681,7 @@ class PrintGroup(Command):
             )
         if not expression:
             raise gdb.GdbError("What to print is missing: print-group [/FORMAT] EXPRESSION.")
-        items = find_items()
+        items = find_all_items()
         selected = demand_selected_item(items)
         members = groups_of(items)[selected.launch, selected.group]
         function = gdb.selected_frame().name()

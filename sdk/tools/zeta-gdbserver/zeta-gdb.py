@@ -779,10 +779,11 @@ def explain_fault(item):
     if word == ECALL and item.register("cause") & CAUSE_ILLEGAL:
         return f"it made the device call {read_x('a7')}, which does not exist."
     if word == ECALL:
-        message = f"(char *) {read_x('a0')}"
-        with contextlib.suppress(gdb.error, UnicodeDecodeError):
-            return f"it gave up: {gdb.parse_and_eval(message).string()}"
-        return "it gave up, without a message."
+        message = read_x("a0")
+        if message == 0:
+            return "it gave up, without a message."
+        # As GDB prints strings: not too long, and without what a terminal would obey.
+        return f"it gave up: {gdb.parse_and_eval(f'(char *) {message}').format_string()}"
     verb, size = verbs.get(word & 0x7F), 1 << (word >> 12 & 3)
     if verb is None or item.register("cause") & CAUSE_ILLEGAL:
         return f"the device cannot execute {word:#010x} ({text}) at {item.pc:#x}."

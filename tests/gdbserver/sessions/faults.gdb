@@ -62,5 +62,10 @@ set var $a0 = 0
 python run_item_until("gave up")
 info fault
 #= ^it gave up, without a message\.$
+set var {int}($sp - 16) = 0x1b6f6e
+set var $a0 = (long) $sp - 16
+python run_item_until("gave up: 0x")
+info fault
+#= ^it gave up: 0x[0-9a-f]+ "no\\033"$
 kill
 #- Error|Traceback

@@ -455,6 +455,27 @@ static bool is_near(const struct core *core, const struct zeta_vgpu_debug_remain
     return false;
 }
 
+/* Cuts what holds something into pieces, of which some may be near to what the fault is about. */
+static void add_extent(struct core *core, const struct zeta_vgpu_range *range, uint64_t begin,
+                       uint64_t end, enum rank rank, const struct zeta_vgpu_debug_remains *remains)
+{
+    while (begin < end) {
+        const uint64_t cut = (begin / PIECE_BYTES + 1) * PIECE_BYTES;
+        struct piece piece = {.address = begin,
+                              .bytes = (end < cut ? end : cut) - begin,
+                              .from = (const void *)(uintptr_t)begin,
+                              .whole = range->end - range->begin,
+                              .rank = rank,
+                              .flags =
+                                  PF_R | (range->writable ? PF_W : 0) | (range->code ? PF_X : 0)};
+
+        if (rank == RANK_REST && is_near(core, remains, begin, begin + piece.bytes))
+            piece.rank = RANK_NEAR;
+        add_piece(core, piece);
+        begin += piece.bytes;
+    }
+}
+
 /* What of all ranges that kernels may touch holds something. */
 static void add_ranges(struct core *core)
 {
@@ -470,22 +491,10 @@ static void add_ranges(struct core *core)
             if (core->entered[i] && range.begin == core->modules[i].file_begin)
                 rank = RANK_SYMBOLS;
         }
-        while (begin < range.end && zeta_vgpu_memory_find_data(core->vgpu->memory, range.begin,
-                                                               begin, range.end, &begin, &end)) {
-            const uint64_t cut = (begin / PIECE_BYTES + 1) * PIECE_BYTES;
-            struct piece piece = {.address = begin,
-                                  .bytes = (end < cut ? end : cut) - begin,
-                                  .from = (const void *)(uintptr_t)begin,
-                                  .whole = range.end - range.begin,
-                                  .rank = rank,
-                                  .flags =
-                                      PF_R | (range.writable ? PF_W : 0) | (range.code ? PF_X : 0)};
-
-            if (rank == RANK_REST && is_near(core, &remains, begin, begin + piece.bytes))
-                piece.rank = RANK_NEAR;
-            add_piece(core, piece);
-            begin += piece.bytes;
-        }
+        for (; begin < range.end && zeta_vgpu_memory_find_data(core->vgpu->memory, range.begin,
+                                                               begin, range.end, &begin, &end);
+             begin = end)
+            add_extent(core, &range, begin, end, rank, &remains);
     }
 }
 

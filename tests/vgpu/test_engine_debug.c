@@ -61,7 +61,7 @@ static void on_samples(void *user, const struct zeta_vgpu_ip_sample *samples, ui
         bench->samples[samples[i].stall] += samples[i].count;
 }
 
-static int open_bench(void **state, const char *kernels, uint32_t workers)
+static int open_bench(void **state, const char *kernels, uint32_t workers, bool samples)
 {
     static struct bench bench;
     struct zeta_vgpu_engine_config config = rig_config(workers);
@@ -70,7 +70,7 @@ static int open_bench(void **state, const char *kernels, uint32_t workers)
     config.topology.threads_per_eu = 2;
     config.callbacks.user = &bench;
     config.callbacks.sampling = wants_samples;
-    config.callbacks.sampled = on_samples;
+    config.callbacks.sampled = samples ? on_samples : NULL;
     memset(&bench, 0, sizeof(bench));
     pthread_mutex_init(&bench.lock, NULL);
     pthread_cond_init(&bench.changed, NULL);
@@ -82,17 +82,23 @@ static int open_bench(void **state, const char *kernels, uint32_t workers)
 
 static int open_one(void **state)
 {
-    return open_bench(state, "debug", 1);
+    return open_bench(state, "debug", 1, true);
 }
 
 static int open_three(void **state)
 {
-    return open_bench(state, "debug", 3);
+    return open_bench(state, "debug", 3, true);
+}
+
+/* Without samples quanta are executed at full speed. */
+static int open_fast(void **state)
+{
+    return open_bench(state, "debug", 2, false);
 }
 
 static int open_faults(void **state)
 {
-    return open_bench(state, "faults", 2);
+    return open_bench(state, "faults", 2, true);
 }
 
 static int close_bench(void **state)
@@ -543,6 +549,27 @@ static void breakpoint_register__on_any_instruction__is_passed(void **state)
     assert_int_equal(finish(bench), ZETA_VGPU_OK);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(((uint32_t *)bench->rig.memory)[i], 2);
+}
+
+/* A thread that passed one has no longer a quantum than others, so that it can be halted. */
+static void breakpoint_register__before_a_loop__halts_in_it(void **state)
+{
+    struct bench *bench = *state;
+    struct counting counting = {bench->rig.memory, (uint32_t *)bench->rig.memory + 4096};
+
+    zeta_vgpu_debug_break(bench->rig.engine, 0,
+                          zeta_vgpu_image_find_kernel(bench->rig.image, "count_up")->entry);
+    launch(bench, "count_up", &counting, THREADS, 1);
+    assert_int_equal(wait_stopped(bench, THREADS), ALL);
+    zeta_vgpu_debug_break(bench->rig.engine, 0, 0);
+    resume(bench, ALL);
+    for (uint32_t i = 0; i < THREADS; i++)
+        wait_counted(bench, i, 1000);
+    (void)halt(bench, ALL);
+    assert_int_equal(stopped(bench), ALL);
+    stop_counting(&counting);
+    resume(bench, ALL);
+    assert_int_equal(finish(bench), ZETA_VGPU_OK);
 }
 
 /* Rule 27.22. */
@@ -1066,6 +1093,8 @@ SUITE(engine_debug)
         WITH(breakpoint__more_groups_than_threads__stop_wave_by_wave),
         WITH(breakpoint_register__resumed__goes_on_behind_it),
         WITH(breakpoint_register__on_any_instruction__is_passed),
+        cmocka_unit_test_setup_teardown(breakpoint_register__before_a_loop__halts_in_it, open_fast,
+                                        close_bench),
         WITH(breakpoint_register__removed_or_ended__is_not_there),
         WITH(step__whole_kernel__is_each_instruction),
         WITH(step__at_ebreak__stops_there_again),

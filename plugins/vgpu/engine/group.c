@@ -649,7 +649,9 @@ static void run_hart(struct subslice *subslice, struct hart *hart, uint64_t gene
         if (stepped) {
             stop = zeta_vgpu_sampler_step(subslice, hart, &block_end);
         } else if (is_single || hart->passes) {
-            stop = zeta_vgpu_step(subslice, hart, &costs, &block_end);
+            bool ignored;
+
+            stop = zeta_vgpu_step(subslice, hart, &costs, &ignored);
         } else {
             stop = zeta_rv64_run(hart->cpu, &subslice->context, subslice->slice - used);
             zeta_vgpu_account(subslice, hart, misses, &costs);

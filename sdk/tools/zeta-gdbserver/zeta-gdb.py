@@ -501,7 +501,7 @@ class Command(gdb.Command):
     def invoke(self, argument, from_tty):
         try:
             self.run(argument.strip())
-        except gdb.error as error:
+        except (gdb.error, RuntimeError) as error:
             raise gdb.GdbError(str(error)) from None
 
 
@@ -852,18 +852,22 @@ def is_branch(word):
     return word is not None and word & 0x7F == 0x63 and word >> 12 & 7 in BRANCHES
 
 
-def branches_of(pc, line=None):
-    """Addresses of the conditional branches of the function at an address, or of a line of it."""
-    block = gdb.block_for_pc(pc)
-    while block is not None and block.function is None:
+def function_block(block, name=None):
+    """The innermost function around a block, or the one of this name; inlined ones are some too."""
+    while block is not None and (block.function is None or name not in (None, block.function.name)):
         block = block.superblock
+    return block
+
+
+def branches_of(block, line=None):
+    """Addresses of the conditional branches of a function, or of a line of it."""
     if block is None:
-        return []
-    return [
-        at
-        for at in range(block.start, block.end, 4)
-        if is_branch(read_word(at)) and (line is None or gdb.find_pc_line(at).line == line)
-    ]
+        return set()
+    return {
+        pc
+        for pc in range(block.start, block.end, 4)
+        if is_branch(read_word(pc)) and (line is None or gdb.find_pc_line(pc).line == line)
+    }
 
 
 class DivergeBreakpoint(gdb.Breakpoint):
@@ -960,15 +964,18 @@ class BreakDiverge(Command):
 
     @staticmethod
     def find(location):
-        symbol = gdb.selected_frame().function()
-        if location:
-            symbol = gdb.lookup_static_symbol(location) or gdb.lookup_global_symbol(location)
-        if symbol is not None and symbol.is_function:
-            return set(branches_of(int(symbol.value().address)))
         if not location:
-            raise gdb.GdbError("The selected frame has no function that GDB knows.")
-        sals = gdb.decode_line(location)[1] or ()
-        return {pc for sal in sals for pc in branches_of(sal.pc, sal.line)}
+            return branches_of(function_block(gdb.selected_frame().block()))
+        symbol = gdb.lookup_static_symbol(location) or gdb.lookup_global_symbol(location)
+        found = set()
+        # Where code was inlined, it is at several places.
+        for sal in gdb.decode_line(location)[1] or ():
+            block = gdb.block_for_pc(sal.pc)
+            if symbol is not None and symbol.is_function:
+                found |= branches_of(function_block(block, symbol.name))
+            else:
+                found |= branches_of(function_block(block), sal.line)
+        return found
 
 
 # Another "source" of this file, as behind "zeta debug", defines them again, which changes nothing.

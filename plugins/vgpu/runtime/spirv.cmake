@@ -14,11 +14,11 @@ endif()
 set(ZETA_SPIRV_COMPILE "${compile}" CACHE INTERNAL "Command that compiles OpenCL C for SPIR-V")
 unset(compile)
 
-# zeta_add_spirv(TARGET name SOURCE k.cl [DIRECTORY dir])
+# zeta_add_spirv(TARGET name SOURCE k.cl [DIRECTORY dir] [FLAGS flag...])
 # Builds <dir>/<name>.spv, by default in share/zeta/kernels, which is also installed. A target
 # <name>-spirv stands for the file; it does not exist when there is no compiler.
 function(zeta_add_spirv)
-    cmake_parse_arguments(S "" "TARGET;SOURCE;DIRECTORY" "" ${ARGN})
+    cmake_parse_arguments(S "" "TARGET;SOURCE;DIRECTORY" "FLAGS" ${ARGN})
     if(NOT ZETA_SPIRV_COMPILE)
         return()
     endif()
@@ -34,7 +34,7 @@ function(zeta_add_spirv)
     set(bitcode ${CMAKE_CURRENT_BINARY_DIR}/${S_TARGET}.bc)
     set(file ${directory}/${S_TARGET}.spv)
     add_custom_command(OUTPUT ${file}
-        COMMAND ${ZETA_SPIRV_COMPILE} -c -emit-llvm ${source} -o ${bitcode}
+        COMMAND ${ZETA_SPIRV_COMPILE} ${S_FLAGS} -c -emit-llvm ${source} -o ${bitcode}
         COMMAND ${ZETA_SPIRV_TRANSLATOR} ${extensions} ${bitcode} -o ${file}
         DEPENDS ${source}
         BYPRODUCTS ${bitcode}

@@ -165,23 +165,26 @@ static int exit_code(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/* Tries until the program has come so far that it can be debugged. */
+/* Tries until the program has come so far that it can be debugged. Says what it waits for, if it
+ * is not what it started itself. */
 static int attach(struct zeta_gdb_process *process, ze_device_handle_t device, uint32_t pid,
                   pid_t child)
 {
     const struct timespec period = {.tv_nsec = ATTACH_PERIOD_NS};
 
-    for (;;) {
+    for (bool is_first = true;; is_first = false) {
         const ze_result_t result = zeta_gdb_process_attach(process, device, pid);
         siginfo_t about = {0};
 
         if (result == ZE_RESULT_SUCCESS)
             return EXIT_SUCCESS;
-        if (result != ZE_RESULT_NOT_READY)
-            return EXIT_FAILURE;
         if (child && waitid(P_PID, (id_t)child, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
             about.si_pid == child)
             return fail("the program ended and did not use the device");
+        if (result != ZE_RESULT_NOT_READY)
+            return fail("process %" PRIu32 " cannot be debugged: %s", pid, process->failure);
+        if (is_first && !child)
+            (void)fail("waiting: %s", process->failure);
         (void)nanosleep(&period, NULL);
     }
 }
@@ -267,6 +270,9 @@ static int serve(const struct options *options, struct zeta_gdb_process *process
         return exit_code(server.wait_status);
     if (end == ZETA_GDB_END_KILLED || (end == ZETA_GDB_END_CLOSED && child))
         (void)kill(child ? child : (pid_t)options->pid, SIGKILL);
+    /* GDB does not wait for a server that it started. */
+    if (end == ZETA_GDB_END_DETACHED && listener < 0)
+        return EXIT_SUCCESS;
     if (child && waitpid(child, &status, 0) == child && end == ZETA_GDB_END_DETACHED)
         return exit_code(status);
     return EXIT_SUCCESS;

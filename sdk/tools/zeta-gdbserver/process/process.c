@@ -1,6 +1,5 @@
 #include "sdk/tools/zeta-gdbserver/process/process.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,14 +67,11 @@ ze_result_t zeta_gdb_process_attach(struct zeta_gdb_process *process, zet_device
     *process = (struct zeta_gdb_process){0};
     result = zeDeviceGetProperties(device, &properties);
     if (result != ZE_RESULT_SUCCESS) {
-        (void)fprintf(stderr, "zeta-gdbserver: the device cannot be asked: %s\n",
-                      zetaGetLastError());
+        process->failure = zetaGetLastError();
         return result;
     }
     if (!find_sets(process, device)) {
-        (void)fprintf(stderr,
-                      "zeta-gdbserver: \"%s\" does not execute RV64: GDB has no registers for it\n",
-                      properties.name);
+        process->failure = "the device does not execute RV64, and GDB has no registers for it";
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
     process->slices = properties.numSlices;
@@ -85,16 +81,15 @@ ze_result_t zeta_gdb_process_attach(struct zeta_gdb_process *process, zet_device
     process->thread_count =
         process->slices * process->subslices * process->eus * process->threads_per_eu;
     process->threads = calloc(process->thread_count, sizeof(process->threads[0]));
-    if (!process->threads)
+    if (!process->threads) {
+        process->failure = "there is no memory for its threads";
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
     result = zetDebugAttach(device, &config, &process->session);
     if (result == ZE_RESULT_SUCCESS)
         return result;
     free(process->threads);
-    *process = (struct zeta_gdb_process){0};
-    if (result != ZE_RESULT_NOT_READY)
-        (void)fprintf(stderr, "zeta-gdbserver: process %" PRIu32 " cannot be debugged: %s\n", pid,
-                      zetaGetLastError());
+    *process = (struct zeta_gdb_process){.failure = zetaGetLastError()};
     return result;
 }
 

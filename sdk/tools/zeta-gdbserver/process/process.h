@@ -95,6 +95,7 @@ struct zeta_gdb_watchpoint {
 
 struct zeta_gdb_process {
     zet_debug_session_handle_t session; /**< null: detached */
+    const char *failure;                /**< why attaching failed; valid until the next call */
     char *folder;                       /**< private, for files of modules; null: not made yet */
     uint32_t slices, subslices, eus, threads_per_eu;
     uint32_t thread_count; /**< that are possible */
@@ -115,8 +116,8 @@ struct zeta_gdb_process {
 };
 
 /**
- * Attaches. Prints why when it cannot, except with NOT_READY: the program has not come so far.
- * On failure nothing is to be finished.
+ * Attaches. NOT_READY: the program has not come so far. On failure, which process->failure
+ * explains, nothing is to be finished.
  */
 ze_result_t zeta_gdb_process_attach(struct zeta_gdb_process *process, zet_device_handle_t device,
                                     uint32_t pid);

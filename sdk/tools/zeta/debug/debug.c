@@ -85,6 +85,7 @@ static int run_gdb(const struct debug_options *options, char *target, char **env
         "set print thread-events off", /* of thousands of threads */
         "set sysroot /",               /* files of modules are on this machine */
         target,
+        options->pid > 0 ? "sharedlibrary" : NULL, /* of modules that are there already */
     };
     const char *arguments[24] = {options->gdb, "-q"};
     size_t count = 2;
@@ -95,7 +96,7 @@ static int run_gdb(const struct debug_options *options, char *target, char **env
         arguments[count++] = "-x";
         arguments[count++] = commands;
     }
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && settings[i]; i++) {
         arguments[count++] = "-ex";
         arguments[count++] = settings[i];
     }

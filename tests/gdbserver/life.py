@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""How programs and connections begin and end, with the real GDB.
+
+life.py SERVER PROGRAM FILE CASE: FILE is the kernel's, CASE a function below. Exits with 77 where GDB is
+missing.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+GDB = "gdb-multiarch"
+SERVER, PROGRAM, FILE = sys.argv[1:4]
+SPIN = [PROGRAM, FILE, "spin", "items=1", "exit=3"]
+
+
+def gdb(target, *commands):
+    """What GDB prints when it executes these commands, connected to a target."""
+    arguments = [GDB, "-nx", "-batch"]
+    for command in ("set pagination off", "set confirm off", "set width 0",
+                    "set breakpoint pending on", f"target remote {target}", *commands):
+        arguments += ["-ex", command]
+    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    print(done.stdout)
+    return done.stdout
+
+
+def expect(text, *patterns):
+    for pattern in patterns:
+        if not re.search(pattern, text, re.MULTILINE):
+            sys.exit(f"no \"{pattern}\"")
+
+
+def start_program():
+    """A program that anyone may debug, and whose kernel runs until numbers[1] is 0."""
+    # pylint: disable=consider-using-with
+    program = subprocess.Popen([*SPIN, "told=1"], stdout=subprocess.PIPE, text=True,
+                               env={**os.environ, "ZET_ENABLE_PROGRAM_DEBUGGING": "1"})
+    while not os.path.exists("spinning"):
+        time.sleep(0.01)
+    return program
+
+
+def start_server(*words):
+    """A server, and where it listens."""
+    # pylint: disable=consider-using-with
+    server = subprocess.Popen([SERVER, ":0", *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    line = server.stderr.readline()
+    return server, ":" + re.search(r"Listening on port (\d+)", line)[1]
+
+
+def attach():
+    """Twice, and between the two the program runs."""
+    program = start_program()
+    target = f"| {SERVER} - --attach {program.pid}"
+    expect(gdb(target, "sharedlibrary", "thread 2", "backtrace", "detach"),
+           r"^#0 .* spin \(numbers=", r"detached")
+    if program.poll() is not None:
+        sys.exit("detaching ended the program")
+    expect(gdb(target, "sharedlibrary", "thread 2", "break 37", "continue",
+               "set var numbers[1] = 0", "delete", "continue"), r"hit Breakpoint 1", "exited")
+    expect(program.stdout.read(), r"^numbers: 77 0 1024")
+    if program.wait() != 3:
+        sys.exit(f"the program gave {program.returncode}")
+
+
+def reconnect():
+    """A GDB that is gone leaves the program as it was, and the next one finds it so."""
+    server, port = start_server("--", *SPIN)
+    expect(gdb(port, "break spin", "continue", "disconnect"), "hit Breakpoint 1, spin")
+    expect(gdb(port, "sharedlibrary", "thread 2", "backtrace", "set var numbers[1] = 0", "continue"),
+           r"^#0 +spin \(numbers=", "exited with code 03")
+    expect(server.stdout.read(), r"^numbers: 77 0 2")
+    if server.wait() != 3:
+        sys.exit(f"the server gave {server.returncode}, not what the program did")
+
+
+def kill():
+    """Server and program end."""
+    server, port = start_server("--", "/bin/sh", "-c", 'echo $$; exec "$@"', "sh", *SPIN)
+    expect(gdb(port, "break spin", "continue", "kill"), "hit Breakpoint 1", "killed")
+    server.wait()
+    pid = int(server.stdout.readline())
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return
+    sys.exit("the program lives on")
+
+
+def detach():
+    """The program lives on, and the server with it."""
+    server, port = start_server("--", *SPIN[:2], "sums", "exit=3")
+    expect(gdb(port, "break square", "continue", "detach"), "hit Breakpoint 1", "detached")
+    expect(server.stdout.read(), r"^numbers: 49 37")
+    if server.wait() != 3:
+        sys.exit(f"the server gave {server.returncode}, not what the program did")
+
+
+def hang_up():
+    """A server that GDB started ends, with its program, when GDB is gone."""
+    expect(gdb(f"| {SERVER} - -- /bin/sh -c 'echo $$ >pid; exec \"$@\"' sh {' '.join(SPIN)}",
+               "break spin", "continue", "python import os; os.kill(os.getpid(), 9)"),
+           "hit Breakpoint 1")
+    with open("pid", encoding="ascii") as file:
+        pid = file.read().strip()
+    while os.path.exists(f"/proc/{pid}/exe"):
+        time.sleep(0.01)
+
+
+def refusals():
+    """What cannot be debugged, and how one is told."""
+    for words, code, sentence in (
+            ([":0", "--", "/nonexistent"], 127, '"/nonexistent" cannot be run: No such file'),
+            ([":0", "--", "/bin/true"], 1, "the program ended and did not use the device"),
+            ([":0", "--attach", "1"], 1, "process 1 cannot be debugged"),
+            ([":0", "--attach", "x"], 2, "x is no process"),
+            ([":0", "--device", "none", "--", "true"], 1, 'there is no device "none"'),
+            (["nowhere"], 2, "needs either -- PROGRAM or --attach PID"),
+            (["nowhere", "--", "true"], 2, "nowhere is no [HOST]:PORT"),
+            ([":no-port", "--", "true"], 1, "is no address"),
+            ([], 2, "where GDB connects, [HOST]:PORT, is missing"),
+            (["--wrong"], 2, "--wrong is no option"), (["--device"], 2, "needs a value")):
+        done = subprocess.run([SERVER, *words], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False)
+        if done.returncode != code or sentence not in done.stderr:
+            sys.exit(f"{words}: {done.returncode}, {done.stderr}")
+    for word, text in (("--help", "Usage: zeta-gdbserver"), ("--version", "zeta-gdbserver 0")):
+        done = subprocess.run([SERVER, word], capture_output=True, text=True, check=False)
+        if done.returncode != 0 or text not in done.stdout:
+            sys.exit(f"{word}: {done.returncode}, {done.stdout}")
+
+
+def main():
+    cases = {function.__name__: function for function in (attach, detach, hang_up, kill, reconnect,
+                                                          refusals)}
+    if not shutil.which(GDB):
+        print(f"skipped: there is no {GDB} (package of that name)")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        cases[sys.argv[4]]()
+        os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

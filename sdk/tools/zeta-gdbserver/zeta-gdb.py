@@ -184,22 +184,25 @@ def read_document(inferior, name):
 def items_of_server(inferior, document):
     """The work-items as zeta-gdbserver lists them: all at once, which matters with thousands."""
     threads = {thread.ptid[1]: thread for thread in inferior.threads()}
-    launches = {}
-    items = []
+    launches, items = {}, []
     for line in document.splitlines():
-        tid, pc, block, *ids, cause, address = (int(word, 16) for word in line.split())
-        number, _, waits, launch = ids[6:]
+        tid, pc, address, *values = (int(word, 16) for word in line.split())
+        group, local = tuple(values[:3]), tuple(values[3:6])
+        number, _, waits, launch, cause, cause_address = values[6:12]
         # Threads of a tile have the same distance to their numbers in it.
         key = tid - number, launch
         if key not in launches:
-            found = read_block(block)
-            launches[key] = found.launch if found else None
-        if tid in threads and launches[key]:
-            registers = {"at_barrier": waits, "launch": launch}
-            registers.update(cause=cause, cause_address=address)
-            group, local = tuple(ids[:3]), tuple(ids[3:6])
-            items.append(Item(threads[tid], pc, block, group, local, launches[key], registers))
-    return items
+            # A kernel may have overwritten some of its blocks, but not what the server says.
+            block = read_block(address)
+            if block and (block.group, block.local) == (group, local):
+                launches[key] = block.launch
+        registers = {"at_barrier": waits, "launch": launch, "cause": cause}
+        registers["cause_address"] = cause_address
+        if tid in threads:
+            items.append(Item(threads[tid], pc, address, group, local, key, registers))
+    for item in items:
+        item.launch = launches.get(item.launch)
+    return [item for item in items if item.launch is not None]
 
 
 def read_core(inferior):

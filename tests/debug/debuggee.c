@@ -209,7 +209,7 @@ static uint64_t obey(struct worker *worker, enum debuggee_order order, uint64_t 
     case DEBUGGEE_FLAG:
         return (uintptr_t)worker->flag;
     case DEBUGGEE_READ_FLAG:
-        return *worker->flag;
+        return __atomic_load_n(worker->flag, __ATOMIC_SEQ_CST);
     case DEBUGGEE_CLEAR_FLAG:
         __atomic_store_n(worker->flag, 0, __ATOMIC_SEQ_CST);
         return 0;

@@ -258,12 +258,12 @@ static void debugger__killed_in_a_call_that_waits__next_one_attaches(void **stat
 /* Rule 27.3. At any moment: the process answers all the while. */
 static void debugger__killed_at_any_moment_of_each_call__next_one_attaches(void **state)
 {
-    enum { MOMENTS = 8, LOADS = 8 };
+    enum { MOMENTS = 4, LOADS = 8 };
     struct bench b = start_program();
 
     (void)state;
     for (unsigned i = 0; i < CALLS * MOMENTS; i++) {
-        const struct timespec moment = {.tv_nsec = (i / CALLS) * 70000};
+        const struct timespec moment = {.tv_nsec = (i / CALLS) * 150000};
         const enum call call = (enum call)(i % CALLS);
         int socket;
         const pid_t caller = start_caller(&b, call, false, &socket);

@@ -272,12 +272,11 @@ static void registers__others_come_to_the_barrier__seen(void **state)
 {
     struct bench b = bench_start(0);
     ze_device_thread_t thread;
-    uint32_t value = 0;
 
     (void)state;
     (void)debuggee_do(&b.debuggee, DEBUGGEE_LAUNCH, DEBUGGEE_MEET);
-    while (value == 0)
-        debugger_read(b.session, b.flag, sizeof(value), &value);
+    while (debuggee_do(&b.debuggee, DEBUGGEE_READ_FLAG, 0) == 0)
+        ;
     for (uint64_t waits = 0; waits == 0;) {
         interrupt(&b);
         thread = find_stopped(&b);

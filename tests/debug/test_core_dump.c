@@ -279,7 +279,9 @@ static void core__logged_command__shows_threads_frames_and_memory(void **state)
                " -ex 'p $fcsr' -ex 'p $sp != 0'"
                " -ex 'p *(unsigned long (*)[3])($tp + 96)'"
                " -ex 'echo [threads]\\n' -ex 'info threads'"
-               " -ex 'echo [other]\\n' -ex 'thread 20' -ex bt");
+               " -ex 'echo [other]\\n' -ex 'thread 2' -ex bt"
+               " -ex 'p/x *(unsigned int (*)[16])"
+               "*(unsigned long *)((1ul << 61) + 112 * ($_thread - 1) + 104)'");
     expect_words(seen, "group (1, 0, 0), local id (5, 0, 0) of faulty");
     expect_words(seen, "Program terminated with signal SIGSEGV");
     /* The frames, with lines and arguments. */
@@ -307,6 +309,8 @@ static void core__logged_command__shows_threads_frames_and_memory(void **state)
     (void)snprintf(text, sizeof(text), "\n  %u ", GROUPS * ITEMS + 1);
     assert_null(strstr(strstr(seen, "[threads]"), text));
     expect_words(strstr(seen, "[other]"), "faulty.c:");
+    /* It is of group 0, whose local memory is elsewhere. */
+    expect_words(strstr(seen, "[other]"), "{0x0, 0x1, 0x2, 0x3, 0x4, 0x5, 0x6,");
     assert_null(strstr(seen, "warning"));
     free(seen);
     free(command);

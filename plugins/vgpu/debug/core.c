@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,9 @@ struct siginfo {
 _Static_assert(sizeof(struct prstatus) == 376 && sizeof(struct fpregs) == 264 &&
                    sizeof(struct prpsinfo) == 136 && sizeof(struct siginfo) == 128,
                "GDB knows notes by their sizes");
+_Static_assert(sizeof(struct zeta_vgpu_core_thread) == 112 &&
+                   offsetof(struct zeta_vgpu_core_thread, local_address) == 104,
+               "scripts know where its members are");
 
 /* In which order memory is kept while there is room for it. */
 enum rank {

@@ -1,7 +1,9 @@
 #include "core/capture/capture.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/capture/reactor.h"
 #include "core/plugin/host.h"
@@ -313,6 +315,52 @@ ze_result_t zeta_capture_read(struct zeta_capture *capture, uint32_t max_records
     rearm(capture);
     unlock(capture);
     return result;
+}
+
+/** What a backend wrote to the sink. */
+struct named {
+    bool was_written;
+    char *text; /**< NULL: no memory */
+};
+
+static void keep_name(void *context, struct zeta_plugin_string name, struct zeta_plugin_string text)
+{
+    struct named *named = context;
+
+    (void)name;
+    if (named->was_written)
+        return;
+    named->was_written = true;
+    named->text = strndup(text.data ? text.data : "", text.data ? (size_t)text.size : 0);
+}
+
+ze_result_t zeta_capture_name(struct zeta_capture *capture, uint64_t id, char **out_name)
+{
+    struct named named = {0};
+    const struct zeta_plugin_text_sink sink = {.context = &named, .write = keep_name};
+    const struct zeta_backend *backend = capture->sources[0].provider->backend;
+    uint32_t code = ZETA_PLUGIN_NOT_AVAILABLE;
+
+    if (!lock(capture))
+        return closed_error(capture);
+    /* Ids of tiles are different ones. */
+    for (uint32_t i = 0; i < capture->source_count && code == ZETA_PLUGIN_NOT_AVAILABLE; i++) {
+        const struct zeta_source *source = &capture->sources[i];
+
+        backend = source->provider->backend;
+        if (source->handle)
+            code = backend->tracer.name(backend->self, source->handle, id, &sink);
+    }
+    unlock(capture);
+    if (code == ZETA_PLUGIN_SUCCESS && named.was_written) {
+        *out_name = named.text;
+        return named.text ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    free(named.text);
+    if (code == ZETA_PLUGIN_SUCCESS || code == ZETA_PLUGIN_NOT_AVAILABLE)
+        return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE, "%s has no name for %" PRIu64,
+                          capture->label, id);
+    return zeta_backend_result(backend, code, "reading a name");
 }
 
 bool zeta_capture_totals(struct zeta_capture *capture, struct zeta_capture_totals *out_totals)

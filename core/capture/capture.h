@@ -103,6 +103,13 @@ ze_result_t zeta_capture_enable(struct zeta_capture *capture, bool on, bool sync
 ze_result_t zeta_capture_read(struct zeta_capture *capture, uint32_t max_records,
                               size_t *size_bytes, uint8_t *data);
 
+/**
+ * Asks the backend of a tracer for the name of an id, which the caller frees. Errors: NOT_AVAILABLE
+ * if it has none, INVALID_NULL_HANDLE if the capture was closed meanwhile, OUT_OF_HOST_MEMORY,
+ * those of the backend.
+ */
+ze_result_t zeta_capture_name(struct zeta_capture *capture, uint64_t id, char **out_name);
+
 /** Reads the totals; false if the capture was closed meanwhile. */
 bool zeta_capture_totals(struct zeta_capture *capture, struct zeta_capture_totals *out_totals);
 

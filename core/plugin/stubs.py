@@ -28,6 +28,7 @@ BODIES = {
     "tracer.pending": "return 0;",
     "tracer.descriptor": "return -1;",
     "tracer.ended": "return 0;",
+    "tracer.name": "return ZETA_PLUGIN_NOT_AVAILABLE;",  # no id has one
     "debug.enable": SUCCESS,
     "debug.descriptor": "return -1;",
 }

@@ -41,6 +41,28 @@ static inline ze_result_t zeta_own_struct_check(const char *function, const void
     return ZE_RESULT_SUCCESS;
 }
 
+/**
+ * Gives a text in the way of size queries: *size becomes what it needs with its terminator, and
+ * text_out gets it unless it is null or *size was 0. INVALID_SIZE for less room.
+ */
+static inline ze_result_t zeta_own_text_copy(const char *function, const char *text, size_t bytes,
+                                             size_t *size, char *text_out)
+{
+    const size_t room = text_out ? *size : 0;
+
+    *size = bytes + 1;
+    if (room == 0)
+        return ZE_RESULT_SUCCESS;
+    if (room <= bytes)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "%s: the text needs %zu bytes with its terminator, and there is room for "
+                          "%zu",
+                          function, bytes + 1, room);
+    memcpy(text_out, text, bytes);
+    text_out[bytes] = '\0';
+    return ZE_RESULT_SUCCESS;
+}
+
 /** INVALID_NULL_POINTER with a sentence that names the function of zeta.h and its parameter. */
 static inline ze_result_t zeta_own_null_pointer(const char *function, const char *parameter)
 {

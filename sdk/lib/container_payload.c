@@ -165,6 +165,26 @@ bool zeta_chunk_cut_read(const void *payload, size_t bytes, struct zeta_chunk_cu
     return true;
 }
 
+void zeta_chunk_name_write(const struct zeta_chunk_name *name, unsigned char *out_head)
+{
+    put_u64(out_head, name->id);
+    put_u32(out_head + 8, name->bytes);
+}
+
+bool zeta_chunk_name_read(const void *payload, size_t bytes, size_t *at,
+                          struct zeta_chunk_name *out_name)
+{
+    const unsigned char *head = (const unsigned char *)payload + *at;
+    const size_t left = bytes - *at;
+
+    if (left < ZETA_CHUNK_NAME_BYTES || get_u32(head + 8) > left - ZETA_CHUNK_NAME_BYTES)
+        return false;
+    *out_name = (struct zeta_chunk_name){get_u64(head), (const char *)head + ZETA_CHUNK_NAME_BYTES,
+                                         get_u32(head + 8)};
+    *at += ZETA_CHUNK_NAME_BYTES + out_name->bytes;
+    return true;
+}
+
 /* ---- CRC-32C ---- */
 
 /** The polynomial 0x1EDC6F41 with its bits in reverse order. */

@@ -356,9 +356,40 @@ static void numbers__clock_and_cut__come_back(void **state)
     assert_false(zeta_chunk_cut_read(payload, sizeof(payload) - 1, &cut_back));
 }
 
+static void names__of_a_payload__in_order_until_the_cut(void **state)
+{
+    unsigned char payload[64];
+    struct zeta_chunk_name name = {.id = UINT64_C(0x123456789abcdef0), .bytes = 3};
+    size_t at = 0;
+
+    (void)state;
+    zeta_chunk_name_write(&name, payload);
+    memcpy(payload + ZETA_CHUNK_NAME_BYTES, "abc", 3);
+    name = (struct zeta_chunk_name){.id = 7};
+    zeta_chunk_name_write(&name, payload + 15);
+    assert_true(zeta_chunk_name_read(payload, 27, &at, &name));
+    assert_int_equal(name.id, UINT64_C(0x123456789abcdef0));
+    assert_int_equal(name.bytes, 3);
+    assert_memory_equal(name.text, "abc", 3);
+    assert_true(zeta_chunk_name_read(payload, 27, &at, &name));
+    assert_int_equal(name.id, 7);
+    assert_int_equal(name.bytes, 0);
+    assert_int_equal(at, 27);
+    assert_false(zeta_chunk_name_read(payload, 27, &at, &name));
+    at = 15;
+    assert_false(zeta_chunk_name_read(payload, 26, &at, &name));
+    at = 0;
+    assert_false(zeta_chunk_name_read(payload, 14, &at, &name));
+    memset(payload + 8, 0xff, 4); /* of 4 GiB */
+    assert_false(zeta_chunk_name_read(payload, 27, &at, &name));
+    assert_int_equal(at, 0);
+    assert_false(zeta_chunk_name_read(NULL, 0, &at, &name));
+}
+
 SUITE(container)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names__of_a_payload__in_order_until_the_cut),
         cmocka_unit_test(crc__known_text__known_value),
         cmocka_unit_test(crc__any_length_and_split__is_that_of_the_bits),
         cmocka_unit_test(write__example__is_the_documented_bytes),

@@ -45,12 +45,16 @@ static void read_payload(const struct zeta_container_chunk *chunk, const void *p
     const size_t bytes = (size_t)chunk->payload_bytes;
     struct zeta_chunk_clock clock;
     struct zeta_chunk_cut cut;
+    struct zeta_chunk_name name;
+    size_t at = 0;
     char value[16];
 
     (void)zeta_lines_find(payload, bytes, "set", 1, value, sizeof(value));
     (void)zeta_lines_find_u64(payload, bytes, "a", 0);
     (void)zeta_chunk_clock_read(payload, bytes, &clock);
     (void)zeta_chunk_cut_read(payload, bytes, &cut);
+    while (zeta_chunk_name_read(payload, bytes, &at, &name))
+        (void)zeta_crc32c(0, name.text, name.bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -320,3 +320,21 @@ case_record_refuses()
     expect 1 zeta record -o "$work/none/r" -- true
     err_has "$work/none/r"
 }
+
+# Names of the ids in events, as text only. Rule 16.29.
+case_record_names()
+{
+    ZETA_PLUGIN_PATH=$build/tests/metric_tracer/fake/share
+    ZETA_TEST_TRACE_EVENTS=5
+    export ZETA_PLUGIN_PATH ZETA_TEST_TRACE_EVENTS
+    expect 0 zeta record -a --for 50ms -d trace0 -g KernelSource -e CopyAgain -o "$work/r"
+    unset ZETA_PLUGIN_PATH
+    expect 0 zeta report "$work/r"
+    out_has "  300 "
+    out_has "  kernel <4> "
+    expect 0 zeta report "--json=$json" "$work/r"
+    holds "$json" '[(n["id"], n.get("name"), n["entries"]) for n in d["events"][0]["metrics"][0]["names"]] == [(100, None, 1), (200, "kernel <2>", 1), (300, None, 1), (400, "kernel <4>", 1), (500, None, 1)]'
+    expect 0 zeta report --pftrace="$work/p" --html="$work/h" "$work/r"
+    grep -qF "kernel <2>" "$work/p" || die "the trace has no names"
+    ! grep -qF "kernel <2>" "$work/h" || die "a name is markup"
+}

@@ -1,4 +1,5 @@
 /* Recordings: the functions of zeta.h, which need no device to read them. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,10 +182,11 @@ ze_result_t zetaRecordingAppend(struct zeta_recording *recording, uint32_t type,
     if (!payload && size > 0)
         return zeta_own_null_pointer(function, "payload");
     if (type != ZETA_CHUNK_META && type != ZETA_CHUNK_DATA && type != ZETA_CHUNK_CLOCK &&
-        type != ZETA_CHUNK_TRACE && type != ZETA_CHUNK_MODULE)
+        type != ZETA_CHUNK_TRACE && type != ZETA_CHUNK_MODULE && type != ZETA_CHUNK_NAMES)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%s: chunks of type %u are none that can be appended", function, type);
-    if (type == ZETA_CHUNK_DATA && (number == 0 || number > recording->streams))
+    if ((type == ZETA_CHUNK_DATA || type == ZETA_CHUNK_NAMES) &&
+        (number == 0 || number > recording->streams))
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "%s: the recording has %u streams and no stream %u", function,
                           recording->streams, number);
@@ -240,7 +242,7 @@ ze_result_t zetaRecordingFinish(struct zeta_recording *recording)
 
 /** A payload that later chunks refer to. */
 struct kept {
-    uint32_t type; /**< DEVICE, SET or STREAM */
+    uint32_t type; /**< DEVICE, SET, STREAM or NAMES */
     uint32_t number;
     size_t bytes;
     char text[];
@@ -288,15 +290,16 @@ static const struct kept *find(const struct zeta_recording_reader *reader, uint3
     return NULL;
 }
 
-/** Keeps the payload of a DEVICE, SET or STREAM chunk; the first one of a number counts. */
+/** Keeps payloads that others refer to; of descriptions the first one of a number counts. */
 static ze_result_t keep(struct zeta_recording_reader *reader)
 {
     const struct zeta_container_chunk *chunk = &reader->chunk;
     struct kept *kept;
 
-    if ((chunk->type != ZETA_CHUNK_DEVICE && chunk->type != ZETA_CHUNK_SET &&
-         chunk->type != ZETA_CHUNK_STREAM) ||
-        find(reader, chunk->type, chunk->stream))
+    if (chunk->type != ZETA_CHUNK_NAMES &&
+        ((chunk->type != ZETA_CHUNK_DEVICE && chunk->type != ZETA_CHUNK_SET &&
+          chunk->type != ZETA_CHUNK_STREAM) ||
+         find(reader, chunk->type, chunk->stream)))
         return ZE_RESULT_SUCCESS;
     kept = malloc(sizeof(*kept) + (size_t)chunk->payload_bytes);
     if (!kept || !zeta_list_add(&reader->kept, kept)) {
@@ -596,6 +599,38 @@ ze_result_t zetaRecordingDecodeEvents(struct zeta_recording_reader *reader, uint
         counts_per_set[i] = (uint32_t)counts[i];
     *set_count = sets;
     return result;
+}
+
+ze_result_t zetaRecordingGetEventName(struct zeta_recording_reader *reader, uint64_t id,
+                                      size_t *size, char *name)
+{
+    const char *function = "zetaRecordingGetEventName";
+    const struct kept *stream = NULL;
+    bool is_tracer = false;
+    ze_result_t result;
+
+    if (!reader)
+        return zeta_own_null_handle(function, "reader");
+    if (!size)
+        return zeta_own_null_pointer(function, "size");
+    result = find_stream(reader, &stream, &is_tracer);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (size_t i = 0; i < reader->kept.count; i++) {
+        const struct kept *kept = reader->kept.items[i];
+        struct zeta_chunk_name found;
+        size_t at = 0;
+
+        if (kept->type != ZETA_CHUNK_NAMES || kept->number != stream->number)
+            continue;
+        while (zeta_chunk_name_read(kept->text, kept->bytes, &at, &found)) {
+            if (found.id == id)
+                return zeta_own_text_copy(function, found.text, strnlen(found.text, found.bytes),
+                                          size, name);
+        }
+    }
+    return zeta_error(ZE_RESULT_ERROR_NOT_AVAILABLE,
+                      "the recording has no name for %" PRIu64 " of stream %u", id, stream->number);
 }
 
 void zetaRecordingClose(struct zeta_recording_reader *reader)

@@ -18,6 +18,8 @@
 #include "core/plugin/host.h"
 #include "core/util/cleanup.h"
 #include "core/util/error.h"
+#include "core/util/own_struct.h"
+#include "zeta/zeta.h"
 #include "zeta_impl.h"
 
 /* Creating ------------------------------------------------------------------------------------- */
@@ -137,6 +139,25 @@ ze_result_t ZE_APICALL impl_zetMetricTracerDestroyExp(zet_metric_tracer_exp_hand
     zeta_client_release(tracer->root, &tracer->client);
     zeta_object_discard(tracer);
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zetaMetricTracerGetName(zet_metric_tracer_exp_handle_t tracer, uint64_t id,
+                                    size_t *size, char *name)
+{
+    const char *function = "zetaMetricTracerGetName";
+    struct zeta_collector *collector = (struct zeta_collector *)tracer;
+    ZETA_CLEANUP(zeta_freep) char *text = NULL;
+    ze_result_t result;
+
+    if (!size)
+        return zeta_own_null_pointer(function, "size");
+    if (!zeta_object_pin(collector, ZETA_KIND_METRIC_TRACER))
+        return zeta_object_explain(collector, ZETA_KIND_METRIC_TRACER, function, "tracer");
+    result = zeta_capture_name(collector->capture, id, &text);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeta_own_text_copy(function, text, strlen(text), size, name);
+    zeta_object_unpin(collector);
+    return result;
 }
 
 /** The object behind zet_metric_decoder_exp_handle_t. Constant once made. */

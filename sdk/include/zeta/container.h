@@ -49,7 +49,8 @@ enum zeta_chunk_type {
     ZETA_CHUNK_CLOCK = 7,  /**< struct zeta_chunk_clock of the device of that number */
     ZETA_CHUNK_TRACE = 8,  /**< lines of an API trace, one JSON object each, ended with ",\n" */
     ZETA_CHUNK_MODULE = 9, /**< lines: module and kernels with their addresses, then the image */
-    ZETA_CHUNK_CUT = 10    /**< struct zeta_chunk_cut: what a bounded file no longer holds */
+    ZETA_CHUNK_CUT = 10,   /**< struct zeta_chunk_cut: what a bounded file no longer holds */
+    ZETA_CHUNK_NAMES = 11  /**< names of ids that data of the stream behind it holds */
 };
 
 /** Flags of a chunk. */
@@ -260,6 +261,26 @@ void zeta_chunk_cut_write(const struct zeta_chunk_cut *cut, unsigned char *out_p
 bool zeta_chunk_cut_read(const void *payload, size_t bytes, struct zeta_chunk_cut *out_cut);
 /** Bytes of either of them. */
 #define ZETA_CHUNK_NUMBERS_BYTES 24u
+
+/** A name in a NAMES chunk. */
+struct zeta_chunk_name {
+    uint64_t id;
+    const char *text; /**< without terminator */
+    uint32_t bytes;
+};
+
+/** Bytes of a name before its text. */
+#define ZETA_CHUNK_NAME_BYTES 12u
+
+/** Writes what stands before the text of a name: ZETA_CHUNK_NAME_BYTES. */
+void zeta_chunk_name_write(const struct zeta_chunk_name *name, unsigned char *out_head);
+
+/**
+ * Reads the name at *at of a payload, 0 for the first, and moves *at behind it. The text lies in
+ * the payload. False at the end, and before a name that is cut.
+ */
+bool zeta_chunk_name_read(const void *payload, size_t bytes, size_t *at,
+                          struct zeta_chunk_name *out_name);
 
 /**
  * CRC-32C (polynomial 0x1EDC6F41, reflected, all ones before and after). crc: 0 for the first

@@ -261,7 +261,10 @@ enum {
     ZETA_PLUGIN_TRACER_STOPPING = 3 /**< disabled asynchronously, records may still come */
 };
 
-/** Event records of fixed size, in the order of their time stamps for each source. */
+/**
+ * Event records of fixed size, for each source in the order of the time that they hold. That may be
+ * the time at which the work that a record is about ended.
+ */
 struct zeta_plugin_tracer_ops {
     uint64_t struct_size;
 
@@ -269,7 +272,7 @@ struct zeta_plugin_tracer_ops {
      * Makes a tracer, which is off. Sees what every process does on the device, unless the
      * stream_note of its units says otherwise.
      * HANDLE_OBJECT_IN_USE: this process has one of the units; NOT_AVAILABLE: another process has
-     * it (fail() names its pid). Required, as all here but descriptor().
+     * it (fail() names its pid). Required, as all here that is not said to be optional.
      */
     uint32_t (*open)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                      struct zeta_plugin_tracer_desc *desc, struct zeta_plugin_tracer **out_tracer);
@@ -295,6 +298,14 @@ struct zeta_plugin_tracer_ops {
     void (*close)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
     /** As stream_ended(): what was recorded is over. Any time. Lock-free. Optional; absent: 0. */
     uint32_t (*ended)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer);
+    /**
+     * Writes the name of an id to the sink, once; the sink's first argument is empty. Ids are the
+     * values of metrics whose unit is "name" in the set files: of kernels, for instance. An id that
+     * a record holds has its name as long as the tracer exists, and the same one in all tracers of
+     * a root and its tiles. NOT_AVAILABLE for what is no id. Optional; absent: there are none.
+     */
+    uint32_t (*name)(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer, uint64_t id,
+                     const struct zeta_plugin_text_sink *sink);
 };
 
 #ifdef __cplusplus

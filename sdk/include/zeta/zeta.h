@@ -373,6 +373,23 @@ struct zeta_profile_room {
     size_t size_bytes; /**< in: of the memory; out: that all tokens need */
 };
 
+/* Metric tracers --------------------------------------------------------------------------------
+ */
+
+/** The unit of metrics of tracers whose values are ids of names. */
+#define ZETA_NAME_UNIT "name"
+
+/**
+ * The name of an id, which is a value of a metric with that unit in entries of the tracer. Names of
+ * ids that were read exist as long as the tracer.
+ *
+ * @size  in: room at name; out: what the name needs with its terminator. 0, or a null name, asks
+ *
+ * NOT_AVAILABLE if the id has no name, INVALID_SIZE if there is less room.
+ */
+ZETA_EXPORT ze_result_t zetaMetricTracerGetName(zet_metric_tracer_exp_handle_t tracer, uint64_t id,
+                                                size_t *size, char *name);
+
 /* Exported data and recordings ------------------------------------------------------------------
  */
 
@@ -449,7 +466,7 @@ ZETA_EXPORT ze_result_t zetaRecordingAddDevice(struct zeta_recording *recording,
 /**
  * Adds a chunk: raw data of a stream, lines of a trace, kernels, clocks.
  *
- * @type    as in zeta/container.h: ZETA_CHUNK_META, DATA, CLOCK, TRACE, MODULE
+ * @type    as in zeta/container.h: ZETA_CHUNK_META, DATA, CLOCK, TRACE, MODULE, NAMES
  * @number  of the stream or the device that it belongs to, 0 for none
  *
  * NOT_AVAILABLE if the file cannot be written (nothing more can be then), INVALID_SIZE if its bound
@@ -542,6 +559,13 @@ ZETA_EXPORT ze_result_t zetaRecordingDecodeEvents(struct zeta_recording_reader *
                                                   uint32_t *set_count, uint32_t *counts_per_set,
                                                   uint32_t *entry_count,
                                                   zet_metric_entry_exp_t *entries);
+
+/**
+ * The name of an id in the DATA chunk of a tracer that was read last, as the NAMES chunks before it
+ * have it. Otherwise as zetaMetricTracerGetName(); INVALID_ARGUMENT if the last chunk is no data.
+ */
+ZETA_EXPORT ze_result_t zetaRecordingGetEventName(struct zeta_recording_reader *reader, uint64_t id,
+                                                  size_t *size, char *name);
 
 /** Closes the file. Null is allowed. */
 ZETA_EXPORT void zetaRecordingClose(struct zeta_recording_reader *reader);

@@ -24,6 +24,9 @@
 /** What the backend says of the unit "kernels". */
 #define TRACE_NOTE "Events of this process only."
 
+/** Name of the event of a number, if that is even; its id is the value of the record. */
+#define TRACE_NAME "kernel <%u>"
+
 /** Types of records; events.yaml. */
 enum { TRACE_ENABLED = 1, TRACE_DISABLED = 2, TRACE_BEGIN = 3, TRACE_END = 4, TRACE_COPY = 5 };
 

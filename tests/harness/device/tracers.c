@@ -1,6 +1,7 @@
 /* A backend without hardware: which events its tracers see is told by a test (tracer_control.h). */
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -251,6 +252,14 @@ static uint32_t first_unit(const struct zeta_plugin_tracer *tracer)
     return unit;
 }
 
+/** Where no test can push events. */
+static uint32_t events_at_enable(void)
+{
+    const char *wanted = getenv("ZETA_TEST_TRACE_EVENTS");
+
+    return wanted ? (uint32_t)strtoul(wanted, NULL, 10) : 0;
+}
+
 static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
                               uint32_t synchronous)
 {
@@ -265,6 +274,8 @@ static uint32_t tracer_enable(struct zeta_plugin *self, struct zeta_plugin_trace
     if (result == ZETA_PLUGIN_SUCCESS) {
         if (tracer->state == ZETA_PLUGIN_TRACER_OFF) {
             add_locked(tracer, first_unit(tracer), TRACE_ENABLED);
+            for (uint32_t i = 0; i < events_at_enable(); i++)
+                add_locked(tracer, first_unit(tracer), TRACE_COPY);
             set_state(tracer, device->held && !synchronous ? ZETA_PLUGIN_TRACER_STARTING
                                                            : ZETA_PLUGIN_TRACER_ON);
         } else if (tracer->state != ZETA_PLUGIN_TRACER_STARTING || synchronous) {
@@ -529,15 +540,56 @@ static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *devi
     return scripted_limits(self, device, unit, out_limits);
 }
 
-/* No stream can be opened. */
+/* A stream that never has a record, where a command needs one. */
+static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_stream_desc *desc,
+                            struct zeta_plugin_stream **out_stream)
+{
+    (void)self;
+    (void)desc;
+    if (events_at_enable() == 0)
+        return ZETA_PLUGIN_NOT_AVAILABLE;
+    *out_stream = (struct zeta_plugin_stream *)device;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read)
+{
+    (void)self;
+    (void)stream;
+    (void)buffer;
+    (void)capacity_bytes;
+    out_read->bytes = 0;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static const struct zeta_plugin_metric_ops metric_ops = {
     .struct_size = sizeof(metric_ops),
     .symbols = scripted_no_symbols,
     .limits = limits,
-    .stream_open = scripted_no_stream_open,
-    .stream_read = scripted_no_stream_read,
+    .stream_open = stream_open,
+    .stream_read = stream_read,
     .stream_close = scripted_no_stream_close,
 };
+
+/* Events of even numbers have names. */
+static uint32_t tracer_name(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
+                            uint64_t id, const struct zeta_plugin_text_sink *sink)
+{
+    const uint64_t number = id / 100;
+    char text[32];
+
+    (void)self;
+    enter(tracer);
+    leave(tracer);
+    if (id % 200 != 0)
+        return ZETA_PLUGIN_NOT_AVAILABLE;
+    (void)snprintf(text, sizeof(text), TRACE_NAME, (unsigned)number);
+    sink->write(sink->context, scripted_text(""), scripted_text(text));
+    return ZETA_PLUGIN_SUCCESS;
+}
 
 static const struct zeta_plugin_tracer_ops tracer_ops = {
     .struct_size = sizeof(tracer_ops),
@@ -549,6 +601,7 @@ static const struct zeta_plugin_tracer_ops tracer_ops = {
     .pending = tracer_pending,
     .descriptor = tracer_descriptor,
     .close = tracer_close,
+    .name = tracer_name,
 };
 
 static const struct zeta_plugin_ops ops = {.struct_size = sizeof(ops),

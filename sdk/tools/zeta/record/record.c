@@ -53,12 +53,25 @@ struct file {
     bool has_failed;      /* a write failed, which was printed; nothing more is written */
 };
 
+/* Names of the ids in one stream of events. All zero bytes: it has none. */
+struct names {
+    zet_metric_decoder_exp_handle_t decoder; /* null: no metric of the group has ids */
+    zet_metric_handle_t metrics[8];          /* whose values are ids */
+    zet_value_type_t types[8];
+    uint32_t metric_count;
+    zet_metric_entry_exp_t *entries; /* of one read */
+    uint32_t room;
+    uint64_t *ids; /* that were looked up, in order */
+    size_t count, capacity;
+};
+
 /* One tracer for each group, so that each is a stream of its own. */
 struct events {
     struct zeta_group_entry *groups[ZETA_STAT_MAX_GROUPS];
     zet_metric_group_handle_t handles[ZETA_STAT_MAX_GROUPS];
     zet_metric_tracer_exp_handle_t tracers[ZETA_STAT_MAX_GROUPS];
     uint32_t streams[ZETA_STAT_MAX_GROUPS]; /* numbers in the recording */
+    struct names names[ZETA_STAT_MAX_GROUPS];
     uint32_t count;
     uint8_t *buffer;
     size_t buffer_bytes; /* of one read */
@@ -411,6 +424,128 @@ static int describe_stream(struct run *run, const struct zeta_group_entry *group
     return ZETA_EXIT_OK;
 }
 
+/* Finds the metrics whose values are ids of names. */
+static ze_result_t names_open(struct names *names, zet_metric_tracer_exp_handle_t tracer)
+{
+    zet_metric_handle_t *metrics = NULL;
+    uint32_t count = 0;
+    ze_result_t result = zetMetricDecoderCreateExp(tracer, &names->decoder);
+
+    if (result == ZE_RESULT_SUCCESS)
+        result = zetMetricDecoderGetDecodableMetricsExp(names->decoder, &count, NULL);
+    if (result == ZE_RESULT_SUCCESS && count > 0) {
+        metrics = zeta_allocate(count, sizeof(*metrics));
+        result = zetMetricDecoderGetDecodableMetricsExp(names->decoder, &count, metrics);
+    }
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS && names->metric_count < 8; i++) {
+        zet_metric_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+
+        result = zetMetricGetProperties(metrics[i], &properties);
+        if (result != ZE_RESULT_SUCCESS || strcmp(properties.resultUnits, ZETA_NAME_UNIT) != 0)
+            continue;
+        names->types[names->metric_count] = properties.resultType;
+        names->metrics[names->metric_count++] = metrics[i];
+    }
+    free(metrics);
+    return result;
+}
+
+static void names_close(struct names *names)
+{
+    if (names->decoder)
+        (void)zetMetricDecoderDestroyExp(names->decoder);
+    free(names->entries);
+    free(names->ids);
+    *names = (struct names){0};
+}
+
+/* True for an id that was not seen before. */
+static bool names_note(struct names *names, uint64_t id)
+{
+    size_t low = 0, high = names->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (names->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < names->count && names->ids[low] == id)
+        return false;
+    if (names->count == names->capacity) {
+        names->capacity = names->capacity > 0 ? 2 * names->capacity : 64;
+        names->ids = zeta_reallocate(names->ids, names->capacity, sizeof(*names->ids));
+    }
+    memmove(&names->ids[low + 1], &names->ids[low], (names->count++ - low) * sizeof(*names->ids));
+    names->ids[low] = id;
+    return true;
+}
+
+/* Adds the name of an id, if it has one. */
+static int append_name(struct run *run, uint32_t index, uint64_t id)
+{
+    const zet_metric_tracer_exp_handle_t tracer = run->events.tracers[index];
+    struct zeta_chunk_name name = {.id = id};
+    size_t size = 0;
+    char *payload;
+    bool fits;
+    int status = ZETA_EXIT_OK;
+
+    if (zetaMetricTracerGetName(tracer, id, &size, NULL) != ZE_RESULT_SUCCESS ||
+        size > ZETA_CHUNK_PIECE_BYTES)
+        return ZETA_EXIT_OK;
+    payload = zeta_allocate(ZETA_CHUNK_NAME_BYTES + size, 1);
+    name.bytes = (uint32_t)size - 1;
+    zeta_chunk_name_write(&name, (unsigned char *)payload);
+    if (zetaMetricTracerGetName(tracer, id, &size, payload + ZETA_CHUNK_NAME_BYTES) ==
+        ZE_RESULT_SUCCESS)
+        status = append(&run->file, ZETA_CHUNK_NAMES, run->events.streams[index], payload,
+                        ZETA_CHUNK_NAME_BYTES + name.bytes, &fits);
+    free(payload);
+    return status;
+}
+
+/* Adds the names that a piece of data needs, which stand before it. */
+static int append_names(struct run *run, uint32_t index, size_t size)
+{
+    struct names *names = &run->events.names[index];
+    uint8_t *data = run->events.buffer;
+    int status = ZETA_EXIT_OK;
+
+    while (names->metric_count > 0 && size > 0 && status == ZETA_EXIT_OK) {
+        size_t used = size;
+        uint32_t sets = 0, count = 0;
+        ze_result_t result =
+            zetMetricTracerDecodeExp(names->decoder, &used, data, names->metric_count,
+                                     names->metrics, &sets, NULL, &count, NULL);
+
+        if (result == ZE_RESULT_SUCCESS && count > names->room) {
+            names->entries = zeta_reallocate(names->entries, count, sizeof(*names->entries));
+            names->room = count;
+        }
+        if (result == ZE_RESULT_SUCCESS && count > 0)
+            result = zetMetricTracerDecodeExp(names->decoder, &used, data, names->metric_count,
+                                              names->metrics, &sets, NULL, &count, names->entries);
+        if (result != ZE_RESULT_SUCCESS)
+            return zeta_print_refusal(result, "cannot read the names of events");
+        for (uint32_t i = 0; i < count && status == ZETA_EXIT_OK; i++) {
+            const zet_typed_value_t value = {.type = names->types[names->entries[i].metricIndex],
+                                             .value = names->entries[i].value};
+            const struct zeta_number id = zeta_number_from_value(&value);
+
+            if (id.kind == ZETA_NUMBER_U64 && names_note(names, id.u64))
+                status = append_name(run, index, id.u64);
+        }
+        if (count == 0 || used == 0)
+            break;
+        data += used;
+        size -= used;
+    }
+    return status;
+}
+
 static int start_events(struct run *run)
 {
     struct events *events = &run->events;
@@ -433,6 +568,8 @@ static int start_events(struct run *run)
         result =
             zetMetricTracerCreateExp(run->session.sampler.context, device->device, 1,
                                      &events->handles[i], &description, NULL, &events->tracers[i]);
+        if (result == ZE_RESULT_SUCCESS)
+            result = names_open(&events->names[i], events->tracers[i]);
         if (result == ZE_RESULT_SUCCESS)
             result = zetMetricTracerEnableExp(events->tracers[i], 1);
         if (result != ZE_RESULT_SUCCESS)
@@ -458,7 +595,8 @@ static int read_tracer(struct run *run, uint32_t index, uint32_t reads)
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
             return zeta_print_refusal(result, "cannot read the events of %s",
                                       group->properties.name);
-        if (append(&run->file, ZETA_CHUNK_DATA, events->streams[index], events->buffer, size,
+        if (append_names(run, index, size) != ZETA_EXIT_OK ||
+            append(&run->file, ZETA_CHUNK_DATA, events->streams[index], events->buffer, size,
                    NULL) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
         events->bytes += size;
@@ -488,6 +626,7 @@ static int stop_events(struct run *run)
         (void)zetMetricTracerDisableExp(*tracer, 1);
         if (status == ZETA_EXIT_OK)
             status = read_tracer(run, i, UINT32_MAX);
+        names_close(&run->events.names[i]);
         (void)zetMetricTracerDestroyExp(*tracer);
         *tracer = NULL;
     }

@@ -70,7 +70,8 @@ enum {
     ZETA_REPORT_MAX_RUNS = 1 << 20, /**< that are kept; of more only their number is known */
     ZETA_REPORT_MAX_KERNELS = 256,  /**< whose metrics are summed up */
     ZETA_REPORT_MAX_MARKERS = 10000,
-    ZETA_REPORT_POINTS = 2048 /**< of a plot at most; even, because neighbours are joined */
+    ZETA_REPORT_MAX_NAMES = 4096, /**< of ids in one metric of events */
+    ZETA_REPORT_POINTS = 2048     /**< of a plot at most; even, because neighbours are joined */
 };
 
 /** One run of a kernel, or a copy. Times are of the host. */
@@ -157,10 +158,21 @@ enum zeta_report_kind {
     ZETA_REPORT_EVENTS
 };
 
+/** An id in entries of a metric, and its name. */
+struct zeta_report_event_name {
+    uint64_t id;
+    uint64_t entries;
+    char *text; /**< null: it has no name */
+};
+
 /** One metric of a stream of events. */
 struct zeta_report_event_metric {
     struct zeta_exported_metric described;
     uint64_t entries;
+    bool has_names; /**< its values are ids */
+    struct zeta_report_event_name
+        *names; /**< by id; of more than ZETA_REPORT_MAX_NAMES the first */
+    uint32_t name_count, name_room;
     struct zeta_envelope line; /**< entries as they came */
 };
 

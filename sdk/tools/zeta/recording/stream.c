@@ -154,7 +154,8 @@ static void add_row(struct zeta_report *report, const struct zeta_report_stream 
 }
 
 static void add_event(struct zeta_report *report, const struct zeta_report_stream *stream,
-                      uint32_t tile, int64_t time_ns, const zet_metric_entry_exp_t *entry)
+                      uint32_t tile, int64_t time_ns, const zet_metric_entry_exp_t *entry,
+                      const struct zeta_report_event_name *name)
 {
     const zet_metric_properties_t *metric =
         &stream->events[entry->metricIndex].described.properties;
@@ -167,6 +168,8 @@ static void add_event(struct zeta_report *report, const struct zeta_report_strea
     struct json_object *arguments = new_arguments();
 
     zeta_json_put_number(arguments, "value", zeta_number_from_value(&value));
+    if (name && name->text)
+        zeta_json_put_text(arguments, "name", name->text);
     zeta_json_put_u64(arguments, "tile", tile);
     add_line(report, line, arguments);
 }
@@ -233,6 +236,8 @@ static void open_events(struct zeta_report_stream *stream, struct zeta_recording
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         stream->events[i].described = metrics[i];
         clean_metric(&stream->events[i].described.properties);
+        stream->events[i].has_names =
+            strcmp(metrics[i].properties.resultUnits, ZETA_NAME_UNIT) == 0;
         stream->event_count++;
     }
     free(metrics);
@@ -241,10 +246,64 @@ static void open_events(struct zeta_report_stream *stream, struct zeta_recording
         (void)zeta_print_refusal(result, "cannot read the events of stream %u", stream->number);
 }
 
-static void take_entry(struct zeta_report *report, struct zeta_report_stream *stream, uint32_t tile,
+/* The name of an id in the data that was read last, cleaned; null if it has none. */
+static char *read_name(struct zeta_recording_reader *reader, uint64_t id)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    if (zetaRecordingGetEventName(reader, id, &size, NULL) != ZE_RESULT_SUCCESS)
+        return NULL;
+    text = zeta_allocate(size, 1);
+    if (zetaRecordingGetEventName(reader, id, &size, text) != ZE_RESULT_SUCCESS) {
+        free(text);
+        return NULL;
+    }
+    zeta_text_clean(text, strlen(text));
+    return text;
+}
+
+/* What is known of the id in an entry; null where there are too many. */
+static struct zeta_report_event_name *find_name(struct zeta_report_event_metric *event,
+                                                struct zeta_recording_reader *reader,
+                                                const zet_metric_entry_exp_t *entry)
+{
+    const zet_typed_value_t value = {.type = event->described.properties.resultType,
+                                     .value = entry->value};
+    const struct zeta_number id = zeta_number_from_value(&value);
+    uint32_t low = 0, high = event->name_count;
+
+    if (id.kind != ZETA_NUMBER_U64)
+        return NULL;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (event->names[middle].id < id.u64)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == event->name_count || event->names[low].id != id.u64) {
+        if (event->name_count == ZETA_REPORT_MAX_NAMES)
+            return NULL;
+        if (event->name_count == event->name_room) {
+            event->name_room = event->name_room > 0 ? 2 * event->name_room : 16;
+            event->names = zeta_reallocate(event->names, event->name_room, sizeof(*event->names));
+        }
+        memmove(&event->names[low + 1], &event->names[low],
+                (event->name_count++ - low) * sizeof(*event->names));
+        event->names[low] =
+            (struct zeta_report_event_name){.id = id.u64, .text = read_name(reader, id.u64)};
+    }
+    return &event->names[low];
+}
+
+static void take_entry(struct zeta_report *report, struct zeta_report_stream *stream,
+                       struct zeta_recording_reader *reader, uint32_t tile,
                        const zet_metric_entry_exp_t *entry)
 {
     struct zeta_report_event_metric *event = &stream->events[entry->metricIndex];
+    struct zeta_report_event_name *name = NULL;
     const int64_t time_ns =
         stream->device ? zeta_report_clock_host(&stream->device->clock, entry->timeStamp) : 0;
     const int64_t since_ns = time_ns - report->begin_ns;
@@ -255,6 +314,10 @@ static void take_entry(struct zeta_report *report, struct zeta_report_stream *st
     }
     event->entries++;
     stream->event_entries++;
+    if (event->has_names)
+        name = find_name(event, reader, entry);
+    if (name)
+        name->entries++;
     if (!stream->device)
         return;
     if (strcmp(event->described.properties.name, MARKER_METRIC) == 0)
@@ -262,7 +325,7 @@ static void take_entry(struct zeta_report *report, struct zeta_report_stream *st
     if (report->options.html_path)
         zeta_envelope_add(&event->line, since_ns > 0 ? (uint64_t)since_ns : 0, 1000);
     if (report->trace)
-        add_event(report, stream, tile, time_ns, entry);
+        add_event(report, stream, tile, time_ns, entry, name);
 }
 
 static void read_events(struct zeta_report *report, struct zeta_report_stream *stream,
@@ -295,7 +358,7 @@ static void read_events(struct zeta_report *report, struct zeta_report_stream *s
     entry = stream->entries;
     for (uint32_t set = 0; count > 0 && set < sets; set++) {
         for (uint32_t i = 0; i < counts[set]; i++, entry++)
-            take_entry(report, stream, set, entry);
+            take_entry(report, stream, reader, set, entry);
     }
 }
 
@@ -610,8 +673,12 @@ void zeta_report_stream_finish(struct zeta_report_stream *stream)
     for (uint32_t i = 0; stream->lines && i < stream->group.tile_count; i++)
         zeta_sum_line_finish(&stream->lines[i]);
     free(stream->lines);
-    for (uint32_t i = 0; i < stream->event_count; i++)
+    for (uint32_t i = 0; i < stream->event_count; i++) {
         zeta_envelope_finish(&stream->events[i].line);
+        for (uint32_t n = 0; n < stream->events[i].name_count; n++)
+            free(stream->events[i].names[n].text);
+        free(stream->events[i].names);
+    }
     free(stream->events);
     free(stream->entries);
     zeta_sampled_group_finish(&stream->group);

@@ -13,6 +13,20 @@
 
 enum { LABEL_WIDTH = 10, MAX_SHOWN_MARKERS = 20, VALUE_BYTES = 1024 };
 
+static void put_names(struct json_object *object, const struct zeta_report_event_metric *event)
+{
+    struct json_object *array = zeta_json_put_array(object, "names");
+
+    for (uint32_t i = 0; i < event->name_count; i++) {
+        struct json_object *name = zeta_json_append_object(array);
+
+        zeta_json_put_u64(name, "id", event->names[i].id);
+        if (event->names[i].text)
+            zeta_json_put_text(name, "name", event->names[i].text);
+        zeta_json_put_u64(name, "entries", event->names[i].entries);
+    }
+}
+
 static void put_events(struct json_object *document, const struct zeta_report *report)
 {
     struct json_object *array = zeta_json_put_array(document, "events");
@@ -33,6 +47,8 @@ static void put_events(struct json_object *document, const struct zeta_report *r
 
             zeta_json_put_text(metric, "name", stream->events[m].described.properties.name);
             zeta_json_put_u64(metric, "entries", stream->events[m].entries);
+            if (stream->events[m].has_names)
+                put_names(metric, &stream->events[m]);
         }
     }
 }
@@ -219,6 +235,15 @@ static void print_events(const struct zeta_report_stream *events, FILE *stream)
             continue;
         zeta_table_set(&table, table.row_count, 0, "%s", event->described.properties.name);
         zeta_table_set(&table, table.row_count - 1, 1, "%" PRIu64, event->entries);
+        for (uint32_t n = 0; n < event->name_count; n++) {
+            const struct zeta_report_event_name *name = &event->names[n];
+
+            if (name->text)
+                zeta_table_set(&table, table.row_count, 0, "  %s", name->text);
+            else
+                zeta_table_set(&table, table.row_count, 0, "  %" PRIu64, name->id);
+            zeta_table_set(&table, table.row_count - 1, 1, "%" PRIu64, name->entries);
+        }
     }
     zeta_table_finish(&table, stream);
 }

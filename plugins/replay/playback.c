@@ -486,6 +486,18 @@ static uint32_t tracer_ended(struct zeta_plugin *self, struct zeta_plugin_tracer
     return stream_ended(self, of_tracer(tracer));
 }
 
+static uint32_t tracer_name(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer,
+                            uint64_t id, const struct zeta_plugin_text_sink *sink)
+{
+    struct zeta_plugin_string name;
+
+    (void)self;
+    if (!zeta_replay_source_name(of_tracer(tracer)->buffer.source, id, &name))
+        return ZETA_PLUGIN_NOT_AVAILABLE;
+    sink->write(sink->context, zeta_string(""), name);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
 static void tracer_close(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     stream_close(self, of_tracer(tracer));
@@ -501,4 +513,5 @@ const struct zeta_plugin_tracer_ops zeta_replay_tracer_ops = {
     .pending = tracer_pending,
     .close = tracer_close,
     .ended = tracer_ended,
+    .name = tracer_name,
 };

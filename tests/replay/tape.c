@@ -269,6 +269,16 @@ void tape_clock(struct tape *tape, uint32_t device, uint64_t ticks, uint64_t hos
     append(tape, ZETA_CHUNK_CLOCK, device, payload, sizeof(payload));
 }
 
+void tape_name(struct tape *tape, uint32_t stream, uint64_t id, const char *text)
+{
+    const struct zeta_chunk_name name = {.id = id, .bytes = (uint32_t)strlen(text)};
+    unsigned char payload[128];
+
+    zeta_chunk_name_write(&name, payload);
+    memcpy(payload + ZETA_CHUNK_NAME_BYTES, text, name.bytes);
+    append(tape, ZETA_CHUNK_NAMES, stream, payload, ZETA_CHUNK_NAME_BYTES + name.bytes);
+}
+
 void tape_end(struct tape *tape, bool complete)
 {
     must((complete ? zeta_container_finish(tape->writer) : zeta_container_flush(tape->writer)) ==

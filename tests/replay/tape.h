@@ -78,6 +78,7 @@ void tape_stream(struct tape *tape, uint32_t number, uint32_t device, const char
                  uint64_t period_ns, uint32_t tiles, uint32_t first_set);
 /** The data go into a DATA chunk and are freed. */
 void tape_write(struct tape *tape, uint32_t stream, struct tape_data *data);
+void tape_name(struct tape *tape, uint32_t stream, uint64_t id, const char *text);
 void tape_clock(struct tape *tape, uint32_t device, uint64_t ticks, uint64_t host_ns);
 /** Ends the file; complete: with its end chunk. */
 void tape_end(struct tape *tape, bool complete);

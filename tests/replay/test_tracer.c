@@ -4,6 +4,7 @@
 
 #include "tests/replay/reading.h"
 #include "tests/support/suite.h"
+#include "zeta/zeta.h"
 
 #define EVENTS 5000u /* more than wait at one time */
 #define TILED_EVENTS 300u
@@ -23,6 +24,8 @@ static void write_tape(void)
     tape_event_set(&tape, 1, "Happenings", "source");
     tape_event_set(&tape, 2, "Others", "elsewhere");
     tape_stream(&tape, 5, 1, "tracer", 0, 1, 1);
+    tape_name(&tape, 5, 7, "seventh");
+    tape_name(&tape, 6, 8, "of another stream");
     for (uint32_t n = 0; n <= EVENTS; n++) {
         tape_make_event(n == 0 ? 1 : n == EVENTS ? 2 : 3, n, &event);
         tape_put(&data, &event, sizeof(event));
@@ -30,6 +33,7 @@ static void write_tape(void)
         if (n % 1000 == 999 || n == EVENTS)
             tape_write(&tape, 5, &data);
     }
+    tape_name(&tape, 5, 9, "at the end");
     tape_device(&tape, 2, "Root", UINT32_MAX, 0);
     tape_device(&tape, 3, "Root tile 0", 2, 0);
     tape_device(&tape, 4, "Root tile 1", 2, 1);
@@ -98,6 +102,30 @@ static void tracer__enabled__gives_what_was_recorded(void **state)
     EXPECT_RESULT(zetMetricTracerReadDataExp(tracing.tracer, &size, data.bytes),
                   ZE_RESULT_NOT_READY);
     assert_int_equal(size, 0);
+    EXPECT_OK(zetMetricTracerDestroyExp(tracing.tracer));
+    tape_data_finish(&data);
+    reading_end(&tracing.reading);
+}
+
+/* Rules 13.22, 16.18. */
+static void tracer__names__those_of_the_records_read(void **state)
+{
+    struct tracing tracing = open_tracer(512, NULL, reading_begin("Traced (recording)"));
+    struct tape_data data = {0};
+    char name[32];
+    size_t size = sizeof(name);
+
+    (void)state;
+    EXPECT_OK(zetMetricTracerEnableExp(tracing.tracer, 1));
+    EXPECT_RESULT(read_all(&tracing, &data), ZE_RESULT_SUCCESS);
+    EXPECT_OK(zetaMetricTracerGetName(tracing.tracer, 7, &size, name));
+    assert_string_equal(name, "seventh");
+    size = sizeof(name);
+    EXPECT_OK(zetaMetricTracerGetName(tracing.tracer, 9, &size, name));
+    assert_string_equal(name, "at the end");
+    EXPECT_RESULT(zetaMetricTracerGetName(tracing.tracer, 8, &size, name),
+                  ZE_RESULT_ERROR_NOT_AVAILABLE);
+    EXPECT_OK(zetMetricTracerDisableExp(tracing.tracer, 1));
     EXPECT_OK(zetMetricTracerDestroyExp(tracing.tracer));
     tape_data_finish(&data);
     reading_end(&tracing.reading);
@@ -254,6 +282,7 @@ SUITE(tracer)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracer__enabled__gives_what_was_recorded),
+        cmocka_unit_test(tracer__names__those_of_the_records_read),
         cmocka_unit_test(tracer__disabled_and_enabled__goes_on_where_it_stopped),
         cmocka_unit_test(tracer__at_the_end__waits_for_nothing),
         cmocka_unit_test(tracer__decoded__gives_the_values_of_the_events),

@@ -22,6 +22,42 @@ struct zeta_replay_source {
     unsigned char *last;  /**< record that was given */
 };
 
+/* ---- names of ids ---------------------------------------------------------------------------- */
+
+/* Adds the names of a chunk; without memory their ids stay without names. */
+static void add_names(struct zeta_replay_pieces *pieces, const void *payload, size_t bytes)
+{
+    struct zeta_chunk_name name;
+    unsigned char *names;
+    size_t whole = 0;
+
+    while (zeta_chunk_name_read(payload, bytes, &whole, &name))
+        continue;
+    if (whole == 0)
+        return;
+    names = realloc(pieces->names, pieces->names_bytes + whole);
+    if (!names)
+        return;
+    memcpy(names + pieces->names_bytes, payload, whole);
+    pieces->names = names;
+    pieces->names_bytes += whole;
+}
+
+bool zeta_replay_source_name(const struct zeta_replay_source *source, uint64_t id,
+                             struct zeta_plugin_string *out_name)
+{
+    struct zeta_chunk_name name;
+    size_t at = 0;
+
+    while (zeta_chunk_name_read(source->pieces.names, source->pieces.names_bytes, &at, &name)) {
+        if (name.id == id) {
+            *out_name = (struct zeta_plugin_string){name.text, strnlen(name.text, name.bytes)};
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- pieces of a container: the payloads of the DATA chunks of the wanted streams ----------- */
 
 static bool next_of_container(struct zeta_replay_pieces *pieces,
@@ -39,9 +75,14 @@ static bool next_of_container(struct zeta_replay_pieces *pieces,
 
         for (uint32_t i = 0; i < request->stream_count; i++)
             is_wanted = is_wanted || request->streams[i].number == chunk.stream;
-        if (chunk.type != ZETA_CHUNK_DATA || !is_wanted)
+        if ((chunk.type != ZETA_CHUNK_DATA && chunk.type != ZETA_CHUNK_NAMES) || !is_wanted)
             continue;
         result = zeta_container_payload(reader, &payload);
+        if (chunk.type == ZETA_CHUNK_NAMES) {
+            if (result == ZETA_CONTAINER_OK)
+                add_names(pieces, payload, (size_t)chunk.payload_bytes);
+            continue;
+        }
         if (result == ZETA_CONTAINER_OK) {
             out_piece->data = payload;
             out_piece->bytes = (size_t)chunk.payload_bytes;
@@ -115,6 +156,7 @@ void zeta_replay_source_close(struct zeta_replay_source *source)
         return;
     if (source->pieces.close)
         source->pieces.close(source->pieces.context);
+    free(source->pieces.names);
     free(source->first);
     free(source->last);
     free(source);

@@ -52,6 +52,10 @@ const unsigned char *zeta_replay_source_first(const struct zeta_replay_source *s
 /** The problem with the file so far, "" if none. */
 const char *zeta_replay_source_problem(const struct zeta_replay_source *source);
 
+/** The name of an id in the records so far, valid until the next record; false: it has none. */
+bool zeta_replay_source_name(const struct zeta_replay_source *source, uint64_t id,
+                             struct zeta_plugin_string *out_name);
+
 /** Closes the file. NULL is allowed. */
 void zeta_replay_source_close(struct zeta_replay_source *source);
 
@@ -71,6 +75,8 @@ struct zeta_replay_pieces {
                  struct zeta_replay_piece *out_piece);
     void (*close)(void *context);
     struct zeta_replay_problem problem; /**< with the file, the first one */
+    unsigned char *names;               /**< as a NAMES chunk has them, of all that were read */
+    size_t names_bytes;
 };
 
 /** Opens a file of intel-gpu-tools. False with the reason. */

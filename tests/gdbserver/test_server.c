@@ -240,10 +240,10 @@ static void attach__threads_run__are_stopped_and_named(void **state)
     expect(connection, "p4f", "E01");
     expect(connection, "P4b=0000000000000000", "E01");
     expect(connection, "P0=0000000000000000", "OK");
-    /* tid, pc, tp, ten ids, cause and address. */
+    /* tid, pc, tp, ten ids, cause and address, ra. */
     expect(connection, "qXfer:work-items:read::0,1000",
-           "l2 40000000 0 0 0 0 0 0 0 0 0 0 3 0 0\n"
-           "48 40000000 0 8 0 0 46 0 0 46 0 1 3 10000 1122334455667788\n");
+           "l2 40000000 0 0 0 0 0 0 0 0 0 0 3 0 0 0\n"
+           "48 40000000 0 8 0 0 46 0 0 46 0 1 3 10000 1122334455667788 0\n");
     expect(connection, "qXfer:work-items:read::4,6", "m000000");
     expect(connection, "qXfer:work-items:read:x:0,10", "E00");
 }

@@ -28,7 +28,7 @@ import gdb
 # struct vgpu_thread: global size and offset, local size, group count, group id, local id (three
 # numbers each), dimensions, hardware thread, begin and size of local and of private memory.
 THREAD_BLOCK = struct.Struct("<18Q2I4Q")
-# struct zeta_vgpu_core_thread, an array of them at this address of a core file: the thread's number,
+# struct zeta_vgpu_core_thread, an array of them at this address of a core file: number of the thread,
 # its ids (whether it waits at a barrier and its launch among them), where its local memory is.
 CORE_THREADS = 1 << 61
 CORE_THREAD = struct.Struct("<14Q")
@@ -123,11 +123,14 @@ class Item:
         return f"group {ids_text(self.group)} local {ids_text(self.local)}"
 
 
-_items = {}  # by number of the inferior; forgotten when threads run
+# Forgotten when threads run.
+_items = {}  # by number of the inferior
+_places = {}  # in the source, by what tells them: see place_in_source()
 
 
 def _forget(_event):
     _items.clear()
+    _places.clear()
 
 
 def volume(size):
@@ -188,7 +191,7 @@ def items_of_server(inferior, document):
     for line in document.splitlines():
         tid, pc, address, *values = (int(word, 16) for word in line.split())
         group, local = tuple(values[:3]), tuple(values[3:6])
-        number, _, waits, launch, cause, cause_address = values[6:12]
+        number, _, waits, launch, cause, cause_address, ra = values[6:13]
         # Threads of a tile have the same distance to their numbers in it.
         key = tid - number, launch
         if key not in launches:
@@ -197,7 +200,7 @@ def items_of_server(inferior, document):
             if block and (block.group, block.local) == (group, local):
                 launches[key] = block.launch
         registers = {"at_barrier": waits, "launch": launch, "cause": cause}
-        registers["cause_address"] = cause_address
+        registers.update(cause_address=cause_address, ra=ra)
         if tid in threads:
             items.append(Item(threads[tid], pc, address, group, local, key, registers))
     for item in items:
@@ -389,10 +392,31 @@ def place_of_pc(pc):
 
 
 def place_in_source(item):
-    """Where a work-item is in the program's source: the newest frame that is not the library's."""
+    """Where a work-item is in the program's source: the newest frame that is not the library's.
+
+    A group waits at one line mostly. Of those at the same pc one is looked at, if the place is
+    there, or where ra points to and that was the caller."""
+    here = gdb.selected_inferior().num, item.waits, item.pc
+    behind = here + (item.registers.get("ra"),)
+    if here not in _places and behind not in _places:
+        place, pcs = find_place(item)
+        if len(pcs) == 1:
+            _places[here] = place
+        elif pcs[1:] == [behind[-1]]:
+            _places[behind] = place
+        else:
+            return place
+    return _places.get(here) or _places[behind]
+
+
+def find_place(item):
+    """The place, and the different pcs of the frames up to there."""
+    pcs = []
     with kept_selection():
         item.thread.switch()
         for frame in frames():
+            if frame.pc() not in pcs[-1:]:
+                pcs.append(frame.pc())
             sals = [frame.find_sal()]
             if item.waits and frame.pc() == item.pc:
                 # The call of the barrier was executed: pc is behind it.
@@ -401,8 +425,8 @@ def place_in_source(item):
                 if sal.symtab is None or sal.line == 0:
                     continue
                 if os.path.basename(sal.symtab.filename) not in LIBRARY_FILES:
-                    return f"{frame.name()} at {line_text(sal)}"
-    return place_of_pc(item.pc)
+                    return f"{frame.name()} at {line_text(sal)}", pcs
+    return place_of_pc(item.pc), pcs
 
 
 def most_frequent_places(items):
@@ -618,7 +642,7 @@ class InfoBarriers(Command):
         for item in waiting:
             places.setdefault(place_in_source(item), []).append(item.local)
         for place, ids in places.items():
-            put(f"  wait in {place}: {list_text(ids)}")
+            put(f"  wait in {place}: {list_text(sorted(ids, key=lambda id: id[::-1]))}")
         read_causes(missing[:MOST_IDS])
         for item in missing[:MOST_IDS]:
             put(

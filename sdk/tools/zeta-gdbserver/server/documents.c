@@ -41,28 +41,26 @@ static void write_threads(struct zeta_gdb_server *server, FILE *file)
 
 /*
  * For zeta-gdb.py, which would ask each thread otherwise: a line for each that is stopped, with hex
- * numbers. Its tid, pc, tp, the ten ids of its set ID, cause and address.
+ * numbers. Its tid, pc, tp, the ten ids of its set ID, cause and address, ra.
  */
 static void write_items(struct zeta_gdb_server *server, FILE *file)
 {
     struct zeta_gdb_process *const process = server->process;
 
     for (uint32_t i = 0; i < process->thread_count; i++) {
-        uint64_t values[14] = {0};
-        uint64_t *const cr = values + 12; /* two numbers, of which the first has two halves */
+        uint64_t pc, x[4], id[10], cr[2];
 
         if (!process->threads[i].is_stopped ||
-            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_PC, 0, 1, &values[0]) ||
-            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_X, ZETA_GDB_REGISTER_TP - 1, 1,
-                                     &values[1]) ||
-            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_ID, 0, 10, &values[2]) ||
+            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_PC, 0, 1, &pc) ||
+            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_X, 0, 4, x) ||
+            !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_ID, 0, 10, id) ||
             !zeta_gdb_registers_read(process, i, ZETA_GDB_SET_CR, 0, 1, cr))
             continue;
-        cr[0] >>= 32;
-        (void)fprintf(file, "%x", zeta_gdb_thread_tid(i));
-        for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
-            (void)fprintf(file, " %" PRIx64, values[k]);
-        (void)putc('\n', file);
+        (void)fprintf(file, "%x %" PRIx64 " %" PRIx64, zeta_gdb_thread_tid(i), pc,
+                      x[ZETA_GDB_REGISTER_TP - 1]);
+        for (size_t k = 0; k < sizeof(id) / sizeof(id[0]); k++)
+            (void)fprintf(file, " %" PRIx64, id[k]);
+        (void)fprintf(file, " %" PRIx64 " %" PRIx64 " %" PRIx64 "\n", cr[0] >> 32, cr[1], x[0]);
     }
 }
 

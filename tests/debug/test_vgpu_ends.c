@@ -401,7 +401,8 @@ static void debuggee__exits_while_it_is_attached_to__not_available(void **state)
     debuggee_kill(&scene.bench.debuggee);
 }
 
-/* A thread that goes on may end the process at once; the call that let it has succeeded. */
+/* Rule 27.11. A thread that goes on may end the process at once; the call that let it has
+ * succeeded. */
 static void resume__ends_the_process__success(void **state)
 {
     (void)state;
@@ -418,7 +419,7 @@ static void resume__ends_the_process__success(void **state)
     }
 }
 
-/* The same for the process's own thread. */
+/* Rule 27.11. The same for the process's own thread. */
 static void acknowledge__ends_the_process__success(void **state)
 {
     (void)state;

@@ -28,8 +28,8 @@ import gdb
 # struct vgpu_thread: global size and offset, local size, group count, group id, local id (three
 # numbers each), dimensions, hardware thread, begin and size of local and of private memory.
 THREAD_BLOCK = struct.Struct("<18Q2I4Q")
-# struct zeta_vgpu_core_thread, an array of them at this address of a core file: number of the thread,
-# its ids (whether it waits at a barrier and its launch among them), where its local memory is.
+# An array of struct zeta_vgpu_core_thread, at this address of a core file: the thread's number, its
+# ids (whether it waits at a barrier and its launch among them), and where its local memory is.
 CORE_THREADS = 1 << 61
 CORE_THREAD = struct.Struct("<14Q")
 TILE_SHIFT = 24  # of the tile's number in the hardware thread

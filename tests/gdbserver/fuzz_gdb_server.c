@@ -52,7 +52,7 @@ ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t device,
 static const struct {
     uint32_t type, count, bytes;
 } sets[] = {{ZETA_GDB_SET_CE, 1, 4},  {ZETA_GDB_SET_CR, 1, 16}, {ZETA_GDB_SET_X, 31, 8},
-            {ZETA_GDB_SET_F, 32, 8},  {ZETA_GDB_SET_PC, 1, 8},  {ZETA_GDB_SET_ID, 8, 8},
+            {ZETA_GDB_SET_F, 32, 8},  {ZETA_GDB_SET_PC, 1, 8},  {ZETA_GDB_SET_ID, 10, 8},
             {ZETA_GDB_SET_FCSR, 1, 4}};
 #define SETS (sizeof(sets) / sizeof(sets[0]))
 

@@ -202,12 +202,12 @@ case_doctor_debugging()
     out_has "let no debugger attach, because ZET_ENABLE_PROGRAM_DEBUGGING is not 1"
     out_has "$work/path/gdb-multiarch: GNU gdb (ours) 13.1"
     zeta doctor "--json=$json" || true
-    holds "$json" '[e["can_be_debugged"] for e in d["debugging"]["devices"]] == [True, True, False]'
+    holds "$json" '[e["can_be_debugged"] for e in d["debugging"]["devices"]] == [True, True, False, True]'
     holds "$json" '"no threads that stop" in d["debugging"]["devices"][2]["error"]'
     holds "$json" 'not d["debugging"]["enabled"] and "pid" not in d["debugging"]'
     holds "$json" 'd["debugging"]["gdb"]["version"] == "GNU gdb (ours) 13.1"'
     expect 0 zeta devices
-    [ "$(grep -c "debug: fake-debug" "$out")" -eq 2 ] || die "debug2 is said to be debugged"
+    [ "$(grep -c "debug: fake-debug" "$out")" -eq 3 ] || die "debug2 is said to be debugged"
     for value in 1 0x1; do
         ZET_ENABLE_PROGRAM_DEBUGGING=$value zeta doctor >"$out" 2>"$err" || true
         out_has "programs that are started from here let debuggers attach"
@@ -229,7 +229,7 @@ case_doctor_process()
     out_has "debug0: process 7777 can be debugged"
     ! grep -q "cannot attach to process" "$out" || die "it can be attached to, and a problem is told"
     zeta doctor --pid 7777 "--json=$json" || true
-    holds "$json" '[e.get("can_attach") for e in d["debugging"]["devices"]] == [True, True, None]'
+    holds "$json" '[e.get("can_attach") for e in d["debugging"]["devices"]] == [True, True, None, True]'
     holds "$json" 'd["debugging"]["pid"] == 7777'
     expect 1 zeta doctor --pid 7778
     out_has "PROBLEM: a debugger cannot attach to process 7778"

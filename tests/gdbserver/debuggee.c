@@ -2,7 +2,8 @@
  * gdb_debuggee FILE KERNEL [groups=N[,N]] [items=N[,N]] [rounds=N] [exit=N] [told=1]: loads a
  * module and runs a kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there
  * are rounds. Prints the first numbers behind each, and exits with what it is told. With "told" it
- * makes the file "spinning" once the kernel has put 1024 into numbers[2].
+ * makes the file "spinning" once the kernel has put 1024 into numbers[2]. Modules in SPIR-V are
+ * "*.spv"; those called "*_o0*" are built as they are written, with -ze-opt-disable.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -50,6 +51,27 @@ static int32_t *make_numbers(ze_context_handle_t context, ze_device_handle_t dev
                                    device, &memory),
                   "zeMemAllocShared");
     return memory;
+}
+
+static ze_module_handle_t load(ze_context_handle_t context, ze_device_handle_t device,
+                               const char *path)
+{
+    const char *const suffix = strrchr(path, '.');
+    size_t bytes = 0;
+    uint8_t *const file = example_read_file(path, &bytes);
+    const ze_module_desc_t description = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+        .format = suffix && strcmp(suffix, ".spv") == 0 ? ZE_MODULE_FORMAT_IL_SPIRV
+                                                        : ZE_MODULE_FORMAT_NATIVE,
+        .inputSize = bytes,
+        .pInputModule = file,
+        .pBuildFlags = strstr(path, "_o0") ? "-g -ze-opt-disable" : "-g",
+    };
+    ze_module_handle_t module = NULL;
+
+    example_check(zeModuleCreate(context, device, &description, &module, NULL), "zeModuleCreate");
+    free(file);
+    return module;
 }
 
 static void tell_when_it_spins(volatile const int32_t *numbers)
@@ -115,7 +137,7 @@ int main(int count, char **words)
                                     option_y(count, words, "items"), 1};
     int32_t *const numbers = make_numbers(context, device);
     for (uint32_t round = option(count, words, "rounds", 1); round > 0; round--) {
-        ze_module_handle_t module = example_load_module(context, device, words[1]);
+        ze_module_handle_t module = load(context, device, words[1]);
 
         run(module, list, words[2], numbers, groups, items, option(count, words, "told", 0) != 0);
         example_check(zeModuleDestroy(module), "zeModuleDestroy");

@@ -3,9 +3,9 @@
 break sums
 #= Breakpoint 1 \(sums\) pending
 continue
-#= Thread \d+ "\d+\.\d+\.\d+\.\d+ group [01],0,0 local [0-7],0,0" hit Breakpoint 1(\.\d)?, sums \(numbers=0x[0-9a-f]+, count=(1024|<optimized out>)\) at .*sums\.c
+#= Thread \d+ "\d+\.\d+\.\d+\.\d+ group [01],0,0 local [0-7],0,0" hit Breakpoint 1(\.\d)?, sums \(numbers=(0x[0-9a-f]+|<optimized out>), count=(1024|<optimized out>)\) at .*sums\.c
 info args
-#= ^numbers = 0x
+#= ^numbers = 
 #= ^count = (1024|<optimized out>)
 backtrace
 #= ^#0 +sums \(numbers=

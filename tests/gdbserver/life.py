@@ -45,10 +45,10 @@ def start_program():
     return program
 
 
-def start_server(*words):
+def start_server(*words, host=""):
     """A server, and where it listens."""
     # pylint: disable=consider-using-with
-    server = subprocess.Popen([SERVER, ":0", *words], stdout=subprocess.PIPE,
+    server = subprocess.Popen([SERVER, host + ":0", *words], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
     line = server.stderr.readline()
     return server, ":" + re.search(r"Listening on port (\d+)", line)[1]
@@ -113,6 +113,19 @@ def hang_up():
         time.sleep(0.01)
 
 
+def address():
+    """Nobody on another machine can connect, unless the address says so."""
+    for host, wanted in (("", "0100007F"), ("127.0.0.1", "0100007F"), ("0.0.0.0", "00000000")):
+        server, port = start_server("--", PROGRAM, FILE, "sums", host=host)
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            bound = [line.split()[1].split(":")[0] for line in file
+                     if f":{int(port[1:]):04X} 00000000:0000 0A" in line]
+        expect(gdb(port, "continue"), "exited normally")
+        server.wait()
+        if bound != [wanted]:
+            sys.exit(f"\"{host}\" is bound to {bound}")
+
+
 def refusals():
     """What cannot be debugged, and how one is told."""
     for words, code, sentence in (
@@ -137,8 +150,8 @@ def refusals():
 
 
 def main():
-    cases = {function.__name__: function for function in (attach, detach, hang_up, kill, reconnect,
-                                                          refusals)}
+    cases = {function.__name__: function for function in (address, attach, detach, hang_up, kill,
+                                                          reconnect, refusals)}
     if not shutil.which(GDB):
         print(f"skipped: there is no {GDB} (package of that name)")
         return 77

@@ -1,6 +1,7 @@
 /* Any bytes as an expression: it ends, and reads registers and memory only in the sizes there are.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sdk/tools/zeta-gdbserver/packet/agent.h"
 
@@ -29,10 +30,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct zeta_gdb_agent_view view = {read_register, read_memory, NULL};
     uint64_t value = 7, again = 7;
+    uint8_t mended[4096];
     const bool good = zeta_gdb_agent_evaluate(data, size, &view, &value);
 
     if (zeta_gdb_agent_evaluate(data, size, &view, &again) != good || value != again ||
         (!good && value != 7))
         abort();
+    if (size > 0 && size <= sizeof(mended)) {
+        memcpy(mended, data, size);
+        zeta_gdb_agent_mend(mended, size);
+        (void)zeta_gdb_agent_evaluate(mended, size, &view, &value);
+    }
     return 0;
 }

@@ -178,6 +178,38 @@ static void evaluate__or__leaves_the_rest_alone(void **state)
     assert_int_equal(thread.memory_read, 0);
 }
 
+/* id == 4242 with an int at -28 of the frame, as GDB makes it: the frame has lost its high half. */
+static void mend__frame_extended_as_the_variable__is_whole(void **state)
+{
+    static const struct expression condition =
+        EXPRESSION("\x26\x00\x08\x16\x20\x22\xe4\x16\x08\x02\x19\x16\x20\x23\x10\x92\x13\x27");
+    /* A variable in a register, one extended as it has to be, and parts of the pattern. */
+    static const struct expression others[] = {
+        EXPRESSION("\x26\x00\x0a\x16\x20\x22\x04\x13\x27"),
+        EXPRESSION("\x26\x00\x0a\x16\x20\x22\x04\x02\x16\x20\x19\x27"),
+        EXPRESSION("\x26\x00\x08\x16\x20\x22\xe4\x16\x08\x02"),
+        EXPRESSION("\x26\x00\x08\x16\x20\x22\xe4\x16\x08"),
+        EXPRESSION("\x26\x00\x08\x16\x20\x25\xe4"),
+        EXPRESSION("\x26\x00\x08\x16\x20"),
+        EXPRESSION("\x26\x00\x08\x16"),
+        EXPRESSION("\x26"),
+        EXPRESSION("\xff\x26\x00\x08\x16\x20\x22\xe4\x16\x08\x02\x19"),
+    };
+    uint8_t code[32];
+
+    (void)state;
+    memcpy(code, condition.bytes, condition.size);
+    zeta_gdb_agent_mend(code, condition.size);
+    assert_int_equal(code[4], 64);
+    code[4] = 32;
+    assert_memory_equal(code, condition.bytes, condition.size);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        memcpy(code, others[i].bytes, others[i].size);
+        zeta_gdb_agent_mend(code, others[i].size);
+        assert_memory_equal(code, others[i].bytes, others[i].size);
+    }
+}
+
 static void evaluate__memory_of_each_size__low_byte_first(void **state)
 {
     static const struct {
@@ -252,6 +284,7 @@ SUITE(agent)
         cmocka_unit_test(evaluate__least_number_divided_by_minus_one__stays),
         cmocka_unit_test(evaluate__local_of_a_frame__reads_register_and_memory),
         cmocka_unit_test(evaluate__or__leaves_the_rest_alone),
+        cmocka_unit_test(mend__frame_extended_as_the_variable__is_whole),
         cmocka_unit_test(evaluate__memory_of_each_size__low_byte_first),
         cmocka_unit_test(evaluate__bad_expression__fails_and_gives_nothing),
     };

@@ -276,6 +276,23 @@ static void breakpoint__hit__stops_all_and_names_the_reason(void **state)
                   "T05thread:p1.5;20:2000004000000000;");
 }
 
+/* A device without breakpoint registers: GDB is not told that conditions are evaluated here, and
+ * the stop is told whatever they say. */
+static void breakpoint__conditions__only_where_threads_pass_breakpoints(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(1, 1, DEBUG_CODE);
+    assert_null(strstr(ask(connection, "qSupported:swbreak+"), "ConditionalBreakpoints"));
+    shake_hands(connection);
+    expect(connection, "Z0,40000010,4;X3,220027X3,220027;cmds:0,X3,220027", "OK");
+    expect(connection, "Z0,40000010,4;X3,220027", "OK");
+    expect(connection, "Hgp1.3", "OK");
+    expect(connection, "P20=0400004000000000", "OK");
+    expect_begins(ask(connection, "vCont;c:p1.-1"), "T05thread:p1.3;20:1000004000000000;");
+}
+
 static void breakpoint__two_hits__one_after_the_other(void **state)
 {
     struct connection *const connection = *state;
@@ -461,6 +478,14 @@ static void nonsense__any__is_refused(void **state)
                                           "Z0",
                                           "Z0,1",
                                           "Z0,,4",
+                                          "Z0,40000010,4,",
+                                          "Z0,40000010,4;Y",
+                                          "Z0,40000010,4;X",
+                                          "Z0,40000010,4;X3",
+                                          "Z0,40000010,4;X3,2201",
+                                          "Z0,40000010,4;X3,22012g",
+                                          "Z0,40000010,4;X3,220127,",
+                                          "Z0,40000010,4;Xffffffffffffffff,22",
                                           "vCont;x",
                                           "vCont;c:",
                                           "vCont;r1:p1.1",
@@ -485,6 +510,7 @@ SUITE(server)
         TEST(description__slices__are_of_one_document),
         TEST(attach__threads_run__are_stopped_and_named),
         TEST(breakpoint__hit__stops_all_and_names_the_reason),
+        TEST(breakpoint__conditions__only_where_threads_pass_breakpoints),
         TEST(breakpoint__two_hits__one_after_the_other),
         TEST(interrupt__spinning__is_told_as_its_signal),
         TEST(module__load_waits__until_continued),

@@ -53,3 +53,18 @@ void illegal(int *numbers, int count)
     __asm__ volatile(".word 0xffffffff");
 }
 VGPU_KERNEL(illegal, ARG_GLOBAL, ARG_VALUE(int));
+
+__attribute__((noinline)) int mark(int id)
+{
+    int result = id * 3;
+
+    return result;
+}
+
+void each(int *numbers, int count)
+{
+    int id = (int)vgpu_global_id(0);
+
+    vgpu_atomic_add((uint32_t *)numbers + mark(id) / 3 % count, 1);
+}
+VGPU_KERNEL(each, ARG_GLOBAL, ARG_VALUE(int));

@@ -45,3 +45,18 @@ kernel void fault(global int *numbers, int count)
     numbers[0] = count;
     *nowhere = 1;
 }
+
+__attribute__((noinline)) int mark(int id)
+{
+    int result = id * 3;
+
+    return result;
+}
+
+/* Counts itself in a number that it shares with other work-items. */
+kernel void each(global int *numbers, int count)
+{
+    int id = get_global_id(0);
+
+    atomic_inc(numbers + mark(id) / 3 % count);
+}

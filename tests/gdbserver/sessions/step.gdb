@@ -22,7 +22,7 @@ finish
 #= Value returned is \$1 = 0
 set scheduler-locking off
 # Where it is: pair.right = part[7 - item];
-tbreak 25 if item == 0
+tbreak 25 if item + (int)$group_x == 0
 continue
 #= hit Temporary breakpoint 2, sums
 info locals

@@ -126,6 +126,33 @@ static bool read_memory(const struct zeta_gdb_agent_view *view, uint64_t address
     return true;
 }
 
+/* Behind the constant at an offset, and the extension that one with a sign has; 0: there is none.
+ */
+static size_t pass_constant(const uint8_t *code, size_t size, size_t at)
+{
+    if (at >= size || code[at] < OP_CONST8 || code[at] > OP_CONST64)
+        return 0;
+    at += 1 + (size_t)shapes[code[at]].bytes;
+    return at < size && code[at] == OP_EXT ? at + 2 : at;
+}
+
+void zeta_gdb_agent_mend(uint8_t *code, size_t size)
+{
+    for (size_t at = 0; at < size && code[at] < OPERATIONS;
+         at += 1 + (size_t)shapes[code[at]].bytes) {
+        const size_t extension = at + 3;
+        size_t end;
+
+        if (code[at] != OP_REG || extension + 2 > size ||
+            (code[extension] != OP_EXT && code[extension] != OP_ZERO_EXT))
+            continue;
+        end = pass_constant(code, size, extension + 2);
+        if (end > 0 && end + 1 < size && code[end] == OP_ADD && code[end + 1] >= OP_REF8 &&
+            code[end + 1] <= OP_REF64)
+            code[extension + 1] = 64;
+    }
+}
+
 bool zeta_gdb_agent_evaluate(const uint8_t *code, size_t size,
                              const struct zeta_gdb_agent_view *view, uint64_t *out_value)
 {

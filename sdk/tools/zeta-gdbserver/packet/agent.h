@@ -21,6 +21,13 @@ struct zeta_gdb_agent_view {
 };
 
 /**
+ * Mends what GDB (13.1) gets wrong: it finds a variable on the stack by the frame's register, but
+ * extends that from the size of the variable, so that nothing is left of the address. Such a
+ * register, as the base of a reference, becomes all of itself again.
+ */
+void zeta_gdb_agent_mend(uint8_t *code, size_t size);
+
+/**
  * Evaluates an expression: the value on top of its stack when it ends. Memory has its low byte
  * first. Tracing, printing, trace variables and floating-point numbers are not offered.
  * False, with *out_value unchanged, when the expression is malformed, divides by zero, uses what is

@@ -7,6 +7,11 @@
  * bytes, kinds (1 write, 2 read; 0: none) and 0. */
 #define WATCHPOINTS_ADDRESS UINT64_C(0xfffffffffffff000)
 
+/* Where it has its breakpoint registers: addresses of 64 bits, 0: none. A thread that stopped at
+ * one passes it when it is resumed. */
+#define BREAKPOINTS_ADDRESS UINT64_C(0xffffffffffffe000)
+#define BREAKPOINT_REGISTERS 128u
+
 static const uint8_t break_4[] = {0x73, 0x00, 0x10, 0x00}; /* ebreak */
 static const uint8_t break_2[] = {0x02, 0x90};             /* c.ebreak */
 
@@ -41,9 +46,37 @@ static struct zeta_gdb_breakpoint *find_breakpoint(const struct zeta_gdb_process
     return NULL;
 }
 
-bool zeta_gdb_breakpoint_is_at(const struct zeta_gdb_process *process, uint64_t address)
+const struct zeta_gdb_breakpoint *zeta_gdb_breakpoint_at(const struct zeta_gdb_process *process,
+                                                         uint64_t address)
 {
-    return find_breakpoint(process, address) != NULL;
+    return find_breakpoint(process, address);
+}
+
+void zeta_gdb_breakpoints_init(struct zeta_gdb_process *process)
+{
+    uint64_t registers[BREAKPOINT_REGISTERS];
+
+    process->breakpoint_registers = move(process, ZETA_GDB_CONTROL_THREAD, BREAKPOINTS_ADDRESS,
+                                         sizeof(registers), registers, false)
+                                        ? BREAKPOINT_REGISTERS
+                                        : 0;
+}
+
+/* Makes threads stop there, or not any more. */
+static bool write_breakpoint(struct zeta_gdb_process *process,
+                             const struct zeta_gdb_breakpoint *breakpoint, uint32_t index,
+                             bool is_set)
+{
+    const uint64_t address = is_set ? breakpoint->address : 0;
+    const uint8_t *instruction = breakpoint->original;
+
+    if (breakpoint->is_register)
+        return move(process, ZETA_GDB_CONTROL_THREAD, BREAKPOINTS_ADDRESS + index * sizeof(address),
+                    sizeof(address), (void *)(uintptr_t)&address, true);
+    if (is_set)
+        instruction = breakpoint->bytes == 4 ? break_4 : break_2;
+    return move(process, ZETA_GDB_CONTROL_THREAD, breakpoint->address, breakpoint->bytes,
+                (void *)(uintptr_t)instruction, true);
 }
 
 bool zeta_gdb_memory_breaks(struct zeta_gdb_process *process, uint64_t address)
@@ -71,44 +104,65 @@ static struct zeta_gdb_breakpoint *add_breakpoint(struct zeta_gdb_process *proce
     return &more[process->breakpoint_count++];
 }
 
-bool zeta_gdb_breakpoint_insert(struct zeta_gdb_process *process, uint64_t address, uint32_t bytes)
+bool zeta_gdb_breakpoint_insert(struct zeta_gdb_process *process, uint64_t address, uint32_t bytes,
+                                struct zeta_gdb_condition *conditions)
 {
-    struct zeta_gdb_breakpoint *breakpoint, made = {.address = address, .bytes = bytes};
+    struct zeta_gdb_breakpoint *breakpoint = find_breakpoint(process, address);
+    struct zeta_gdb_breakpoint made = {
+        .address = address, .bytes = bytes, .conditions = conditions};
+    uint32_t index;
 
-    if (bytes != 2 && bytes != 4)
-        return false;
-    if (find_breakpoint(process, address))
+    if (breakpoint) {
+        zeta_gdb_conditions_free(breakpoint->conditions);
+        breakpoint->conditions = conditions;
         return true;
-    breakpoint = add_breakpoint(process);
+    }
+    breakpoint = bytes == 2 || bytes == 4 ? add_breakpoint(process) : NULL;
+    index = breakpoint ? (uint32_t)(breakpoint - process->breakpoints) : 0;
+    made.is_register = bytes == 4 && index < process->breakpoint_registers;
     if (!breakpoint ||
         !zeta_gdb_memory_read(process, ZETA_GDB_CONTROL_THREAD, address, bytes, made.original) ||
-        !move(process, ZETA_GDB_CONTROL_THREAD, address, bytes,
-              (void *)(uintptr_t)(bytes == 4 ? break_4 : break_2), true))
+        !write_breakpoint(process, &made, index, true)) {
+        zeta_gdb_conditions_free(conditions);
         return false;
+    }
     *breakpoint = made;
     return true;
+}
+
+/* Makes an entry free, and gives what it was. */
+static struct zeta_gdb_breakpoint forget(struct zeta_gdb_breakpoint *breakpoint)
+{
+    const struct zeta_gdb_breakpoint was = *breakpoint;
+
+    zeta_gdb_conditions_free(breakpoint->conditions);
+    *breakpoint = (struct zeta_gdb_breakpoint){0};
+    return was;
 }
 
 bool zeta_gdb_breakpoint_remove(struct zeta_gdb_process *process, uint64_t address)
 {
     struct zeta_gdb_breakpoint *const breakpoint = find_breakpoint(process, address);
-    uint32_t bytes;
+    struct zeta_gdb_breakpoint was;
 
     if (!breakpoint)
         return true;
-    bytes = breakpoint->bytes;
-    breakpoint->bytes = 0;
-    return move(process, ZETA_GDB_CONTROL_THREAD, address, bytes, breakpoint->original, true);
+    was = forget(breakpoint);
+    return write_breakpoint(process, &was, (uint32_t)(breakpoint - process->breakpoints), false);
 }
 
 void zeta_gdb_breakpoints_drop(struct zeta_gdb_process *process, uint64_t begin, uint64_t end)
 {
     for (uint32_t i = 0; i < process->breakpoint_count; i++)
-        if (process->breakpoints[i].address >= begin && process->breakpoints[i].address < end)
-            process->breakpoints[i].bytes = 0;
+        if (process->breakpoints[i].address >= begin && process->breakpoints[i].address < end) {
+            const struct zeta_gdb_breakpoint was = forget(&process->breakpoints[i]);
+
+            if (was.is_register)
+                (void)write_breakpoint(process, &was, i, false);
+        }
 }
 
-/* The bytes of a range that a breakpoint has: where they begin in the range and in it. */
+/* The bytes of a range that a breakpoint in memory has: where they begin in the range and in it. */
 static size_t overlap(const struct zeta_gdb_breakpoint *breakpoint, uint64_t address, size_t size,
                       size_t *out_at, size_t *out_in)
 {
@@ -116,7 +170,7 @@ static size_t overlap(const struct zeta_gdb_breakpoint *breakpoint, uint64_t add
     const uint64_t at = breakpoint->address > address ? breakpoint->address - address : 0;
     size_t bytes;
 
-    if (before >= breakpoint->bytes || at >= size)
+    if (breakpoint->is_register || before >= breakpoint->bytes || at >= size)
         return 0;
     bytes = breakpoint->bytes - (size_t)before;
     *out_at = (size_t)at;
@@ -151,8 +205,7 @@ bool zeta_gdb_memory_write(struct zeta_gdb_process *process, uint32_t thread, ui
         if (common == 0)
             continue;
         memcpy(breakpoint->original + in, bytes + at, common);
-        if (!move(process, ZETA_GDB_CONTROL_THREAD, breakpoint->address, breakpoint->bytes,
-                  (void *)(uintptr_t)(breakpoint->bytes == 4 ? break_4 : break_2), true))
+        if (!write_breakpoint(process, breakpoint, i, true))
             return false;
     }
     return true;

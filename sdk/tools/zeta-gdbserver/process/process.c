@@ -86,8 +86,10 @@ ze_result_t zeta_gdb_process_attach(struct zeta_gdb_process *process, zet_device
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     result = zetDebugAttach(device, &config, &process->session);
-    if (result == ZE_RESULT_SUCCESS)
+    if (result == ZE_RESULT_SUCCESS) {
+        zeta_gdb_breakpoints_init(process);
         return result;
+    }
     free(process->threads);
     *process = (struct zeta_gdb_process){.failure = zetaGetLastError()};
     return result;
@@ -116,19 +118,28 @@ void zeta_gdb_process_detach(struct zeta_gdb_process *process)
 static void take_stop(struct zeta_gdb_process *process, uint32_t number)
 {
     struct zeta_gdb_thread *const thread = &process->threads[number];
+    const struct zeta_gdb_breakpoint *breakpoint;
     uint32_t cr[4] = {0};
     uint64_t pc = 0;
 
     (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_CR, 0, 1, cr);
     (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_PC, 0, 1, &pc);
-    thread->is_stopped = thread->has_stop = thread->has_cause = true;
+    thread->is_stopped = thread->has_stop = true;
+    thread->has_cause = (cr[1] & (uint32_t)ZETA_GDB_CAUSE_BREAK) != 0;
     thread->cause = cr[1];
     thread->address = (uint64_t)cr[3] << 32 | cr[2];
     thread->is_break = thread->is_step = false;
+    breakpoint = zeta_gdb_breakpoint_at(process, pc);
+    if (cr[1] == ZETA_GDB_CAUSE_BREAKPOINT) {
+        thread->address = pc;
+        thread->has_stop = thread->is_break =
+            breakpoint && zeta_gdb_conditions_hold(process, number, breakpoint->conditions);
+        return;
+    }
     if ((cr[1] & ~(uint32_t)ZETA_GDB_CAUSE_HALT) != (uint32_t)ZETA_GDB_CAUSE_BREAK)
         return;
     thread->address = pc;
-    thread->is_break = zeta_gdb_breakpoint_is_at(process, pc);
+    thread->is_break = breakpoint != NULL;
     thread->is_step = !thread->is_break && thread->action == ZETA_GDB_ACTION_STEP;
     /* Its breakpoint may have been removed before its event came. */
     thread->has_stop = thread->is_break || thread->is_step || zeta_gdb_memory_breaks(process, pc);

@@ -19,6 +19,8 @@
 
 #include <level_zero/zet_api.h>
 
+#include "sdk/tools/zeta-gdbserver/packet/text.h"
+
 /** Of the thread that is always there and always stopped: what concerns no thread of the device. */
 #define ZETA_GDB_CONTROL_THREAD UINT32_MAX
 
@@ -39,9 +41,13 @@ enum zeta_gdb_cause {
     ZETA_GDB_CAUSE_BREAK = (int)(1u << 31), /**< or step done; set before resume: step */
     ZETA_GDB_CAUSE_HALT = 1 << 30,
     ZETA_GDB_CAUSE_ILLEGAL = 1 << 28,
-    ZETA_GDB_CAUSE_WATCH = 1 << 24, /**< dwords 2 and 3: address of the access */
-    ZETA_GDB_CAUSE_FAULT = 1 << 16  /**< the same */
+    ZETA_GDB_CAUSE_BREAKPOINT = 1 << 25, /**< a breakpoint register */
+    ZETA_GDB_CAUSE_WATCH = 1 << 24,      /**< dwords 2 and 3: address of the access */
+    ZETA_GDB_CAUSE_FAULT = 1 << 16       /**< the same */
 };
+
+/** In dword 0 of CR: the thread passes a breakpoint register when it is resumed. */
+#define ZETA_GDB_CONTROL_SUPPRESS (UINT32_C(1) << 15)
 
 /** What GDB asked a thread to do; threads that it does not know run. */
 enum zeta_gdb_action {
@@ -72,11 +78,21 @@ struct zeta_gdb_module {
     int file;                /**< descriptor, read only; -1: it has no image */
 };
 
-/** An instruction that was replaced by a break. */
+/** A condition of a breakpoint, in GDB's bytecode. */
+struct zeta_gdb_condition {
+    struct zeta_gdb_condition *next;
+    size_t size;
+    uint8_t code[];
+};
+
+/** A breakpoint register of the device, or an instruction that was replaced by a break. */
 struct zeta_gdb_breakpoint {
     uint64_t address;
-    uint32_t bytes; /**< 2 or 4; 0: this entry is free */
+    uint32_t bytes;   /**< 2 or 4; 0: this entry is free */
+    bool is_register; /**< that of the entry's number; memory has the instruction */
     uint8_t original[4];
+    /** Owned. Of one in a register: where all are false, the thread goes on. */
+    struct zeta_gdb_condition *conditions;
 };
 
 enum { ZETA_GDB_WATCHPOINTS = 16 };
@@ -107,6 +123,7 @@ struct zeta_gdb_process {
 
     struct zeta_gdb_breakpoint *breakpoints;
     uint32_t breakpoint_count;
+    uint32_t breakpoint_registers; /**< of the device, for the first entries; 0: it has none */
     struct zeta_gdb_watchpoint watchpoints[ZETA_GDB_WATCHPOINTS];
 
     bool has_sets[8]; /**< sets that the device has, in the order of their enum */
@@ -200,13 +217,22 @@ bool zeta_gdb_memory_read(struct zeta_gdb_process *process, uint32_t thread, uin
 bool zeta_gdb_memory_write(struct zeta_gdb_process *process, uint32_t thread, uint64_t address,
                            size_t size, const uint8_t *bytes);
 
-/** Sets a breakpoint for an instruction of 2 or 4 bytes; one that is there stays. */
-bool zeta_gdb_breakpoint_insert(struct zeta_gdb_process *process, uint64_t address, uint32_t bytes);
+/** Finds out how many breakpoint registers the device has. */
+void zeta_gdb_breakpoints_init(struct zeta_gdb_process *process);
+
+/**
+ * Sets a breakpoint for an instruction of 2 or 4 bytes; one that is there stays. It gets the
+ * conditions, which are freed on failure.
+ */
+bool zeta_gdb_breakpoint_insert(struct zeta_gdb_process *process, uint64_t address, uint32_t bytes,
+                                struct zeta_gdb_condition *conditions);
 
 /** Removes it; one that is not there is removed already. */
 bool zeta_gdb_breakpoint_remove(struct zeta_gdb_process *process, uint64_t address);
 
-bool zeta_gdb_breakpoint_is_at(const struct zeta_gdb_process *process, uint64_t address);
+/** The breakpoint there; NULL: there is none. */
+const struct zeta_gdb_breakpoint *zeta_gdb_breakpoint_at(const struct zeta_gdb_process *process,
+                                                         uint64_t address);
 
 /** Whether memory has an instruction there at which threads stop, of ours or of the program. */
 bool zeta_gdb_memory_breaks(struct zeta_gdb_process *process, uint64_t address);
@@ -221,5 +247,19 @@ bool zeta_gdb_watchpoint_remove(struct zeta_gdb_process *process, enum zeta_gdb_
 
 /** Removes all breakpoints and watchpoints. */
 void zeta_gdb_points_clear(struct zeta_gdb_process *process);
+
+/* Conditions (conditions.c) ------------------------------------------------------------------- */
+
+/** Takes the list behind a Z0 packet, ";X<size>,<bytes>X...", up to its end or ";cmds:". */
+bool zeta_gdb_conditions_take(struct zeta_gdb_text *text, struct zeta_gdb_condition **out_first);
+
+/**
+ * Whether a stopped thread is to stay: one of the conditions is true, or cannot be evaluated, or
+ * there is none.
+ */
+bool zeta_gdb_conditions_hold(struct zeta_gdb_process *process, uint32_t thread,
+                              const struct zeta_gdb_condition *first);
+
+void zeta_gdb_conditions_free(struct zeta_gdb_condition *first);
 
 #endif

@@ -171,6 +171,22 @@ bool zeta_gdb_register_get(struct zeta_gdb_process *process, uint32_t thread, ui
     return true;
 }
 
+/* A thread that is put elsewhere does not pass the breakpoint register that it stopped at. */
+static bool write_pc(struct zeta_gdb_process *process, uint32_t thread, uint64_t value)
+{
+    uint64_t before;
+    uint32_t cr[4];
+
+    if (!zeta_gdb_registers_read(process, thread, ZETA_GDB_SET_PC, 0, 1, &before) ||
+        !zeta_gdb_registers_write(process, thread, ZETA_GDB_SET_PC, 0, 1, &value))
+        return false;
+    if (before == value || !zeta_gdb_registers_read(process, thread, ZETA_GDB_SET_CR, 0, 1, cr) ||
+        (cr[0] & ZETA_GDB_CONTROL_SUPPRESS) == 0)
+        return true;
+    cr[0] &= ~ZETA_GDB_CONTROL_SUPPRESS;
+    return zeta_gdb_registers_write(process, thread, ZETA_GDB_SET_CR, 0, 1, cr);
+}
+
 bool zeta_gdb_register_set(struct zeta_gdb_process *process, uint32_t thread, uint32_t number,
                            uint64_t value)
 {
@@ -179,6 +195,8 @@ bool zeta_gdb_register_set(struct zeta_gdb_process *process, uint32_t thread, ui
 
     if (number == 0)
         return thread < process->thread_count;
+    if (number == ZETA_GDB_REGISTER_PC)
+        return write_pc(process, thread, value);
     if (!find(process, number, &where) ||
         !zeta_gdb_registers_read(process, thread, where.set, where.index, 1, words))
         return false;
@@ -202,6 +220,5 @@ bool zeta_gdb_general_set(struct zeta_gdb_process *process, uint32_t thread,
                           const uint64_t values[ZETA_GDB_GENERAL_REGISTERS])
 {
     return zeta_gdb_registers_write(process, thread, ZETA_GDB_SET_X, 0, X_REGISTERS, values + 1) &&
-           zeta_gdb_registers_write(process, thread, ZETA_GDB_SET_PC, 0, 1,
-                                    values + ZETA_GDB_REGISTER_PC);
+           write_pc(process, thread, values[ZETA_GDB_REGISTER_PC]);
 }

@@ -157,17 +157,15 @@ static void stop(struct zeta_gdb_server *server, int signal)
     }
 }
 
-/* Lets threads go on that made a step and are still within its range, or stopped for nothing. */
-static void pass_over(struct zeta_gdb_process *process)
+/* A step that is still within its range is no stop. */
+static void drop_steps_in_range(struct zeta_gdb_process *process)
 {
     for (uint32_t i = 0; i < process->thread_count; i++) {
         struct zeta_gdb_thread *const thread = &process->threads[i];
 
-        if (!thread->is_stopped || thread->action == ZETA_GDB_ACTION_STAY)
-            continue;
-        if (!thread->has_stop || (thread->is_step && thread->address - thread->range_begin <
-                                                         thread->range_end - thread->range_begin))
-            zeta_gdb_process_resume_one(process, i);
+        if (thread->has_stop && thread->is_step &&
+            thread->address - thread->range_begin < thread->range_end - thread->range_begin)
+            thread->has_stop = false;
     }
 }
 
@@ -178,10 +176,16 @@ void zeta_gdb_watch(struct zeta_gdb_server *server)
 
     if (!zeta_gdb_process_take_event(process, EVENT_TIMEOUT_MS) && !process->has_ended)
         return;
-    pass_over(process);
+    /* All that has happened is looked at together: thousands of threads may have come to a
+     * breakpoint, and all may go on. */
+    while (!process->has_ended && zeta_gdb_process_take_event(process, 0))
+        ;
+    drop_steps_in_range(process);
     if (!process->has_ended && !process->has_fault && !find_stop(server, &thread) &&
-        !(process->modules_changed && server->control_runs))
+        !(process->modules_changed && server->control_runs)) {
+        zeta_gdb_process_resume(process, false);
         return;
+    }
     stop(server, SIGNAL_NONE);
     zeta_gdb_send_answer(server);
 }
@@ -252,11 +256,13 @@ static bool find_resumed_stop(struct zeta_gdb_process *process)
     for (uint32_t i = 0; i < process->thread_count; i++) {
         struct zeta_gdb_thread *const thread = &process->threads[i];
 
+        if (thread->action == ZETA_GDB_ACTION_STAY)
+            continue;
         /* A breakpoint that was removed meanwhile, or a step that nobody waits for any more. */
-        if ((thread->is_break && !zeta_gdb_breakpoint_is_at(process, thread->address)) ||
+        if ((thread->is_break && !zeta_gdb_breakpoint_at(process, thread->address)) ||
             (thread->is_step && thread->action == ZETA_GDB_ACTION_CONTINUE))
             thread->has_stop = false;
-        found |= thread->has_stop && thread->action != ZETA_GDB_ACTION_STAY;
+        found |= thread->has_stop;
     }
     return found;
 }

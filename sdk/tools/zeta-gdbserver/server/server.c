@@ -61,8 +61,9 @@ static void answer_supported(struct zeta_gdb_server *server, struct zeta_gdb_tex
     }
     (void)fprintf(server->answer,
                   "PacketSize=%x;qXfer:features:read+;qXfer:threads:read+;qXfer:libraries:read+;"
-                  "%svContSupported+;QStartNoAckMode+;multiprocess+",
-                  ZETA_GDB_PACKET_BYTES, server->has_swbreak ? "swbreak+;" : "");
+                  "%s%svContSupported+;QStartNoAckMode+;multiprocess+",
+                  ZETA_GDB_PACKET_BYTES, server->has_swbreak ? "swbreak+;" : "",
+                  server->process->breakpoint_registers > 0 ? "ConditionalBreakpoints+;" : "");
 }
 
 static void answer_no_acks(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
@@ -213,10 +214,11 @@ static void answer_write_binary(struct zeta_gdb_server *server, struct zeta_gdb_
         zeta_gdb_answer_ok(server, false);
 }
 
-/* "KIND,ADDRESS,SIZE" of Z and z. */
+/* "KIND,ADDRESS,SIZE" of Z and z, behind which Z0 may have conditions. */
 static void answer_point(struct zeta_gdb_server *server, struct zeta_gdb_text *text, bool inserts)
 {
     struct zeta_gdb_process *const process = server->process;
+    struct zeta_gdb_condition *conditions;
     uint64_t kind, address, size;
 
     if (!zeta_gdb_take_number(text, &kind) || !zeta_gdb_take(text, ",") ||
@@ -224,7 +226,8 @@ static void answer_point(struct zeta_gdb_server *server, struct zeta_gdb_text *t
         zeta_gdb_answer_ok(server, false);
     } else if (kind == 0 && inserts) {
         zeta_gdb_answer_ok(
-            server, size <= 4 && zeta_gdb_breakpoint_insert(process, address, (uint32_t)size));
+            server, size <= 4 && zeta_gdb_conditions_take(text, &conditions) &&
+                        zeta_gdb_breakpoint_insert(process, address, (uint32_t)size, conditions));
     } else if (kind == 0) {
         zeta_gdb_answer_ok(server, zeta_gdb_breakpoint_remove(process, address));
     } else if (kind >= ZETA_GDB_WATCH_WRITE && kind <= ZETA_GDB_WATCH_ACCESS) {

@@ -259,7 +259,7 @@ def read_register(items, name):
 def read_causes(items):
     """Reads the cause of each; a core file has none but a signal of the thread that failed."""
     read_register(items, "cause")
-    if items[0].registers["cause"] is not None:
+    if not items or items[0].registers["cause"] is not None:
         return
     with kept_selection():
         for item in items:
@@ -631,6 +631,7 @@ class InfoBarriers(Command):
 
     @staticmethod
     def tell(members):
+        members = sorted(members, key=lambda item: item.local[::-1])
         waiting = [item for item in members if item.waits]
         missing = [item for item in members if not item.waits]
         ended = ended_of(members)
@@ -642,7 +643,7 @@ class InfoBarriers(Command):
         for item in waiting:
             places.setdefault(place_in_source(item), []).append(item.local)
         for place, ids in places.items():
-            put(f"  wait in {place}: {list_text(sorted(ids, key=lambda id: id[::-1]))}")
+            put(f"  wait in {place}: {list_text(ids)}")
         read_causes(missing[:MOST_IDS])
         for item in missing[:MOST_IDS]:
             put(

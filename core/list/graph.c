@@ -783,9 +783,10 @@ static void write_launch(FILE *file, const struct zeta_kernel *kernel,
             (const unsigned char *)launch->arguments + argument->offset_bytes;
 
         (void)fprintf(file, "\\n%u: %s, %u bytes: 0x", i,
-                      argument->kind == ZETA_PLUGIN_ARG_GLOBAL  ? "pointer"
-                      : argument->kind == ZETA_PLUGIN_ARG_LOCAL ? "local memory"
-                                                                : "value",
+                      argument->kind == ZETA_PLUGIN_ARG_GLOBAL    ? "pointer"
+                      : argument->kind == ZETA_PLUGIN_ARG_LOCAL   ? "local memory"
+                      : argument->kind == ZETA_PLUGIN_ARG_UNKNOWN ? "value or pointer"
+                                                                  : "value",
                       argument->size_bytes);
         /* As a number, so from the highest byte down. */
         for (uint32_t b = argument->size_bytes; b-- > 0;)

@@ -333,9 +333,11 @@ static ze_result_t change_offset(const struct change *change)
     const ze_mutable_global_offset_exp_desc_t *desc = change->desc;
     const uint64_t offset[3] = {desc->offsetX, desc->offsetY, desc->offsetZ};
 
-    if (change->apply)
+    ze_result_t result = zeta_device_check_offset(change->note->kernel->module->device, offset);
+
+    if (result == ZE_RESULT_SUCCESS && change->apply)
         memcpy(change->command->u.launch.global_offset, offset, sizeof(offset));
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 /* The id of the command is at one place in all of them. */

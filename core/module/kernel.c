@@ -320,8 +320,10 @@ ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigne
          * Drivers in the field take plain values of any size: an int for a size_t, or three numbers
          * for a vector of three, which has the size of four. Its author learns of it.
          */
-        if (argument->kind != ZETA_PLUGIN_ARG_VALUE || size == 0 ||
-            zeta_settings_bool("kernel.strict_arguments", false))
+        const bool may_be_value =
+            argument->kind == ZETA_PLUGIN_ARG_VALUE || argument->kind == ZETA_PLUGIN_ARG_UNKNOWN;
+
+        if (!may_be_value || size == 0 || zeta_settings_bool("kernel.strict_arguments", false))
             return wrong_size(kernel, index, size, argument->size_bytes);
         if (!atomic_exchange(&argument->is_logged, true))
             zeta_log_once(
@@ -401,10 +403,12 @@ ze_result_t ZE_APICALL impl_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t hKerne
 {
     struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
 
-    kernel->global_offset[0] = offsetX;
-    kernel->global_offset[1] = offsetY;
-    kernel->global_offset[2] = offsetZ;
-    return ZE_RESULT_SUCCESS;
+    const uint64_t offset[3] = {offsetX, offsetY, offsetZ};
+    ze_result_t result = zeta_device_check_offset(kernel->module->device, offset);
+
+    if (result == ZE_RESULT_SUCCESS)
+        memcpy(kernel->global_offset, offset, sizeof(offset));
+    return result;
 }
 
 /* ---- what can be asked about a kernel ---- */
@@ -482,14 +486,16 @@ ze_result_t ZE_APICALL impl_zeKernelGetBinaryExp(ze_kernel_handle_t hKernel, siz
     return zeta_blob_copy("code", image.data, (size_t)image.count, pSize, pKernelBinary);
 }
 
-/* The allocation that argument @index points into, if it is a pointer to memory of the context. */
+/* The allocation that argument @index points into, if it may be a pointer to memory of the context.
+ */
 static bool find_allocation(const struct zeta_kernel *kernel, uint32_t index,
                             struct zeta_allocation *out_allocation)
 {
     const struct zeta_kernel_argument *argument = &kernel->arguments[index];
     const void *address = NULL;
 
-    if (argument->kind != ZETA_PLUGIN_ARG_GLOBAL || !argument->is_set)
+    if ((argument->kind != ZETA_PLUGIN_ARG_GLOBAL && argument->kind != ZETA_PLUGIN_ARG_UNKNOWN) ||
+        !argument->is_set)
         return false;
     memcpy(&address, kernel->block + argument->offset_bytes, sizeof(address));
     return address && zeta_memory_find(kernel->module->context->memory, address, out_allocation);

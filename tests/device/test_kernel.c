@@ -100,6 +100,45 @@ static void profile__of_a_backend_without_one__has_no_tokens(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
+/* Rule 6.23. */
+static void arguments__of_unknown_kind__are_values_and_addresses(void **state)
+{
+    const struct harness *h = *state;
+    static const char image[] = "FAKE any";
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = ZE_MODULE_FORMAT_NATIVE,
+                                   .inputSize = sizeof(image) - 1,
+                                   .pInputModule = (const uint8_t *)image};
+    const ze_kernel_desc_t wanted = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "any"};
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_kernel_allocation_exp_properties_t found[2];
+    ze_module_handle_t module = NULL;
+    ze_kernel_handle_t kernel = NULL;
+    uint64_t *target = harness_memory(h, 2 * sizeof(*target));
+    uint64_t *second = target + 1;
+    const uint32_t value = 7;
+    uint32_t count = 2;
+
+    assert_success(zeModuleCreate(h->context, h->device, &desc, &module, NULL));
+    assert_success(zeKernelCreate(module, &wanted, &kernel));
+    assert_success(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    assert_success(zeKernelSetArgumentValue(kernel, 0, sizeof(second), &second));
+    /* Values may be shorter, as where they are known to be values. */
+    assert_success(zeKernelSetArgumentValue(kernel, 1, sizeof(value), &value));
+    assert_result(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                  zeKernelSetArgumentValue(kernel, 1, 0, NULL));
+    assert_success(zeKernelGetAllocationPropertiesExp(kernel, &count, found));
+    assert_int_equal(count, 1);
+    assert_int_equal(found[0].argIndex, 0);
+    assert_int_equal(found[0].base, (uintptr_t)target);
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    assert_int_equal(*second, 7);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
+    assert_success(zeMemFree(h->context, target));
+}
+
 static void arguments__of_every_kind__are_checked(void **state)
 {
     const struct harness *h = *state;
@@ -226,6 +265,7 @@ SUITE(kernel)
         cmocka_unit_test(attributes__of_the_source__are_copied),
         cmocka_unit_test(properties__with_garbage_or_a_chain__are_filled),
         cmocka_unit_test(profile__of_a_backend_without_one__has_no_tokens),
+        cmocka_unit_test(arguments__of_unknown_kind__are_values_and_addresses),
         cmocka_unit_test(arguments__of_every_kind__are_checked),
         cmocka_unit_test(group_size__limits__are_kept),
         cmocka_unit_test(suggest__any_global_size__gives_divisors_that_fit),

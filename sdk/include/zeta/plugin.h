@@ -137,8 +137,9 @@ enum {
     ZETA_PLUGIN_DEVICE_INTEGRATED = 1u << 0, /**< shares memory with the host */
     ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING = 1u << 1,
     ZETA_PLUGIN_DEVICE_ECC = 1u << 2,
-    ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED = 1u << 3 /**< a kernel that writes to memory mapped
-                                                         read-only faults */
+    ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED = 1u << 3, /**< a kernel that writes to memory mapped
+                                                          read-only faults */
+    ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET = 1u << 4    /**< launches have no global offset */
 };
 
 /** Flags of a queue group, numerically those of ze_command_queue_group_property_flag_t. */
@@ -261,7 +262,10 @@ struct zeta_plugin_device_ops {
     uint32_t (*clock)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                       struct zeta_plugin_clock *out_clock);
 
-    /** SUCCESS, or DEVICE_LOST while the device cannot work. Any time, cheap. */
+    /**
+     * SUCCESS, or DEVICE_LOST while the device cannot work: until the queue whose work faulted is
+     * destroyed, or for good. Other devices go on. Any time, cheap.
+     */
     uint32_t (*status)(struct zeta_plugin *self, struct zeta_plugin_device *device);
 
     /**

@@ -90,7 +90,8 @@ struct zeta_plugin_log_sink {
 enum {
     ZETA_PLUGIN_ARG_VALUE = 0,  /**< size_bytes of plain data */
     ZETA_PLUGIN_ARG_GLOBAL = 1, /**< a pointer, 8 bytes */
-    ZETA_PLUGIN_ARG_LOCAL = 2   /**< local memory; the block holds its size as uint64_t */
+    ZETA_PLUGIN_ARG_LOCAL = 2,  /**< local memory; the block holds its size as uint64_t */
+    ZETA_PLUGIN_ARG_UNKNOWN = 3 /**< 8 bytes: plain data or a pointer, nobody knows which */
 };
 
 /** One kernel argument and its place in the argument block of a launch. */
@@ -157,8 +158,8 @@ struct zeta_plugin_launch {
     struct zeta_plugin_kernel *kernel;
     const void *arguments; /**< block_bytes of the kernel; valid until the submission is done */
     uint32_t group_size[3];
-    uint32_t group_count[3]; /**< a zero in any of them: nothing runs, success */
-    uint64_t global_offset[3];
+    uint32_t group_count[3];         /**< a zero in any of them: nothing runs, success */
+    uint64_t global_offset[3];       /**< 0 with ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET */
     const uint32_t *indirect_counts; /**< with COMMAND_INDIRECT: three values read when it starts */
 };
 
@@ -301,19 +302,24 @@ struct zeta_plugin_compute_ops {
     /**
      * Ends a queue. Submissions that have not finished are abandoned: running work is interrupted
      * and reported as DEVICE_LOST through submission_done before this returns. Destroying a queue
-     * whose work faulted is the way back to a usable device.
+     * whose work faulted is the way back to a usable device, where there is one: a device may stay
+     * lost until the process ends, and status() says so.
      */
     void (*queue_destroy)(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
     /**
      * Hands over commands; never waits for them. The commands, what they point to, and their events
      * stay valid until submission_done() was called with cookie. Queues may wait for events that
      * other queues signal later: this must not dead-lock, whatever the order of submission.
+     * DEVICE_LOST for a device that is lost for good; nothing is reported of this submission then.
      */
     uint32_t (*submit)(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                        const struct zeta_plugin_array *commands, void *cookie);
     /** Some event changed; commands that wait may be ready now. Any time. Cheap. */
     void (*wake)(struct zeta_plugin *self);
-    /** SUCCESS, or DEVICE_LOST after a command of this queue faulted. Any time. Cheap. */
+    /**
+     * SUCCESS, or DEVICE_LOST after a command of this queue faulted, or of the device if that is
+     * lost for good. Any time. Cheap.
+     */
     uint32_t (*queue_status)(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
 
     /**

@@ -15,7 +15,7 @@
 #include <zeta/softqueue.h>
 
 #define DEVICE_COUNT FAKE_DEVICE_COUNT
-#define KERNEL_COUNT 5
+#define KERNEL_COUNT 6
 
 struct zeta_plugin {
     const struct zeta_plugin_host_ops *ops;
@@ -133,6 +133,14 @@ static const struct zeta_plugin_argument size_arguments[] = {
     {.struct_size = sizeof(add_arguments[0]), .kind = ZETA_PLUGIN_ARG_LOCAL, .offset_bytes = 8},
 };
 
+static const struct zeta_plugin_argument any_arguments[] = {
+    {.struct_size = sizeof(add_arguments[0]), .kind = ZETA_PLUGIN_ARG_UNKNOWN, .size_bytes = 8},
+    {.struct_size = sizeof(add_arguments[0]),
+     .kind = ZETA_PLUGIN_ARG_UNKNOWN,
+     .size_bytes = 8,
+     .offset_bytes = 8},
+};
+
 static const struct fake_kernel {
     const char *name;
     uint32_t (*run)(struct zeta_plugin_queue *queue, const struct zeta_plugin_launch *launch);
@@ -142,7 +150,7 @@ static const struct fake_kernel {
 } kernels[KERNEL_COUNT] = {
     {"add", run_add, add_arguments, 2, 0}, {"size", run_size, size_arguments, 2, 8},
     {"hold", run_hold, NULL, 0, 0},        {"fault", run_fault, NULL, 0, 0},
-    {"refuse", run_refuse, NULL, 0, 0},
+    {"refuse", run_refuse, NULL, 0, 0},    {"any", run_add, any_arguments, 2, 0},
 };
 
 /* ---------------------------------------------------------------- device */
@@ -201,7 +209,8 @@ static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *
         .name = scripted_text("Fake GPU"),
         .id = scripted_text(ids[device->index]),
         .type = ZETA_PLUGIN_DEVICE_GPU,
-        .flags = ZETA_PLUGIN_DEVICE_INTEGRATED,
+        .flags = ZETA_PLUGIN_DEVICE_INTEGRATED |
+                 (getenv("ZETA_TEST_NO_GLOBAL_OFFSET") ? ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET : 0u),
         .parent = device->index == 0 ? UINT32_MAX : 0,
         .tile = device->index == 0 ? 0 : device->index - 1,
         .vendor_id = 0x1fa4e,
@@ -568,11 +577,20 @@ static uint32_t queue_create(struct zeta_plugin *self, struct zeta_plugin_device
     return result;
 }
 
+/** For tests of a device without a way back after a fault. */
+static bool is_lost_for_good(const struct zeta_plugin *self)
+{
+    if (!atomic_load(&lost_queues) || !getenv("ZETA_TEST_LOST_FOR_GOOD"))
+        return false;
+    self->ops->fail(self->host, ZETA_PLUGIN_DEVICE_LOST, scripted_text(FAKE_FAULT_SENTENCE));
+    return true;
+}
+
 static void queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
 {
     (void)self;
     zeta_softqueue_destroy(queue->soft);
-    if (atomic_load(&queue->lost))
+    if (atomic_load(&queue->lost) && !getenv("ZETA_TEST_LOST_FOR_GOOD"))
         atomic_fetch_sub(&lost_queues, 1);
     free(queue);
 }
@@ -580,15 +598,15 @@ static void queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *qu
 static uint32_t submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                        const struct zeta_plugin_array *commands, void *cookie)
 {
-    (void)self;
-    return zeta_softqueue_submit(queue->soft, commands, cookie);
+    return is_lost_for_good(self) ? ZETA_PLUGIN_DEVICE_LOST
+                                  : zeta_softqueue_submit(queue->soft, commands, cookie);
 }
 
 static uint32_t submit_here(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                             const struct zeta_plugin_array *commands, void *cookie)
 {
-    (void)self;
-    return zeta_softqueue_submit_here(queue->soft, commands, cookie);
+    return is_lost_for_good(self) ? ZETA_PLUGIN_DEVICE_LOST
+                                  : zeta_softqueue_submit_here(queue->soft, commands, cookie);
 }
 
 static void wake(struct zeta_plugin *self)
@@ -598,8 +616,7 @@ static void wake(struct zeta_plugin *self)
 
 static uint32_t queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
 {
-    (void)self;
-    return zeta_softqueue_status(queue->soft);
+    return is_lost_for_good(self) ? ZETA_PLUGIN_DEVICE_LOST : zeta_softqueue_status(queue->soft);
 }
 
 /* ---------------------------------------------------------------- plugin */

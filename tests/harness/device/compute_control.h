@@ -9,6 +9,7 @@
  *   hold                                    runs until compute_control.release(), or forever
  *   fault                                   fails, and the device is lost until the queue is gone
  *   refuse                                  fails, but the device stays
+ *   any    (unknown, unknown)               is "add", whose arguments nobody described
  *
  * Its metrics (metrics/fake.yaml) count, in queries, what a queue did; its streams hold markers.
  *

@@ -1,7 +1,7 @@
 /*
  * Any bytes on the connection between a debugger and a process on the virtual GPU. The first byte
- * says who sends the rest: 0 the process, to a session that works with what comes; else the
- * debugger.
+ * says who sends the rest: 0 the process, which has greeted, to a session that works with what
+ * comes; 1 the process in place of a greeting; else the debugger.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -98,7 +98,21 @@ static void *play(void *argument)
     return NULL;
 }
 
-static void be_debugger(const uint8_t *data, size_t size)
+static bool greet(const struct zeta_vgpu_topology *t, int socket)
+{
+    const struct {
+        struct zeta_vgpu_debug_header header;
+        struct zeta_vgpu_debug_greeting greeting;
+    } frame = {
+        {.kind = ZETA_VGPU_DEBUG_GREETING, .bytes = sizeof(frame.greeting)},
+        {.version = ZETA_VGPU_DEBUG_VERSION,
+         .shape = {t->slices, t->subslices_per_slice, t->eus_per_subslice, t->threads_per_eu}}};
+    const size_t bytes = sizeof(frame.header) + sizeof(frame.greeting);
+
+    return send(socket, &frame, bytes, 0) == (ssize_t)bytes;
+}
+
+static void be_debugger(const uint8_t *data, size_t size, bool is_greeted)
 {
     static const struct zeta_plugin_host_ops host_ops = {.fail = ignore};
     static struct zeta_vgpu vgpu;
@@ -113,9 +127,17 @@ static void be_debugger(const uint8_t *data, size_t size)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
         abort();
     process.socket = sockets[0];
+    if (is_greeted) {
+        if (!greet(&vgpu.description.topology, process.socket))
+            abort();
+    } else {
+        if (send(process.socket, data, size, 0) != (ssize_t)size)
+            abort();
+        process.size = 0;
+    }
     if (pthread_create(&thread, NULL, play, &process) != 0)
         abort();
-    if (zeta_vgpu_session_open(&vgpu, 1, sockets[1], -1, 60000, &session) == ZETA_PLUGIN_SUCCESS) {
+    if (zeta_vgpu_session_open(&vgpu, 1, sockets[1], -1, 0, &session) == ZETA_PLUGIN_SUCCESS) {
         use(&self, session);
         zeta_vgpu_session_close(session);
     } else {
@@ -158,8 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0 || size > MOST_BYTES)
         return 0;
-    if (data[0] == 0)
-        be_debugger(data + 1, size - 1);
+    if (data[0] <= 1)
+        be_debugger(data + 1, size - 1, data[0] == 0);
     else
         be_debuggee(data + 1, size - 1);
     return 0;

@@ -53,6 +53,7 @@ static void memory__of_the_process__without_a_stopped_thread(void **state)
 /* Rule 27.12. */
 static void memory__each_thread_and_space__result(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer does not know the newer spaces");
     static const zet_debug_memory_space_type_t spaces[] = {
         ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT, ZET_DEBUG_MEMORY_SPACE_TYPE_SLM,
         ZET_DEBUG_MEMORY_SPACE_TYPE_ELF, ZET_DEBUG_MEMORY_SPACE_TYPE_BARRIER};

@@ -36,6 +36,10 @@ static void expect_image(zet_debug_session_handle_t session, const zet_debug_eve
         .address = event->info.module.moduleBegin,
     };
     const size_t size = event->info.module.moduleEnd - event->info.module.moduleBegin;
+
+    /* The layer does not know the space of images. */
+    if (space == ZET_DEBUG_MEMORY_SPACE_TYPE_ELF && harness_mode() & HARNESS_VALIDATION)
+        return;
     FILE *file = fopen(DEBUG_KERNELS, "rb");
     char *got = malloc(size), *wanted = malloc(size);
 
@@ -212,15 +216,22 @@ static size_t count_sockets(pid_t pid)
     return count;
 }
 
-/* Rule 27.16. Nobody else can open it; the next process that listens removes what dead ones left.
+/*
+ * Rule 27.16. Nobody else can open it; the next process that listens removes what dead ones left.
+ * It may be that of another test, so that this one has a folder of its own.
  */
 static void socket__of_a_process__private_and_not_left_behind(void **state)
 {
-    struct debuggee d = debuggee_start(), next;
-    char path[1024];
+    char *shared = strdup(getenv("XDG_RUNTIME_DIR"));
+    char path[1024], folder[512];
+    struct debuggee d, next;
     struct stat status;
 
     (void)state;
+    (void)snprintf(folder, sizeof(folder), "%s/XXXXXX", shared);
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("XDG_RUNTIME_DIR", folder, 1), 0);
+    d = debuggee_start();
     (void)snprintf(path, sizeof(path), "%s/zeta-vgpu-debug-%d-vgpu0", getenv("XDG_RUNTIME_DIR"),
                    (int)d.pid);
     assert_int_equal(stat(path, &status), 0);
@@ -232,6 +243,9 @@ static void socket__of_a_process__private_and_not_left_behind(void **state)
     assert_int_equal(count_sockets(d.pid), 0);
     assert_int_equal(count_sockets(next.pid), 1);
     debuggee_finish(&next);
+    assert_int_equal(system("rm -r \"$XDG_RUNTIME_DIR\""), 0);
+    assert_int_equal(setenv("XDG_RUNTIME_DIR", shared, 1), 0);
+    free(shared);
 }
 
 /* Ids of processes are those of a container; a folder can be that of several. */
@@ -611,6 +625,7 @@ static void target__asked_without_end__refuses_others_and_ends(void **state)
 /* Rule 27.12. Any alignment, large and small; what is not there leaves the buffer alone. */
 static void memory__of_the_process__read_and_written_or_refused(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer does not know the space of images");
     struct debuggee d = debuggee_start();
     zet_debug_session_handle_t session = debugger_attach(d.pid);
     const uint64_t flag = debuggee_do(&d, DEBUGGEE_FLAG, 0);
@@ -650,6 +665,7 @@ static void memory__of_the_process__read_and_written_or_refused(void **state)
 /* What neither kernels nor the program may write, a debugger writes nevertheless. */
 static void memory__mapped_read_only__written(void **state)
 {
+    skip_in(HARNESS_VALIDATION, "the layer wants an address to reserve");
     struct debuggee d = debuggee_start();
     zet_debug_session_handle_t session = debugger_attach(d.pid);
     const uint64_t address = debuggee_do(&d, DEBUGGEE_READ_ONLY, 0);

@@ -15,7 +15,7 @@
 
 #define SLOTS 60u
 #define COMMAND                                                                                    \
-    "env -u ZE_ENABLE_ALT_DRIVERS ZETA_PLUGIN_PATH=/nonexistent ZETA_LOG=error "                   \
+    "env -u LD_PRELOAD -u ZE_ENABLE_ALT_DRIVERS ZETA_PLUGIN_PATH=/nonexistent ZETA_LOG=error "     \
     "%s/bin/zeta calc %s %s 2>&1"
 
 static char folder[] = "/tmp/zeta-calc-XXXXXX";

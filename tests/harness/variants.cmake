@@ -101,7 +101,7 @@ endfunction()
 function(zeta_links_library out)
     set(${out} FALSE PARENT_SCOPE)
     foreach(library IN LISTS ARGN)
-        if(library STREQUAL "zeta" OR library STREQUAL "zeta_harness") # made later than some tests
+        if(library MATCHES "^(zeta|zeta_harness|metric_api_harness)$") # made later than some tests
             set(${out} TRUE PARENT_SCOPE)
             return()
         endif()

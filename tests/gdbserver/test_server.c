@@ -317,6 +317,123 @@ static void breakpoint__two_hits__one_after_the_other(void **state)
     assert_string_equal(receive(connection), "W00;process:1");
 }
 
+/* As GDB does when it connects in non-stop. */
+static void shake_hands_non_stop(struct connection *connection)
+{
+    expect_has(ask(connection, "qSupported:multiprocess+;swbreak+"), ";QNonStop+;");
+    expect(connection, "QStartNoAckMode", "OK");
+    expect(connection, "QNonStop:1", "OK");
+    expect_begins(ask(connection, "?"), "T00thread:p1.1;");
+    expect(connection, "vStopped", "OK");
+}
+
+static uint64_t pc_of(struct connection *connection, unsigned tid)
+{
+    char packet[32];
+    uint64_t pc = 0;
+
+    (void)snprintf(packet, sizeof(packet), "Hgp1.%x", tid);
+    expect(connection, packet, "OK");
+    assert_int_equal(sscanf(ask(connection, "p20"), "%16lx", &pc), 1);
+    return __builtin_bswap64(pc);
+}
+
+static void non_stop__breakpoint__one_stops_and_others_run(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    put_code(connection, 1, SPIN);
+    connection->control->launch(0, 2, DEBUG_CODE);
+    connection->control->launch(4, 1, DEBUG_CODE + 4);
+    shake_hands_non_stop(connection);
+    assert_false(connection->control->is_stopped(0));
+    /* Three run; GDB stops two and sends one of them to the breakpoint. */
+    expect_has(ask(connection, "qXfer:threads:read::0,1000"), "<thread id=\"p1.6\"");
+    expect(connection, "vCont;t:p1.2", "OK");
+    expect_begins(receive(connection), "Stop:T00thread:p1.2;20:0000004000000000;");
+    expect(connection, "vStopped", "OK");
+    expect(connection, "vCont;t:p1.3", "OK");
+    expect_begins(receive(connection), "Stop:T00thread:p1.3;");
+    expect(connection, "vStopped", "OK");
+    assert_true(connection->control->is_stopped(0) && connection->control->is_stopped(1));
+    assert_false(connection->control->is_stopped(4));
+    expect(connection, "Z0,40000010,4", "OK");
+    expect(connection, "Hgp1.2", "OK");
+    expect(connection, "P20=0800004000000000", "OK");
+    expect(connection, "vCont;c:p1.2", "OK");
+    expect_begins(receive(connection), "Stop:T05thread:p1.2;20:1000004000000000;");
+    expect_has(connection->answer, "swbreak:;");
+    expect(connection, "vStopped", "OK");
+    /* GDB steps it off, with the breakpoint out; the rest is as it was. */
+    expect(connection, "z0,40000010,4", "OK");
+    expect(connection, "vCont;s:p1.2", "OK");
+    expect_begins(receive(connection), "Stop:T05thread:p1.2;20:1400004000000000;");
+    expect(connection, "vStopped", "OK");
+    assert_true(pc_of(connection, 3) == DEBUG_CODE);
+    assert_false(connection->control->is_stopped(4));
+    /* What runs has no registers; memory can be read. */
+    expect(connection, "Hgp1.6", "OK");
+    expect(connection, "g", "E01");
+    expect(connection, "m40000000,4", "6f000000");
+    expect(connection, "vCont;s:p1.2;c", "OK");
+    expect_begins(receive(connection), "Stop:T05thread:p1.2;20:1800004000000000;");
+    expect(connection, "vStopped", "OK");
+    assert_false(connection->control->is_stopped(1));
+    expect(connection, "D;1", "OK");
+}
+
+static void non_stop__several_stops__each_is_asked_for(void **state)
+{
+    struct connection *const connection = *state;
+    unsigned told = 0;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 3, DEBUG_CODE);
+    shake_hands_non_stop(connection);
+    expect(connection, "vCont;c:p1.1", "OK");
+    expect(connection, "vCont;t", "OK");
+    expect_begins(receive(connection), "Stop:T00thread:p1.");
+    for (const char *answer = connection->answer + 5; *answer == 'T';
+         answer = ask(connection, "vStopped"))
+        told |= 1u << strtoul(strstr(answer, "p1.") + 3, NULL, 16);
+    assert_string_equal(connection->answer, "OK");
+    assert_int_equal(told, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+    /* Nothing to stop any more, and one that has never been. */
+    expect(connection, "vCont;t", "OK");
+    expect(connection, "vCont;t:p1.20", "OK");
+    assert_string_equal(receive(connection), "Stop:w00;p1.20");
+    expect(connection, "vStopped", "OK");
+    expect(connection, "vCont;c:p1.-1", "OK");
+    expect(connection, "vCtrlC", "OK");
+    expect_begins(receive(connection), "Stop:T00thread:p1.");
+    expect(connection, "vStopped", "OK");
+    connection->control->end();
+    assert_string_equal(receive(connection), "Stop:W00;process:1");
+    expect(connection, "vStopped", "OK");
+    assert_int_equal(read(connection->socket, connection->answer, 1), 0);
+}
+
+static void non_stop__module__waits_for_the_control_thread(void **state)
+{
+    struct connection *const connection = *state;
+
+    memset(connection->control->image(), 'e', 5000);
+    shake_hands_non_stop(connection);
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 7);
+    expect(connection, "vCont;c:p1.-1", "OK");
+    expect_begins(receive(connection), "Stop:T05thread:p1.1;");
+    expect_has(connection->answer, "library:;");
+    expect_has(ask(connection, "qXfer:libraries:read::0,1000"), "0x40000000");
+    expect(connection, "vStopped", "OK");
+    assert_int_equal(connection->control->counts().acknowledges, 0);
+    expect(connection, "vCont;c:p1.1", "OK");
+    assert_int_equal(connection->control->counts().acknowledges, 1);
+    expect(connection, "vCont;t:p1.1", "OK");
+    expect_begins(receive(connection), "Stop:T00thread:p1.1;");
+    expect(connection, "vStopped", "OK");
+}
+
 static void interrupt__spinning__is_told_as_its_signal(void **state)
 {
     struct connection *const connection = *state;
@@ -488,6 +605,7 @@ static void nonsense__any__is_refused(void **state)
                                           "Z0,40000010,4;Xffffffffffffffff,22",
                                           "vCont;x",
                                           "vCont;c:",
+                                          "QNonStop:x",
                                           "vCont;r1:p1.1",
                                           "vCont;C"};
     struct connection *const connection = *state;
@@ -498,6 +616,8 @@ static void nonsense__any__is_refused(void **state)
     expect(connection, "", "");
     expect(connection, "Z9,1,1", "");
     expect(connection, "vAttach;1", "");
+    expect(connection, "vStopped", "");
+    expect(connection, "vCtrlC", "");
     expect(connection, "vFile:pread:", "F-1,9");
 }
 
@@ -512,6 +632,9 @@ SUITE(server)
         TEST(breakpoint__hit__stops_all_and_names_the_reason),
         TEST(breakpoint__conditions__only_where_threads_pass_breakpoints),
         TEST(breakpoint__two_hits__one_after_the_other),
+        TEST(non_stop__breakpoint__one_stops_and_others_run),
+        TEST(non_stop__several_stops__each_is_asked_for),
+        TEST(non_stop__module__waits_for_the_control_thread),
         TEST(interrupt__spinning__is_told_as_its_signal),
         TEST(module__load_waits__until_continued),
         TEST(module__loaded_before__is_told_when_continued),

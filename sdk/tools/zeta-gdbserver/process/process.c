@@ -102,8 +102,10 @@ void zeta_gdb_process_detach(struct zeta_gdb_process *process)
     if (!process->has_ended) {
         zeta_gdb_process_stop_all(process);
         zeta_gdb_points_clear(process);
-        for (uint32_t i = 0; i < process->thread_count; i++)
+        for (uint32_t i = 0; i < process->thread_count; i++) {
             process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
+            process->threads[i].has_stop = false;
+        }
         zeta_gdb_process_resume(process, true);
     }
     (void)zetDebugDetach(process->session);
@@ -124,7 +126,7 @@ static void take_stop(struct zeta_gdb_process *process, uint32_t number)
 
     (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_CR, 0, 1, cr);
     (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_PC, 0, 1, &pc);
-    thread->is_stopped = thread->has_stop = true;
+    thread->is_there = thread->is_stopped = thread->has_stop = true;
     thread->has_cause = (cr[1] & (uint32_t)ZETA_GDB_CAUSE_BREAK) != 0;
     thread->cause = cr[1];
     thread->address = (uint64_t)cr[3] << 32 | cr[2];
@@ -207,10 +209,10 @@ void zeta_gdb_process_stop_all(struct zeta_gdb_process *process)
     for (uint32_t i = 0; i < process->thread_count; i++) {
         uint64_t pc;
 
-        process->threads[i].is_stopped =
+        process->threads[i].is_there = process->threads[i].is_stopped =
             !process->has_ended && zeta_gdb_registers_read(process, i, ZETA_GDB_SET_PC, 0, 1, &pc);
         if (!process->threads[i].is_stopped)
-            process->threads[i] = (struct zeta_gdb_thread){0};
+            process->threads[i] = (struct zeta_gdb_thread){.is_gone = process->threads[i].is_gone};
     }
 }
 
@@ -232,28 +234,26 @@ static void prepare(struct zeta_gdb_process *process, uint32_t number)
     thread->has_cause = thread->has_stop = thread->is_stopped = false;
 }
 
-void zeta_gdb_process_resume_one(struct zeta_gdb_process *process, uint32_t thread)
+static bool stays(const struct zeta_gdb_thread *thread)
 {
-    prepare(process, thread);
-    (void)zetDebugResume(process->session, zeta_gdb_thread_name(process, thread));
+    return thread->has_stop || thread->action == ZETA_GDB_ACTION_STAY;
 }
 
 void zeta_gdb_process_resume(struct zeta_gdb_process *process, bool release)
 {
-    bool stays = false;
+    bool some = false, any = false;
 
     for (uint32_t i = 0; i < process->thread_count; i++)
-        stays |=
-            process->threads[i].is_stopped && process->threads[i].action == ZETA_GDB_ACTION_STAY;
+        some |= process->threads[i].is_stopped && stays(&process->threads[i]);
     for (uint32_t i = 0; i < process->thread_count; i++) {
-        if (!process->threads[i].is_stopped || process->threads[i].action == ZETA_GDB_ACTION_STAY)
+        if (!process->threads[i].is_stopped || stays(&process->threads[i]))
             continue;
-        if (stays)
-            zeta_gdb_process_resume_one(process, i);
-        else
-            prepare(process, i);
+        any = true;
+        prepare(process, i);
+        if (some)
+            (void)zetDebugResume(process->session, zeta_gdb_thread_name(process, i));
     }
-    if (!stays)
+    if (any && !some)
         (void)zetDebugResume(process->session, all_threads);
     if (release)
         zeta_gdb_modules_release(process);

@@ -57,10 +57,12 @@ enum zeta_gdb_action {
 };
 
 struct zeta_gdb_thread {
+    bool is_there;    /**< as far as is known: it ran or was stopped when it was looked for */
     bool is_stopped;  /**< otherwise there is no such thread, or it runs */
+    bool is_gone;     /**< GDB waits for its stop, and it had ended before */
     bool has_stop;    /**< it stopped for a reason of its own that GDB does not know yet */
     bool has_cause;   /**< CR has bits that would mean something at resume */
-    uint32_t cause;   /**< with has_stop */
+    uint32_t cause;   /**< with has_stop; a halt alone: GDB asked for it */
     bool is_break;    /**< with has_stop: by a breakpoint of ours, at address */
     bool is_step;     /**< with has_stop: a step was made */
     uint64_t address; /**< with has_stop: of the access that caused it */
@@ -148,16 +150,14 @@ void zeta_gdb_process_detach(struct zeta_gdb_process *process);
  */
 bool zeta_gdb_process_take_event(struct zeta_gdb_process *process, uint64_t timeout_ms);
 
-/** Stops every thread that runs, and finds out which threads there are. */
+/** Stops every thread that runs, and finds out which threads there are. Their actions stay. */
 void zeta_gdb_process_stop_all(struct zeta_gdb_process *process);
 
 /**
- * Lets stopped threads do what their action says. release: modules that wait go on.
+ * Lets stopped threads do what their action says, but those with a stop that GDB does not know.
+ * release: modules that wait go on.
  */
 void zeta_gdb_process_resume(struct zeta_gdb_process *process, bool release);
-
-/** Lets one stopped thread do what its action says. */
-void zeta_gdb_process_resume_one(struct zeta_gdb_process *process, uint32_t thread);
 
 /** The API's name of a thread. */
 ze_device_thread_t zeta_gdb_thread_name(const struct zeta_gdb_process *process, uint32_t thread);

@@ -20,6 +20,8 @@ static void write_threads(struct zeta_gdb_server *server, FILE *file)
 {
     struct zeta_gdb_process *const process = server->process;
 
+    if (server->is_non_stop) /* only then it is known which of them run */
+        zeta_gdb_process_stop_all(process);
     (void)fputs("<?xml version=\"1.0\"?><threads><thread id=\"p1.1\" name=\"control\"/>", file);
     for (uint32_t i = 0; i < process->thread_count; i++) {
         const ze_device_thread_t name = zeta_gdb_thread_name(process, i);
@@ -37,6 +39,8 @@ static void write_threads(struct zeta_gdb_server *server, FILE *file)
         (void)fputs("\"/>", file);
     }
     (void)fputs("</threads>", file);
+    if (server->is_non_stop)
+        zeta_gdb_process_resume(process, false);
 }
 
 /*

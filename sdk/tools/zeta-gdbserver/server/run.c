@@ -5,10 +5,6 @@
 
 #include "sdk/tools/zeta-gdbserver/server/server.h"
 
-/* How long events are waited for while nothing comes from GDB: the API has no descriptor to wait
- * for both. */
-#define EVENT_TIMEOUT_MS 10
-
 /* GDB's numbers of signals. */
 enum { SIGNAL_NONE = 0, SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_SEGV = 11 };
 
@@ -35,7 +31,11 @@ static void answer_stop(struct zeta_gdb_server *server, uint32_t thread, int sig
     put_register(server, thread, ZETA_GDB_REGISTER_SP);
     put_register(server, thread, ZETA_GDB_REGISTER_FP);
     (void)fputs(reason, server->answer);
-    server->selected = server->reported = thread;
+    server->reported = thread;
+    if (!server->is_non_stop)
+        server->selected = thread;
+    if (thread == ZETA_GDB_CONTROL_THREAD)
+        server->control_runs = server->control_halts = false;
 }
 
 /* Tells the person, before the stop that it caused, what a signal does not say. */
@@ -43,6 +43,8 @@ static void tell_fault(struct zeta_gdb_server *server, uint64_t address)
 {
     char sentence[80];
 
+    if (server->is_non_stop) /* GDB takes no text then */
+        return;
     (void)snprintf(sentence, sizeof(sentence),
                    "zeta-gdbserver: an access at 0x%" PRIx64 " failed\n", address);
     rewind(server->answer);
@@ -71,17 +73,28 @@ static void answer_thread_stop(struct zeta_gdb_server *server, uint32_t number)
     char reason[40] = "";
     int signal = SIGNAL_TRAP;
 
-    if (thread->cause & ZETA_GDB_CAUSE_FAULT) {
+    if (thread->is_gone) {
+        thread->is_gone = false;
+        rewind(server->answer);
+        (void)fprintf(server->answer, "w00;p1.%x", zeta_gdb_thread_tid(number));
+        return;
+    }
+    if (thread->cause == ZETA_GDB_CAUSE_HALT) {
+        signal = SIGNAL_NONE;
+    } else if (thread->cause & ZETA_GDB_CAUSE_FAULT) {
         signal = SIGNAL_SEGV;
         tell_fault(server, thread->address);
-    } else if (thread->cause & ZETA_GDB_CAUSE_ILLEGAL)
+    } else if (thread->cause & ZETA_GDB_CAUSE_ILLEGAL) {
         signal = SIGNAL_ILL;
-    else if (thread->cause & ZETA_GDB_CAUSE_WATCH)
+    } else if (thread->cause & ZETA_GDB_CAUSE_WATCH) {
         (void)snprintf(reason, sizeof(reason), "%s:%" PRIx64 ";",
                        watch_name(server->process, thread->address), thread->address);
-    else if (thread->is_break && server->has_swbreak)
+    } else if (thread->is_break && server->has_swbreak) {
         (void)snprintf(reason, sizeof(reason), "swbreak:;");
+    }
     thread->has_stop = false;
+    if (server->is_non_stop)
+        thread->action = ZETA_GDB_ACTION_STAY; /* until GDB lets this one go on */
     answer_stop(server, number, signal, reason);
 }
 
@@ -95,7 +108,7 @@ static bool find_stop(const struct zeta_gdb_server *server, uint32_t *out_thread
     for (uint32_t i = 0; i < process->thread_count; i++) {
         const uint32_t thread = (first + i) % process->thread_count;
 
-        if (process->threads[thread].has_stop &&
+        if ((process->threads[thread].has_stop || process->threads[thread].is_gone) &&
             process->threads[thread].action != ZETA_GDB_ACTION_STAY) {
             *out_thread = thread;
             return true;
@@ -124,37 +137,73 @@ static void answer_exit(struct zeta_gdb_server *server)
                                                            : WEXITSTATUS(server->wait_status));
     }
     server->child = 0;
-    server->end = ZETA_GDB_END_EXITED;
+    server->is_exit_told = true;
+    if (!server->is_non_stop)
+        server->end = ZETA_GDB_END_EXITED;
     rewind(server->answer);
     (void)fprintf(server->answer, "%c%02x;process:1", kind, code);
 }
 
-/* Stops what runs, and says why in the answer: the most urgent of all reasons, signal without any.
- */
-static void stop(struct zeta_gdb_server *server, int signal)
+/* Writes why threads stopped, the most urgent of all reasons; false when there is none. */
+static bool answer_next(struct zeta_gdb_server *server)
 {
     struct zeta_gdb_process *const process = server->process;
-    uint32_t thread = ZETA_GDB_CONTROL_THREAD;
+    uint32_t thread;
 
-    zeta_gdb_process_stop_all(process);
-    server->is_running = false;
     if (process->has_ended) {
         answer_exit(server);
-        return;
-    }
-    if (process->modules_changed && server->control_runs) {
+    } else if (process->modules_changed && server->control_runs) {
         process->modules_changed = false;
         answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_TRAP, "library:;");
     } else if (find_stop(server, &thread)) {
         process->has_fault = false;
         answer_thread_stop(server, thread);
-    } else if (process->has_fault) {
+    } else if (process->has_fault && (server->control_runs || !server->is_non_stop)) {
         process->has_fault = false;
         tell_fault(server, process->fault_address);
         answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_SEGV, "");
+    } else if (server->control_halts) {
+        answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_NONE, "");
     } else {
-        answer_stop(server, find_any(process), signal, "");
+        return false;
     }
+    return true;
+}
+
+/* Stops what runs, and says why in the answer, signal without a reason. */
+static void stop(struct zeta_gdb_server *server, int signal)
+{
+    zeta_gdb_process_stop_all(server->process);
+    server->is_running = false;
+    if (!answer_next(server))
+        answer_stop(server, find_any(server->process), signal, "");
+}
+
+/* Tells GDB of one stop while the others run; it asks for the next with vStopped. */
+static void notify(struct zeta_gdb_server *server)
+{
+    char text[256];
+
+    if (server->is_notified || !answer_next(server))
+        return;
+    (void)fflush(server->answer);
+    (void)snprintf(text, sizeof(text), "Stop:%.*s", (int)server->answer_size, server->answer_text);
+    server->is_notified = true;
+    if (!zeta_gdb_link_notify(&server->link, text, strlen(text)))
+        server->end = ZETA_GDB_END_CLOSED;
+}
+
+void zeta_gdb_answer_stopped(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
+{
+    (void)text;
+    if (!server->is_non_stop)
+        return;
+    if (server->is_exit_told)
+        server->end = ZETA_GDB_END_EXITED;
+    else if (!server->is_first && answer_next(server))
+        return;
+    server->is_notified = server->is_first = false;
+    zeta_gdb_answer_ok(server, true);
 }
 
 /* A step that is still within its range is no stop. */
@@ -174,13 +223,19 @@ void zeta_gdb_watch(struct zeta_gdb_server *server)
     struct zeta_gdb_process *const process = server->process;
     uint32_t thread;
 
-    if (!zeta_gdb_process_take_event(process, EVENT_TIMEOUT_MS) && !process->has_ended)
+    if (!zeta_gdb_process_take_event(process, server->is_non_stop ? 0 : ZETA_GDB_WAIT_MS) &&
+        !process->has_ended && !server->is_non_stop)
         return;
     /* All that has happened is looked at together: thousands of threads may have come to a
      * breakpoint, and all may go on. */
     while (!process->has_ended && zeta_gdb_process_take_event(process, 0))
         ;
     drop_steps_in_range(process);
+    if (server->is_non_stop) {
+        zeta_gdb_process_resume(process, false);
+        notify(server);
+        return;
+    }
     if (!process->has_ended && !process->has_fault && !find_stop(server, &thread) &&
         !(process->modules_changed && server->control_runs)) {
         zeta_gdb_process_resume(process, false);
@@ -192,7 +247,7 @@ void zeta_gdb_watch(struct zeta_gdb_server *server)
 
 void zeta_gdb_interrupt(struct zeta_gdb_server *server)
 {
-    if (!server->is_running)
+    if (!server->is_running || server->is_non_stop)
         return;
     stop(server, SIGNAL_INT);
     zeta_gdb_send_answer(server);
@@ -238,14 +293,15 @@ static bool take_action(struct zeta_gdb_text *text, struct action *out)
     return text->at == text->end;
 }
 
-/* What GDB asked of a thread: the first action that names it. */
-static struct action choose_action(const struct action *actions, uint32_t count, uint32_t thread)
+/* What GDB asked of a thread: the first action that names it; null: nothing. */
+static const struct action *find_action(const struct action *actions, uint32_t count,
+                                        uint32_t thread)
 {
     for (uint32_t i = 0; i < count; i++)
         if (actions[i].thread.thread <= 0 ||
             actions[i].thread.thread == zeta_gdb_thread_tid(thread))
-            return actions[i];
-    return (struct action){.action = ZETA_GDB_ACTION_STAY};
+            return &actions[i];
+    return NULL;
 }
 
 /* Whether a thread is to go on that stopped already for a reason that GDB does not know. */
@@ -267,10 +323,106 @@ static bool find_resumed_stop(struct zeta_gdb_process *process)
     return found;
 }
 
-void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
+static void set_action(struct zeta_gdb_thread *thread, const struct action *action)
+{
+    thread->action = action->action;
+    thread->range_begin = action->begin;
+    thread->range_end = action->end;
+}
+
+/* All-stop: who is not named stays, and the next stop is the answer. */
+static void resume_named(struct zeta_gdb_server *server, const struct action *actions,
+                         uint32_t count)
+{
+    static const struct action stay = {.action = ZETA_GDB_ACTION_STAY};
+    struct zeta_gdb_process *const process = server->process;
+    const struct action *control = find_action(actions, count, ZETA_GDB_CONTROL_THREAD);
+
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        const struct action *const action = find_action(actions, count, i);
+
+        set_action(&process->threads[i], action ? action : &stay);
+    }
+    if (control && control->action == ZETA_GDB_ACTION_STEP) {
+        /* It has no instructions. */
+        answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_TRAP, "");
+        return;
+    }
+    server->control_runs = control && control->action == ZETA_GDB_ACTION_CONTINUE;
+    if (process->has_ended || (process->modules_changed && server->control_runs) ||
+        find_resumed_stop(process)) {
+        stop(server, SIGNAL_NONE);
+        return;
+    }
+    zeta_gdb_process_resume(process, server->control_runs);
+    server->is_running = server->answers_later = true;
+}
+
+/* GDB waits for the stop of a thread, also of one that has ended meanwhile. */
+static void halt(struct zeta_gdb_thread *thread, bool is_named)
+{
+    thread->is_gone |= !thread->is_there && is_named;
+    if (!thread->is_there || thread->has_stop || thread->action == ZETA_GDB_ACTION_STAY)
+        return;
+    thread->has_stop = true;
+    thread->cause = ZETA_GDB_CAUSE_HALT;
+    thread->is_break = thread->is_step = false;
+}
+
+/* Non-stop: who is not named does what it did. Who is to stop is stopped with all others, which go
+ * on at once. */
+static void change_named(struct zeta_gdb_server *server, const struct action *actions,
+                         uint32_t count)
 {
     struct zeta_gdb_process *const process = server->process;
-    struct action actions[ACTIONS], control;
+    const struct action *control = find_action(actions, count, ZETA_GDB_CONTROL_THREAD);
+    bool release = false;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (actions[i].action == ZETA_GDB_ACTION_STAY) {
+            zeta_gdb_process_stop_all(process);
+            break;
+        }
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        struct zeta_gdb_thread *const thread = &process->threads[i];
+        const struct action *const action = find_action(actions, count, i);
+
+        if (action && action->action == ZETA_GDB_ACTION_STAY)
+            halt(thread, action->thread.thread > 0);
+        else if (action && thread->action == ZETA_GDB_ACTION_STAY)
+            set_action(thread, action);
+    }
+    if (control && control->action == ZETA_GDB_ACTION_CONTINUE) {
+        server->control_runs = true;
+        release = !process->modules_changed;
+    } else if (control) { /* it has no instructions to step */
+        server->control_halts = server->control_runs || control->action == ZETA_GDB_ACTION_STEP;
+    }
+    zeta_gdb_process_resume(process, release);
+    zeta_gdb_answer_ok(server, true);
+}
+
+void zeta_gdb_answer_break(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
+{
+    struct zeta_gdb_process *const process = server->process;
+    uint32_t thread;
+
+    (void)text;
+    if (!server->is_non_stop)
+        return;
+    zeta_gdb_process_stop_all(process);
+    thread = find_any(process);
+    if (thread == ZETA_GDB_CONTROL_THREAD)
+        server->control_halts = true;
+    else
+        halt(&process->threads[thread], true);
+    zeta_gdb_process_resume(process, false);
+    zeta_gdb_answer_ok(server, true);
+}
+
+void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
+{
+    struct action actions[ACTIONS];
     uint32_t count = 0;
 
     (void)zeta_gdb_take(text, ";");
@@ -282,27 +434,10 @@ void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text
             return;
         }
     }
-    for (uint32_t i = 0; i < process->thread_count; i++) {
-        const struct action action = choose_action(actions, count, i);
-
-        process->threads[i].action = action.action;
-        process->threads[i].range_begin = action.begin;
-        process->threads[i].range_end = action.end;
-    }
-    control = choose_action(actions, count, ZETA_GDB_CONTROL_THREAD);
-    if (control.action == ZETA_GDB_ACTION_STEP) {
-        /* It has no instructions. */
-        answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_TRAP, "");
-        return;
-    }
-    server->control_runs = control.action == ZETA_GDB_ACTION_CONTINUE;
-    if (process->has_ended || (process->modules_changed && server->control_runs) ||
-        find_resumed_stop(process)) {
-        stop(server, SIGNAL_NONE);
-        return;
-    }
-    zeta_gdb_process_resume(process, server->control_runs);
-    server->is_running = server->answers_later = true;
+    if (server->is_non_stop)
+        change_named(server, actions, count);
+    else
+        resume_named(server, actions, count);
 }
 
 void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
@@ -312,6 +447,13 @@ void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *t
     uint32_t thread;
 
     (void)text;
+    if (server->is_non_stop) {
+        /* Others that are stopped are told later: GDB fails when there are several here. */
+        process->modules_changed |= process->module_count > 0;
+        server->is_running = server->is_notified = server->is_first = true;
+        answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_NONE, "");
+        return;
+    }
     zeta_gdb_process_stop_all(process);
     server->is_running = false;
     /* GDB reads the list now, and the symbols of it only when it is told of a change. */

@@ -26,7 +26,7 @@ void zeta_gdb_send_answer(struct zeta_gdb_server *server)
 static bool thread_is_there(const struct zeta_gdb_server *server, uint32_t thread)
 {
     return thread == ZETA_GDB_CONTROL_THREAD ||
-           (thread < server->process->thread_count && server->process->threads[thread].is_stopped);
+           (thread < server->process->thread_count && server->process->threads[thread].is_there);
 }
 
 /* The one thread that GDB names; any is the one that it chose before. */
@@ -61,7 +61,7 @@ static void answer_supported(struct zeta_gdb_server *server, struct zeta_gdb_tex
     }
     (void)fprintf(server->answer,
                   "PacketSize=%x;qXfer:features:read+;qXfer:threads:read+;qXfer:libraries:read+;"
-                  "%s%svContSupported+;QStartNoAckMode+;multiprocess+",
+                  "%s%svContSupported+;QStartNoAckMode+;QNonStop+;multiprocess+",
                   ZETA_GDB_PACKET_BYTES, server->has_swbreak ? "swbreak+;" : "",
                   server->process->breakpoint_registers > 0 ? "ConditionalBreakpoints+;" : "");
 }
@@ -71,6 +71,13 @@ static void answer_no_acks(struct zeta_gdb_server *server, struct zeta_gdb_text 
     (void)text;
     server->link.has_acks = false;
     zeta_gdb_answer_ok(server, true);
+}
+
+static void answer_non_stop(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
+{
+    server->is_non_stop = zeta_gdb_take(text, "1");
+    server->is_running = server->is_notified = false; /* "?" comes next */
+    zeta_gdb_answer_ok(server, server->is_non_stop || zeta_gdb_take(text, "0"));
 }
 
 static void answer_attached(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
@@ -284,11 +291,14 @@ static const struct {
 } packets[] = {
     {"qSupported", answer_supported},
     {"QStartNoAckMode", answer_no_acks},
+    {"QNonStop:", answer_non_stop},
     {"qXfer:", zeta_gdb_document_answer},
     {"qAttached", answer_attached},
     {"qSymbol:", answer_symbol},
     {"vCont?", answer_actions},
     {"vCont", zeta_gdb_answer_resume},
+    {"vStopped", zeta_gdb_answer_stopped},
+    {"vCtrlC", zeta_gdb_answer_break},
     {"vFile:", zeta_gdb_file_answer},
     {"vKill", answer_kill},
     {"?", zeta_gdb_answer_why},
@@ -375,10 +385,14 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
         free(server->answer_text);
         return ZETA_GDB_END_CLOSED;
     }
-    zeta_gdb_points_clear(server->process); /* this client knows nothing of those before */
+    /* This client knows nothing of breakpoints before, and of no thread that is to stay. */
+    zeta_gdb_points_clear(server->process);
+    for (uint32_t i = 0; i < server->process->thread_count; i++)
+        server->process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
     while (server->end == ZETA_GDB_END_NONE) {
         struct pollfd input = {.fd = server->in, .events = POLLIN};
-        const int ready = poll(&input, 1, server->is_running ? 0 : -1);
+        const int wait_ms = !server->is_running ? -1 : server->is_non_stop ? ZETA_GDB_WAIT_MS : 0;
+        const int ready = poll(&input, 1, wait_ms);
 
         if (ready > 0) {
             const ssize_t size = read(server->in, bytes, sizeof(bytes));
@@ -389,9 +403,10 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
                 server->end = ZETA_GDB_END_CLOSED;
         } else if (ready < 0 && errno != EINTR) {
             server->end = ZETA_GDB_END_CLOSED;
-        } else if (server->is_running) {
-            zeta_gdb_watch(server);
         }
+        if (server->end == ZETA_GDB_END_NONE && server->is_running &&
+            (ready == 0 || server->is_non_stop))
+            zeta_gdb_watch(server);
     }
     zeta_gdb_link_finish(&server->link);
     (void)fclose(server->answer);

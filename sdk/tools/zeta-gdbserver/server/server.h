@@ -37,9 +37,14 @@ struct zeta_gdb_server {
     char *document; /**< that qXfer reads in slices; owned */
     size_t document_size;
     char document_name[16];
-    uint32_t selected; /**< for registers and memory */
-    uint32_t reported; /**< last stop */
-    bool is_running;
+    uint32_t selected;  /**< for registers and memory */
+    uint32_t reported;  /**< last stop */
+    bool is_running;    /**< so that events have to be looked for */
+    bool is_non_stop;   /**< GDB lets threads go on one by one, and is told of each stop */
+    bool is_notified;   /**< non-stop: GDB was told of a stop and asks for more with vStopped */
+    bool is_first;      /**< non-stop: that stop was the answer to "?" */
+    bool is_exit_told;  /**< the process ended, and GDB was told so */
+    bool control_halts; /**< non-stop: GDB waits for the stop of the control thread */
     bool control_runs;  /**< GDB let the control thread go on, so that it can stop */
     bool answers_later; /**< the packet that is handled has no answer now */
     bool has_swbreak;   /**< GDB understands that reason */
@@ -60,10 +65,21 @@ void zeta_gdb_send_answer(struct zeta_gdb_server *server);
 
 /* Stops and resuming (run.c). ----------------------------------------------------------------- */
 
-/** "?": stops what runs and answers why threads stopped. */
+/** How long is waited while nothing comes: the API has no descriptor to wait for both sides. */
+#define ZETA_GDB_WAIT_MS 10
+
+/** "?": stops what runs and answers why threads stopped. Non-stop: nothing is stopped, and the
+ * control thread is the answer. */
 void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
 
-/** "vCont", what follows the name is ";ACTION[:THREAD]", once or more. A stop is the answer. */
+/** "vStopped", non-stop: the next stop, or "OK" when there is none. */
+void zeta_gdb_answer_stopped(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
+
+/** "vCtrlC", non-stop: stops one thread that runs, because a person asked for it. */
+void zeta_gdb_answer_break(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
+
+/** "vCont", what follows the name is ";ACTION[:THREAD]", once or more. A stop is the answer, later;
+ * non-stop: "OK" is, and stops are told. */
 void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text *text);
 
 /** While threads run: waits a moment for a stop, and sends it. */

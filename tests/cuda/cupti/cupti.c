@@ -50,13 +50,20 @@ void cupti_drain(void *context)
         drain(context);
 }
 
-bool cupti_observe(const struct cuda_observer *observer)
+static void seen(const struct cuda_seen *work)
 {
+    range_seen(work);
+    activity_seen(work);
+}
+
+bool cupti_watch(void)
+{
+    static const struct cuda_observer observer = {.mark = range_mark, .seen = seen};
     void (*observe)(const struct cuda_observer *);
 
     *(void **)&observe = driver_symbol("cuda_observe");
     if (observe)
-        observe(observer);
+        observe(&observer);
     return observe != NULL;
 }
 

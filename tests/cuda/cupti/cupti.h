@@ -10,6 +10,7 @@
 #define DECLARE(name, type, last)                                                                  \
     __attribute__((visibility("default"))) int name(struct type *block);
 CUPTI_API(DECLARE)
+CUPTI_RANGE_API(DECLARE)
 #undef DECLARE
 
 enum {
@@ -47,7 +48,17 @@ int cupti_enter(const char *function, const struct block *block, size_t smallest
 bool cupti_gpu_of_ordinal(size_t ordinal, uint32_t *out_gpu);
 bool cupti_gpu_of_context(const void *context, uint32_t *out_gpu, int *out_ordinal);
 void cupti_drain(void *context);
-bool cupti_observe(const struct cuda_observer *observer);
+
+/* From now on ranges and activity are told of work; false without a driver. */
+bool cupti_watch(void);
+
+/* range.c: the range that is open in a context, 0 for none; work of a range. */
+uint64_t range_mark(void *context, bool is_launch);
+void range_seen(const struct cuda_seen *seen);
+/* activity.c */
+void activity_seen(const struct cuda_seen *seen);
+/* sampling.c: whether this process samples. */
+bool sampling_is_open(void);
 
 /* Whether the counters of a GPU may be used, else why not. */
 int cupti_permission(uint32_t gpu);

@@ -32,23 +32,15 @@ static const char *const chips[] = {
 
 enum { CHIPS = sizeof(chips) / sizeof(chips[0]) };
 
-static bool is_one_of(const char *chip, const char *list)
-{
-    const char *found = strstr(list, chip);
-
-    return found != NULL && strlen(chip) == 5;
-}
-
 static bool has_metric(const struct metric *metric, const char *chip, uint32_t type)
 {
-    const bool is_consumer_blackwell = strncmp(chip, "GB20", 4) == 0;
+    const bool is_embedded = strcmp(chip, "GA10B") == 0 || strcmp(chip, "GB10B") == 0;
 
     if ((metric->flags & (type == PM_SAMPLING ? IN_PM : IN_RANGE)) == 0)
         return false;
-    if (strncmp(metric->name, "fbpa", 4) == 0)
-        return is_consumer_blackwell;
-    if (strncmp(metric->name, "dram", 4) == 0 &&
-        (is_consumer_blackwell || is_one_of(chip, "GB10B GA10B")))
+    if (strncmp(metric->name, "dram", 4) == 0 && (is_embedded || strncmp(chip, "GB20", 4) == 0))
+        return false;
+    if (strncmp(metric->name, "fbpa", 4) == 0 && is_embedded)
         return false;
     return strcmp(chip, "GH100") == 0 || metric->flags & EVERYWHERE;
 }
@@ -70,13 +62,10 @@ int host_parse_names(const char *chip, uint32_t type, bool has_availability,
     for (size_t i = 0; i < count; i++) {
         uint32_t index, rollup, sub;
 
-        if (!names[i])
-            return CUPTI_INVALID_PARAMETER;
-        if (!strchr(names[i], '.'))
-            return CUPTI_INVALID_PARAMETER; /* a bare base name */
-        if (!metric_parse(names[i], &index, &rollup, &sub) ||
+        /* 13.0 says no more than this, whatever is wrong with a name. */
+        if (!names[i] || !metric_parse(names[i], &index, &rollup, &sub) ||
             !has_metric(&metric_table[index], chip, type))
-            return CUPTI_INVALID_METRIC_NAME;
+            return CUPTI_INVALID_PARAMETER;
         if (has_availability && metric_table[index].flags & IS_DEVICE)
             return CUPTI_UNKNOWN;
         out_metrics[index / 64] |= 1ull << (index % 64);
@@ -88,7 +77,7 @@ int host_parse_names(const char *chip, uint32_t type, bool has_availability,
 static uint32_t count_passes(const char *chip, uint32_t type, const uint64_t metrics[METRIC_WORDS])
 {
     const bool is_turing = strncmp(chip, "TU", 2) == 0;
-    uint32_t most = 0, sass = 0, others = 0, dram = 0;
+    uint32_t most = 0, sass = 0, others = 0, dram = 0, flags = 0;
 
     for (uint32_t i = 0; i < metric_count; i++) {
         const struct metric *metric = &metric_table[i];
@@ -98,10 +87,13 @@ static uint32_t count_passes(const char *chip, uint32_t type, const uint64_t met
             continue;
         alone = alone > 0 ? alone : 1;
         most = alone > most ? alone : most;
+        flags |= metric->flags;
         sass += (metric->flags & IS_SASS) != 0;
         others += (metric->flags & IS_SASS) == 0;
         dram += strcmp(metric->unit, "dram") == 0;
     }
+    if (type == PM_SAMPLING && most == 1 && flags & SM_INST && flags & SM_LAUNCHED)
+        most = 2;
     return most + (sass > 0 && others > 0) + (is_turing && dram > 0 && others > dram);
 }
 
@@ -184,18 +176,38 @@ int cuptiProfilerHostGetBaseMetrics(struct host_base_metrics *block)
     return CUPTI_OK;
 }
 
+/* By a base name or a whole one; NULL: this chip has none of it. */
+static const struct metric *find_metric(const struct host *host, const char *name)
+{
+    for (uint32_t i = 0; i < metric_count; i++) {
+        const size_t length = strlen(metric_table[i].name);
+
+        if (strncmp(name, metric_table[i].name, length) == 0 &&
+            (name[length] == '\0' || name[length] == '.') &&
+            has_metric(&metric_table[i], host->chip, host->type))
+            return &metric_table[i];
+    }
+    return NULL;
+}
+
 int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *block)
 {
     struct host *host;
+    const struct metric *metric;
     size_t count = 0;
 
     ENTER(block, host_sub_metrics, names);
     host = block->host;
-    if (!host || !block->name || block->kind < METRIC_COUNTER || block->kind > METRIC_THROUGHPUT)
+    if (!host || !block->name)
         return CUPTI_INVALID_PARAMETER;
-    for (const char *form = metric_form((enum metric_kind)block->kind, 0); form;
-         form = metric_form((enum metric_kind)block->kind, (uint32_t)count))
-        host->names[count++] = form + 1;
+    metric = find_metric(host, block->name);
+    if (!metric)
+        return CUPTI_INVALID_METRIC_NAME;
+    if (block->kind != (int)metric->kind)
+        return CUPTI_INVALID_PARAMETER;
+    for (const char *form = metric_form(metric->kind, 0); form;
+         form = metric_form(metric->kind, (uint32_t)count))
+        host->names[count++] = form;
     block->names = host->names;
     block->count = count;
     return CUPTI_OK;
@@ -204,20 +216,13 @@ int cuptiProfilerHostGetSubMetrics(struct host_sub_metrics *block)
 int cuptiProfilerHostGetMetricProperties(struct host_properties *block)
 {
     const struct host *host;
-    const struct metric *metric = NULL;
+    const struct metric *metric;
 
     ENTER(block, host_properties, kind);
     host = block->host;
     if (!host || !block->name)
         return CUPTI_INVALID_PARAMETER;
-    for (uint32_t i = 0; i < metric_count && !metric; i++) {
-        const size_t length = strlen(metric_table[i].name);
-
-        if (strncmp(block->name, metric_table[i].name, length) == 0 &&
-            (block->name[length] == '\0' || block->name[length] == '.') &&
-            has_metric(&metric_table[i], host->chip, host->type))
-            metric = &metric_table[i];
-    }
+    metric = find_metric(host, block->name);
     if (!metric)
         return CUPTI_INVALID_METRIC_NAME;
     /* Many of the triage names have none. */

@@ -31,7 +31,9 @@ enum metric_flag {
     TPC_MORE = 128, /* ... one of these beside them is not */
     SM_A = 256,     /* nor are five of these */
     HEAVY = 512,
-    IS_DEVICE = 1024 /* cannot be added with an availability image */
+    IS_DEVICE = 1024,  /* cannot be added with an availability image */
+    SM_INST = 2048,    /* in PM sampling these, outside of the triage groups, need a pass ... */
+    SM_LAUNCHED = 4096 /* ... other than these */
 };
 
 struct metric {

@@ -59,6 +59,17 @@ static struct sampler *find(void *object)
     return NULL;
 }
 
+bool sampling_is_open(void)
+{
+    bool is_open = false;
+
+    (void)pthread_mutex_lock(&lock);
+    for (int i = 0; i < CUDA_GPUS; i++)
+        is_open = is_open || samplers[i].exists;
+    (void)pthread_mutex_unlock(&lock);
+    return is_open;
+}
+
 static uint64_t mix(uint64_t value)
 {
     value = (value ^ value >> 33) * 0xff51afd7ed558ccdull;

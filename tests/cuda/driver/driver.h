@@ -144,7 +144,7 @@ uint64_t work_do(struct context *context, uint32_t stream, const struct operatio
                  uint64_t not_before_ns, int *out_error);
 
 /* observer.c */
-uint64_t observer_mark(void *context);
+uint64_t observer_mark(void *context, bool is_launch);
 void observer_seen(const struct cuda_seen *seen);
 
 extern pthread_mutex_t driver_lock;

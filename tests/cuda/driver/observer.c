@@ -11,11 +11,11 @@ __attribute__((visibility("default"))) void cuda_observe(const struct cuda_obser
     atomic_store(&current, observer);
 }
 
-uint64_t observer_mark(void *context)
+uint64_t observer_mark(void *context, bool is_launch)
 {
     const struct cuda_observer *observer = atomic_load(&current);
 
-    return observer ? observer->mark(context) : 0;
+    return observer ? observer->mark(context, is_launch) : 0;
 }
 
 void observer_seen(const struct cuda_seen *seen)

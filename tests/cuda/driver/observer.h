@@ -24,8 +24,8 @@ struct cuda_seen {
 };
 
 struct cuda_observer {
-    /* In the call that enqueues. */
-    uint64_t (*mark)(void *context);
+    /* In the call that enqueues; is_launch: of a kernel. */
+    uint64_t (*mark)(void *context, bool is_launch);
     /* In a thread of the stream, when the work has run and before anybody is told. */
     void (*seen)(const struct cuda_seen *seen);
 };

@@ -160,7 +160,7 @@ int stream_enqueue(struct context *context, void *handle, struct operation *oper
 {
     struct stream *stream;
 
-    operation->mark = observer_mark(context);
+    operation->mark = observer_mark(context, operation->kind == OP_LAUNCH);
     (void)pthread_mutex_lock(&driver_lock);
     stream = find_locked(context, handle);
     if (!stream) {

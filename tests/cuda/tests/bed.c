@@ -50,6 +50,10 @@ static void load(void)
 #undef FIND
 #define FIND(name, type, last) *(void **)&cupti.name = symbol(profiler, #name);
     CUPTI_API(FIND)
+    CUPTI_RANGE_API(FIND)
+#undef FIND
+#define FIND(name, parameters) *(void **)&cupti.name = symbol(profiler, #name);
+    CUPTI_ACTIVITY_API(FIND)
 #undef FIND
 #define FIND(name, parameters) *(void **)&nvml.name = symbol(management, #name);
     NVML_API(FIND)

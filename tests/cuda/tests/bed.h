@@ -14,6 +14,7 @@
 
 #include "tests/cuda/cuda.h"
 #include "tests/cuda/cupti/blocks.h"
+#include "tests/cuda/cupti/records.h"
 #include "tests/cuda/driver/abi.h"
 #include "tests/cuda/nvml/nvml.h"
 #include "tests/support/compare.h"
@@ -26,6 +27,8 @@ struct bed_driver {
 };
 struct bed_cupti {
     CUPTI_API(BLOCK_POINTER)
+    CUPTI_RANGE_API(BLOCK_POINTER)
+    CUPTI_ACTIVITY_API(POINTER)
     int (*cuptiGetVersion)(uint32_t *out);
     int (*cuptiGetResultString)(int result, const char **out);
     int (*cuptiGetTimestamp)(uint64_t *out);

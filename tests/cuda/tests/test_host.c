@@ -53,6 +53,8 @@ static void check_passes(void)
     static const char *const sass[] = {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
                                        "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
                                        "gpu__time_duration.sum"};
+    static const char *const launched[] = {"sm__warps_launched.sum",
+                                           "sm__inst_executed_realtime.sum"};
 
     assert_int_equal(passes("GH100", 1, compute_basic, BASIC), 1);
     assert_int_equal(passes("GH100", 1, portable, PORTABLE), 1);
@@ -61,8 +63,10 @@ static void check_passes(void)
     assert_int_equal(passes("TU102", 1, portable, PORTABLE), 2);
     assert_int_equal(passes_of("sm__throughput.avg.pct_of_peak_sustained_elapsed"), 19);
     assert_int_equal(passes_of("lts__throughput.avg.pct_of_peak_sustained_elapsed"), 4);
-    assert_int_equal(passes_of("sm__warps_launched.sum"), 2);
-    assert_int_equal(passes_of("sm__warps_launched.avg"), 2);
+    assert_int_equal(passes_of("sm__inst_executed_pipe_tensor.sum"), 2);
+    assert_int_equal(passes_of("sm__inst_executed_pipe_tensor.avg"), 2);
+    assert_int_equal(passes_of("sm__warps_launched.sum"), 1);
+    assert_int_equal(passes("GH100", 1, launched, 2), 2);
     /* Instrumented ones are a pass of their own. */
     assert_int_equal(passes("GH100", 0, sass, 2), 1);
     assert_int_equal(passes("GH100", 0, sass, 3), 2);
@@ -89,14 +93,15 @@ static void check_names(void)
     const char *pcie = "pcie__read_bytes.sum";
 
     assert_int_equal(add("GH100", 1, "gpc__cycles_elapsed"), 1); /* a bare name */
-    assert_int_equal(add("GH100", 1, "gpc__cycles_elapsed.average"), 17);
-    assert_int_equal(add("GH100", 1, "gpc__cycles_elapsed.sum.nothing"), 17);
+    assert_int_equal(add("GH100", 1, "gpc__cycles_elapsed.average"), 1);
+    assert_int_equal(add("GH100", 1, "gpc__cycles_elapsed.sum "), 1);
+    assert_int_equal(add("GH100", 1, "gpc__cycles_elapsed.sum.nothing"), 1);
     assert_int_equal(add("GH100", 1, "gpc__cycles_elapsed.sum.per_second"), 0);
-    assert_int_equal(add("GH100", 1, "nonsense.sum"), 17);
-    assert_int_equal(add("GH100", 1, "lts__throughput.avg"), 17);
-    assert_int_equal(add("GH100", 1, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), 17);
-    assert_int_equal(add("GA100", 1, compute_basic[4]), 17); /* names differ between chips */
-    assert_int_equal(add("GB202", 1, "dram__bytes_read.sum"), 17);
+    assert_int_equal(add("GH100", 1, "nonsense.sum"), 1);
+    assert_int_equal(add("GH100", 1, "lts__throughput.avg"), 1);
+    assert_int_equal(add("GH100", 1, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), 1);
+    assert_int_equal(add("GA100", 1, compute_basic[4]), 1); /* names differ between chips */
+    assert_int_equal(add("GB202", 1, "dram__bytes_read.sum"), 1);
     assert_int_equal(add("GB202", 1, "fbpa__dram_read_bytes.sum"), 0);
     assert_int_equal(add("GH999", 1, pcie), 46);
     assert_int_equal(add("GV100", 1, "gpc__cycles_elapsed.sum"), 27);
@@ -143,10 +148,17 @@ static void check_lists(void)
     sub.name = base.names[0];
     assert_int_equal(cupti.cuptiProfilerHostGetSubMetrics(&sub), 0);
     assert_int_equal(sub.count, 44);
+    assert_string_equal(sub.names[0], ".avg");
     sub.kind = 1;
+    assert_int_equal(cupti.cuptiProfilerHostGetSubMetrics(&sub), 1);
+    sub.name = "LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime";
     assert_int_equal(cupti.cuptiProfilerHostGetSubMetrics(&sub), 0);
     assert_int_equal(sub.count, 3);
+    assert_string_equal(sub.names[0], ".max_rate");
     sub.kind = 2;
+    sub.name = "nonsense";
+    assert_int_equal(cupti.cuptiProfilerHostGetSubMetrics(&sub), 17);
+    sub.name = "sm__throughput";
     assert_int_equal(cupti.cuptiProfilerHostGetSubMetrics(&sub), 0);
     assert_int_equal(sub.count, 8);
     properties.name = "nonsense";

@@ -11,6 +11,7 @@
 #include <cupti_target.h>
 
 #include "tests/cuda/cupti/blocks.h"
+#include "tests/cuda/cupti/records.h"
 #include "tests/cuda/driver/abi.h"
 
 #define SIZE(ours, last, theirs)                                                                   \
@@ -152,6 +153,33 @@ SIZE(range_name, name, CUpti_RangeProfiler_CounterData_GetRangeInfo)
 AT(range_name, index, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, rangeIndex)
 AT(range_name, delimiter, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, rangeDelimiter)
 AT(range_name, name, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, rangeName)
+
+#define RECORD(ours, theirs) static_assert(sizeof(ours) == sizeof(theirs), #theirs);
+RECORD(kernel_record, CUpti_ActivityKernel10)
+AT(kernel_record, registers, CUpti_ActivityKernel10, registersPerThread)
+AT(kernel_record, start, CUpti_ActivityKernel10, start)
+AT(kernel_record, completed, CUpti_ActivityKernel10, completed)
+AT(kernel_record, device, CUpti_ActivityKernel10, deviceId)
+AT(kernel_record, stream, CUpti_ActivityKernel10, streamId)
+static_assert(offsetof(kernel_record, grid) == offsetof(CUpti_ActivityKernel10, gridX), "gridX");
+static_assert(offsetof(kernel_record, block) == offsetof(CUpti_ActivityKernel10, blockX), "blockX");
+AT(kernel_record, dynamic_shared, CUpti_ActivityKernel10, dynamicSharedMemory)
+AT(kernel_record, correlation, CUpti_ActivityKernel10, correlationId)
+AT(kernel_record, grid_id, CUpti_ActivityKernel10, gridId)
+AT(kernel_record, name, CUpti_ActivityKernel10, name)
+AT(kernel_record, queued, CUpti_ActivityKernel10, queued)
+RECORD(memcpy_record, CUpti_ActivityMemcpy6)
+AT(memcpy_record, copy_kind, CUpti_ActivityMemcpy6, copyKind)
+AT(memcpy_record, bytes, CUpti_ActivityMemcpy6, bytes)
+AT(memcpy_record, stream, CUpti_ActivityMemcpy6, streamId)
+AT(memcpy_record, correlation, CUpti_ActivityMemcpy6, correlationId)
+RECORD(memset_record, CUpti_ActivityMemset4)
+AT(memset_record, value, CUpti_ActivityMemset4, value)
+AT(memset_record, correlation, CUpti_ActivityMemset4, correlationId)
+RECORD(synchronization_record, CUpti_ActivitySynchronization2)
+AT(synchronization_record, start, CUpti_ActivitySynchronization2, start)
+AT(synchronization_record, correlation, CUpti_ActivitySynchronization2, correlationId)
+AT(synchronization_record, event, CUpti_ActivitySynchronization2, cudaEventId)
 
 static_assert(sizeof(cu_copy) == sizeof(CUDA_MEMCPY3D), "CUDA_MEMCPY3D");
 static_assert(offsetof(cu_copy, target) == offsetof(CUDA_MEMCPY3D, dstXInBytes), "dstXInBytes");

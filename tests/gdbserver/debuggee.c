@@ -1,11 +1,12 @@
 /*
- * gdb_debuggee FILE KERNEL [groups=N[,N]] [items=N[,N]] [rounds=N] [exit=N] [told=1]: loads a
- * module and runs a kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there
- * are rounds. Prints the first numbers behind each, and exits with what it is told. With "told" it
- * makes the file "spinning" once the kernel has put 1024 into numbers[2]. Modules in SPIR-V are
- * "*.spv"; those called "*_o0*" are built as they are written, with -ze-opt-disable.
+ * gdb_debuggee FILE KERNEL [groups=N[,N]] [items=N[,N]] [rounds=N] [exit=N] [die=N] [told=1]: loads
+ * a module and runs a kernel of it on 1024 numbers, which are 0, 1, 2 and so on; as often as there
+ * are rounds. Prints the first numbers behind each, and exits, or dies by a signal, as it is told.
+ * With "told" it makes the file "spinning" once the kernel has put 1024 into numbers[2]. Modules in
+ * SPIR-V are "*.spv"; those called "*_o0*" are built as they are written, with -ze-opt-disable.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,5 +146,6 @@ int main(int count, char **words)
     example_check(zeMemFree(context, numbers), "zeMemFree");
     example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
     example_check(zeContextDestroy(context), "zeContextDestroy");
+    (void)raise((int)option(count, words, "die", 0));
     return (int)option(count, words, "exit", 0);
 }

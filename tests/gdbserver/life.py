@@ -7,6 +7,7 @@ missing.
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,16 @@ def attach():
     expect(program.stdout.read(), r"^numbers: 77 0 1024")
     if program.wait() != 3:
         sys.exit(f"the program gave {program.returncode}")
+
+
+def signals():
+    """A program that dies by a signal, which GDB calls by its name, and the server as a shell does."""
+    for number, name in ((signal.SIGBUS, "SIGBUS"), (signal.SIGSEGV, "SIGSEGV"),
+                         (signal.SIGUSR1, "SIGUSR1"), (signal.SIGKILL, "SIGKILL")):
+        server, port = start_server("--", PROGRAM, FILE, "sums", f"die={int(number)}")
+        expect(gdb(port, "continue"), f"Program terminated with signal {name}")
+        if server.wait() != 128 + number:
+            sys.exit(f"the server gave {server.returncode}")
 
 
 def reconnect():
@@ -151,7 +162,7 @@ def refusals():
 
 def main():
     cases = {function.__name__: function for function in (address, attach, detach, hang_up, kill,
-                                                          reconnect, refusals)}
+                                                          reconnect, refusals, signals)}
     if not shutil.which(GDB):
         print(f"skipped: there is no {GDB} (package of that name)")
         return 77

@@ -1,5 +1,6 @@
 /* Why threads stopped, and what vCont asks of them. */
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -126,6 +127,23 @@ static uint32_t find_any(const struct zeta_gdb_process *process)
     return ZETA_GDB_CONTROL_THREAD;
 }
 
+/* GDB's number of a signal of this system. */
+static int signal_of_gdb(int signal)
+{
+    switch (signal) {
+    case SIGBUS:
+        return 10;
+    case SIGSYS:
+        return 12;
+    case SIGUSR1:
+        return 30;
+    case SIGUSR2:
+        return 31;
+    default:
+        return signal; /* of those that usually end programs the others are the same */
+    }
+}
+
 static void answer_exit(struct zeta_gdb_server *server)
 {
     unsigned code = 0;
@@ -133,8 +151,9 @@ static void answer_exit(struct zeta_gdb_server *server)
 
     if (server->child && waitpid(server->child, &server->wait_status, 0) == server->child) {
         kind = WIFSIGNALED(server->wait_status) ? 'X' : 'W';
-        code = (unsigned)(WIFSIGNALED(server->wait_status) ? WTERMSIG(server->wait_status)
-                                                           : WEXITSTATUS(server->wait_status));
+        code = (unsigned)(WIFSIGNALED(server->wait_status)
+                              ? signal_of_gdb(WTERMSIG(server->wait_status))
+                              : WEXITSTATUS(server->wait_status));
     }
     server->child = 0;
     server->is_exit_told = true;

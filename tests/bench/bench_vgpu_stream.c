@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/vgpu/device/ring.h"
+#include <zeta/record_ring.h>
+
 #include "plugins/vgpu/sampling/report.h"
 #include "tests/bench/bench.h"
 #include "tests/vgpu_plugin/host.h"
@@ -18,16 +19,16 @@
 #define ROUNDS 7u
 
 /* In GB/s, of reading a full ring into a buffer in use. */
-static double measure_ring(struct zeta_vgpu_ring *ring, uint8_t *buffer)
+static double measure_ring(struct zeta_record_ring *ring, uint8_t *buffer)
 {
     uint8_t report[ZETA_VGPU_REPORT_BYTES] = {1};
     struct zeta_plugin_read read;
     double begin;
 
     for (unsigned i = 0; i < REPORTS; i++)
-        (void)zeta_vgpu_ring_push(ring, report, 1);
+        (void)zeta_record_ring_push(ring, report, 1);
     begin = bench_seconds(CLOCK_MONOTONIC);
-    zeta_vgpu_ring_read(ring, buffer, BYTES, &read);
+    zeta_record_ring_read(ring, buffer, BYTES, &read);
     if (read.bytes != BYTES)
         exit(1);
     return (double)BYTES / (bench_seconds(CLOCK_MONOTONIC) - begin) / 1e9;
@@ -45,17 +46,17 @@ static double measure_memcpy(const uint8_t *source, uint8_t *buffer)
 static int measure_reading(uint8_t *buffer)
 {
     struct bench_rounds reading = {0}, copying = {0};
-    struct zeta_vgpu_ring ring;
+    struct zeta_record_ring *ring = zeta_record_ring_create(REPORTS, ZETA_VGPU_REPORT_BYTES, 0);
     uint8_t *source = malloc(BYTES);
 
-    if (!source || !zeta_vgpu_ring_init(&ring, REPORTS, ZETA_VGPU_REPORT_BYTES, 0))
+    if (!source || !ring)
         return 1;
     memset(source, 2, BYTES);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        bench_add(&reading, measure_ring(&ring, buffer));
+        bench_add(&reading, measure_ring(ring, buffer));
         bench_add(&copying, measure_memcpy(source, buffer));
     }
-    zeta_vgpu_ring_finish(&ring);
+    zeta_record_ring_destroy(ring);
     free(source);
     printf("  read %.2f GB/s (%.2f), memcpy of the same bytes %.2f GB/s (%.2f): %.0f %%\n",
            bench_most(&reading), bench_median(&reading), bench_most(&copying),

@@ -68,6 +68,15 @@ struct zeta_vgpu_description {
     uint64_t core_size_bytes;              /**< most of one */
 };
 
+/** Records that a ring may have where it has most without the fault full_ring. */
+static inline uint64_t zeta_vgpu_ring_most(const struct zeta_vgpu_description *description,
+                                           uint64_t most)
+{
+    const uint64_t full_ring = description->faults.full_ring;
+
+    return full_ring != 0 && full_ring < most ? full_ring : most;
+}
+
 /** Core clocks that fit into some ticks of the device timer at the nominal frequency. */
 static inline uint64_t zeta_vgpu_clocks_in(const struct zeta_vgpu_description *description,
                                            uint64_t ticks)

@@ -64,7 +64,7 @@ static const struct zeta_vgpu_snapshot *snapshots_of_tile(struct zeta_plugin_str
                 &snapshots->cursors[kind], &snapshots->next[kind], &lost);
         /* Lost switches are only context; a lost marker is data. */
         if (kind == ZETA_VGPU_SNAPSHOT_MARKER && lost > 0) {
-            zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
+            zeta_record_ring_lose(stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
             if (!snapshots->has[kind])
                 publish_cursor(stream, tile);
         }
@@ -195,9 +195,9 @@ static void push(struct zeta_plugin_stream *stream, const uint8_t *report)
     const uint64_t lost_every = stream->vgpu->description.faults.lost_reports;
 
     if (lost_every != 0 && stream->number % lost_every == 0)
-        zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, 1);
+        zeta_record_ring_lose(stream->ring, ZETA_PLUGIN_BREAK_LOST, 1);
     else
-        (void)zeta_vgpu_ring_push(&stream->ring, report, 1);
+        (void)zeta_record_ring_push(stream->ring, report, 1);
 }
 
 /* Writes a report of the present totals. */
@@ -323,7 +323,7 @@ static void write_snapshot(struct zeta_plugin_stream *stream, uint32_t tile, uin
 /* The deadlines up to then. */
 static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks)
 {
-    const uint64_t capacity = stream->ring.capacity;
+    const uint64_t capacity = zeta_record_ring_capacity(stream->ring);
     uint64_t due, last;
 
     if (until_ticks < stream->next_ticks)
@@ -337,7 +337,7 @@ static void write_timers(struct zeta_plugin_stream *stream, uint64_t until_ticks
      * reading of the clock, and never come to its end.
      */
     if (due > capacity) {
-        zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_OVERFLOW, due - capacity);
+        zeta_record_ring_lose(stream->ring, ZETA_PLUGIN_BREAK_OVERFLOW, due - capacity);
         stream->number += due - capacity;
         stream->next_ticks += (due - capacity) * stream->period_ticks;
     }
@@ -469,7 +469,7 @@ static void write_records(struct zeta_plugin_stream *stream, uint64_t ticks)
         }
     }
     if (lost > 0)
-        zeta_vgpu_ring_lose(&stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
+        zeta_record_ring_lose(stream->ring, ZETA_PLUGIN_BREAK_LOST, lost);
     write_rows(stream, ticks);
 }
 

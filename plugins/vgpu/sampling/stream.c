@@ -105,7 +105,7 @@ static void destroy_stream(struct zeta_plugin_stream *stream)
 {
     if (!stream)
         return;
-    zeta_vgpu_ring_finish(&stream->ring);
+    zeta_record_ring_destroy(stream->ring);
     free(stream->ip_rows);
     pthread_cond_destroy(&stream->wake);
     pthread_mutex_destroy(&stream->lock);
@@ -253,9 +253,9 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
                             struct zeta_plugin_stream_desc *desc,
                             struct zeta_plugin_stream **out_stream)
 {
-    const uint32_t capacity = zeta_vgpu_ring_capacity(
-        desc->ring_records ? desc->ring_records : RING_DEFAULT, desc->notify_records, RING_MAX,
-        self->vgpu->description.faults.full_ring);
+    const uint32_t capacity = zeta_record_ring_choose(
+        desc->ring_records ? desc->ring_records : RING_DEFAULT, desc->notify_records,
+        zeta_vgpu_ring_most(&self->vgpu->description, RING_MAX));
     struct zeta_vgpu_program program = {.switches = false};
     struct zeta_plugin_stream *stream;
     uint32_t unit = 0, result;
@@ -278,7 +278,8 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
         if (!stream->ip_rows)
             goto destroy;
     }
-    if (!zeta_vgpu_ring_init(&stream->ring, capacity, record_bytes(unit), desc->notify_records))
+    stream->ring = zeta_record_ring_create(capacity, record_bytes(unit), desc->notify_records);
+    if (!stream->ring)
         goto destroy;
     result = take_units(stream, device->id);
     if (result != ZETA_PLUGIN_SUCCESS)
@@ -309,20 +310,20 @@ static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream 
 {
     (void)self;
     zeta_vgpu_sampler_catch_up(stream);
-    zeta_vgpu_ring_read(&stream->ring, buffer, capacity_bytes, out_read);
+    zeta_record_ring_read(stream->ring, buffer, capacity_bytes, out_read);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    return zeta_vgpu_ring_pending(&stream->ring);
+    return zeta_record_ring_pending(stream->ring);
 }
 
 static int32_t stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
 {
     (void)self;
-    return stream->ring.notify.descriptor;
+    return zeta_record_ring_descriptor(stream->ring);
 }
 
 static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)

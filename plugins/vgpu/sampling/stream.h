@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugins/vgpu/device/ring.h"
+#include <zeta/record_ring.h>
+
 #include "plugins/vgpu/device/vgpu.h"
 #include "plugins/vgpu/instance/instance.h"
 #include "plugins/vgpu/tile/tile.h"
@@ -62,7 +63,7 @@ struct zeta_plugin_stream {
     bool is_virtual;
     struct zeta_vgpu_program program;
     uint64_t period_ticks; /**< a power of two */
-    struct zeta_vgpu_ring ring;
+    struct zeta_record_ring *ring;
     /* Counters of EUs, if the program selects them: number of our request, and what it has come to.
      */
     uint64_t eu_numbers[ZETA_VGPU_MAX_TILES];

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include <zeta/plugin_host.h>
+#include <zeta/record_ring.h>
 #include <zeta/thread.h>
 
 #include "file.h"
-#include "plugins/vgpu/device/ring.h"
 #include "plugins/vgpu/device/vgpu.h"
 
 #define POLL_NS 1000000
@@ -97,7 +97,7 @@ struct zeta_plugin_tracer {
     struct place places[ZETA_VGPU_TRACE_PLACES];
     uint32_t lane_count;
     struct lane lanes[ZETA_VGPU_TRACE_PLACES * ZETA_VGPU_SLOTS];
-    struct zeta_vgpu_ring ring;          /* what readers get */
+    struct zeta_record_ring *ring;       /* what readers get */
     bool keeping;                        /* events go into the ring; else they are dropped */
     uint64_t number;                     /* of the event, for fault.lost_reports */
     struct zeta_vgpu_event batch[BATCH]; /* not in the ring yet */
@@ -119,15 +119,15 @@ static void flush(struct zeta_plugin_tracer *tracer)
     /* When the ring is full its oldest go; they are on the account of who needed the room. */
     if (tracer->batch_count > 0)
         tracer->batch_place->lost +=
-            zeta_vgpu_ring_push(&tracer->ring, tracer->batch, tracer->batch_count);
+            zeta_record_ring_push(tracer->ring, tracer->batch, tracer->batch_count);
     tracer->batch_count = 0;
     for (uint32_t i = 0; i < tracer->place_count; i++) {
         struct place *place = &tracer->places[i];
 
         atomic_fetch_add(&place->shared->lost, place->lost);
         atomic_fetch_add(&place->shared->written, place->written);
-        atomic_store(&place->shared->waiting, zeta_vgpu_ring_pending(&tracer->ring));
-        atomic_store(&place->shared->capacity, tracer->ring.capacity);
+        atomic_store(&place->shared->waiting, zeta_record_ring_pending(tracer->ring));
+        atomic_store(&place->shared->capacity, zeta_record_ring_capacity(tracer->ring));
         place->written = 0;
         place->lost = 0;
     }
@@ -139,7 +139,7 @@ static void lose(struct zeta_plugin_tracer *tracer, struct place *place, uint64_
     if (count == 0 || !tracer->keeping)
         return;
     flush(tracer);
-    zeta_vgpu_ring_lose(&tracer->ring, ZETA_PLUGIN_BREAK_LOST, count);
+    zeta_record_ring_lose(tracer->ring, ZETA_PLUGIN_BREAK_LOST, count);
     place->written += count;
     place->lost += count;
 }
@@ -520,20 +520,20 @@ static uint32_t tracer_read(struct zeta_plugin *self, struct zeta_plugin_tracer 
     if (tracer->on || tracer->mark_count > 0)
         pass_locked(tracer);
     pthread_mutex_unlock(&tracer->lock);
-    zeta_vgpu_ring_read(&tracer->ring, buffer, capacity_bytes, out_read);
+    zeta_record_ring_read(tracer->ring, buffer, capacity_bytes, out_read);
     return ZETA_PLUGIN_SUCCESS;
 }
 
 static uint64_t tracer_pending(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     (void)self;
-    return zeta_vgpu_ring_pending(&tracer->ring) * ZETA_VGPU_EVENT_BYTES;
+    return zeta_record_ring_pending(tracer->ring) * ZETA_VGPU_EVENT_BYTES;
 }
 
 static int32_t tracer_descriptor(struct zeta_plugin *self, struct zeta_plugin_tracer *tracer)
 {
     (void)self;
-    return tracer->ring.notify.descriptor;
+    return zeta_record_ring_descriptor(tracer->ring);
 }
 
 static void *tracer_main(void *argument)
@@ -587,7 +587,7 @@ static void destroy_tracer(struct zeta_plugin_tracer *tracer)
                                         ZETA_VGPU_UNIT_TRACE_WORK + place->source);
     }
     close_file(tracer);
-    zeta_vgpu_ring_finish(&tracer->ring);
+    zeta_record_ring_destroy(tracer->ring);
     pthread_cond_destroy(&tracer->wake);
     pthread_mutex_destroy(&tracer->lock);
     free(tracer);
@@ -684,10 +684,10 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
                             struct zeta_plugin_tracer_desc *desc,
                             struct zeta_plugin_tracer **out_tracer)
 {
-    const uint32_t capacity = zeta_vgpu_ring_capacity(
+    const uint32_t capacity = zeta_record_ring_choose(
         desc->ring_bytes ? desc->ring_bytes / ZETA_VGPU_EVENT_BYTES : RING_DEFAULT,
-        desc->notify_bytes / ZETA_VGPU_EVENT_BYTES, RING_MAX,
-        self->vgpu->description.faults.full_ring);
+        desc->notify_bytes / ZETA_VGPU_EVENT_BYTES,
+        zeta_vgpu_ring_most(&self->vgpu->description, RING_MAX));
     const uint64_t notify =
         (desc->notify_bytes + ZETA_VGPU_EVENT_BYTES - 1) / ZETA_VGPU_EVENT_BYTES;
     struct zeta_vgpu *vgpu = self->vgpu;
@@ -717,8 +717,9 @@ static uint32_t tracer_open(struct zeta_plugin *self, struct zeta_plugin_device 
     result = zeta_vgpu_instance_get(vgpu, &tracer->instance);
     if (result != ZETA_PLUGIN_SUCCESS)
         goto destroy;
-    if (!zeta_vgpu_ring_init(&tracer->ring, capacity, ZETA_VGPU_EVENT_BYTES,
-                             notify < capacity ? notify : capacity)) {
+    tracer->ring = zeta_record_ring_create(capacity, ZETA_VGPU_EVENT_BYTES,
+                                           notify < capacity ? notify : capacity);
+    if (!tracer->ring) {
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
         goto destroy;
     }

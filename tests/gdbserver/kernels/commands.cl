@@ -20,7 +20,7 @@ __kernel void deadlock(__global volatile int *numbers, int count)
 {
     if (get_local_id(0) == 5) {
         while (numbers[0] == 0)
-            ;
+            numbers[1] = count;
         return;
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -40,7 +40,7 @@ __kernel void uneven(__global volatile int *numbers, int count)
         barrier(CLK_GLOBAL_MEM_FENCE);
     else
         while (numbers[0] == 0)
-            ;
+            numbers[1] = count;
     numbers[id] = count;
 }
 

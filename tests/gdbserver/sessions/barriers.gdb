@@ -1,6 +1,6 @@
 # A dead-lock: the work-item that everybody waits for is named.
 #! deadlock groups=2
-break commands.cl:22
+break commands.cl:23
 continue
 #= local 5,0,0" hit Breakpoint 1
 python

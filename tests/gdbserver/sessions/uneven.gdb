@@ -1,6 +1,6 @@
 # Work-items that have ended, and such that wait at another barrier.
 #! uneven
-break commands.cl:42
+break commands.cl:43
 continue
 python
 while ": 4 of 8 work-items wait" not in gdb.execute("info barriers", False, True):

@@ -75,7 +75,10 @@ struct cuda_machine *cuda_start(const char *description);
 /** Ends it: its folder goes, and libraries that still have it find no device any more. */
 void cuda_stop(struct cuda_machine *machine);
 
-/** The folder, for other processes. */
+/**
+ * The folder, for other processes. Its sub-folder `root` has files as a driver shows them in /dev
+ * (nvidiactl, nvidia0), /proc/driver/nvidia (version, params) and /sys/bus/pci/devices.
+ */
 const char *cuda_folder(const struct cuda_machine *machine);
 
 /** Lets time pass on a machine with `time: manual`. */

@@ -24,6 +24,7 @@ static const char usage[] =
     "  --machine FILE      a description of all (YAML, as tests/cuda/README.md says)\n"
     "  --no-permission     counters are for administrators\n"
     "  --without LIBRARY   driver, cupti, perf or nvml: it is not installed\n"
+    "  --old-cupti         that of CUDA 12.4, without PM sampling and ranges\n"
     "  --fault TEXT        FUNCTION=RESULT|crash|hang|delay:US[@N[+]] (cuda.h)\n"
     "  --list              print the chips\n";
 
@@ -32,7 +33,7 @@ struct run {
     const char *machine_file;
     const char *faults[CUDA_FAULTS];
     uint32_t fault_count;
-    bool has_no_permission;
+    bool has_no_permission, has_old_cupti;
     const char *without;
 };
 
@@ -52,11 +53,15 @@ static bool add_gpu(struct run *run, const char *chip)
 /* -1: go on; else the exit status. */
 static int parse(struct run *run, int count, char **arguments)
 {
-    static const struct option options[] = {
-        {"gpu", required_argument, NULL, 'g'},     {"machine", required_argument, NULL, 'm'},
-        {"no-permission", no_argument, NULL, 'p'}, {"without", required_argument, NULL, 'w'},
-        {"fault", required_argument, NULL, 'F'},   {"list", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"gpu", required_argument, NULL, 'g'},
+                                            {"machine", required_argument, NULL, 'm'},
+                                            {"no-permission", no_argument, NULL, 'p'},
+                                            {"without", required_argument, NULL, 'w'},
+                                            {"old-cupti", no_argument, NULL, 'o'},
+                                            {"fault", required_argument, NULL, 'F'},
+                                            {"list", no_argument, NULL, 'l'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
 
     for (;;) {
         switch (getopt_long(count, arguments, "+h", options, NULL)) {
@@ -71,6 +76,9 @@ static int parse(struct run *run, int count, char **arguments)
             break;
         case 'p':
             run->has_no_permission = true;
+            break;
+        case 'o':
+            run->has_old_cupti = true;
             break;
         case 'w':
             run->without = optarg;
@@ -103,8 +111,8 @@ static struct cuda_machine *start(const struct run *run)
     size_t length;
 
     if (!run->machine_file) {
-        (void)snprintf(text, sizeof(text), "{format: 1, permits: %s, gpus: [%s]}",
-                       run->has_no_permission ? "false" : "true",
+        (void)snprintf(text, sizeof(text), "{format: 1, cupti: %d, permits: %s, gpus: [%s]}",
+                       run->has_old_cupti ? 22 : 130001, run->has_no_permission ? "false" : "true",
                        run->description[0] ? run->description : "{chip: gh100}");
         return cuda_start(text);
     }
@@ -123,19 +131,19 @@ static struct cuda_machine *start(const struct run *run)
 }
 
 /* A folder with links to the libraries that are installed, before all others. */
-static bool set_libraries(const struct cuda_machine *machine, const char *without)
+static bool set_libraries(const struct cuda_machine *machine, const struct run *run)
 {
-    static const struct {
+    const struct {
         const char *word, *file;
     } libraries[] = {{"driver", "libcuda.so.1"},
-                     {"cupti", "libcupti.so.13"},
+                     {"cupti", run->has_old_cupti ? "libcupti.so.12" : "libcupti.so.13"},
                      {"perf", "libnvperf_host.so"},
                      {"nvml", "libnvidia-ml.so.1"}};
     const char *before = getenv("LD_LIBRARY_PATH");
     char from[4096], to[4096];
 
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
-        if (without && strcmp(without, libraries[i].word) == 0)
+        if (run->without && strcmp(run->without, libraries[i].word) == 0)
             continue;
         (void)snprintf(from, sizeof(from), "%s/%s", CUDA_LIBRARIES, libraries[i].file);
         (void)snprintf(to, sizeof(to), "%.4000s/%s", cuda_folder(machine), libraries[i].file);
@@ -192,7 +200,7 @@ int main(int count, char **arguments)
             goto end;
         }
     }
-    if (set_libraries(machine, run.without))
+    if (set_libraries(machine, &run))
         status = run_program(arguments + optind);
 end:
     cuda_stop(machine);

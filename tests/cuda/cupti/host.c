@@ -368,9 +368,9 @@ static int availability(uint32_t gpu, size_t *bytes, uint8_t *image)
 
     if (permission != CUPTI_OK)
         return permission;
-    if (!cuda_unit_take(gpu))
+    if (!cuda_unit_take(CUDA_PERFMON, gpu))
         return CUPTI_HARDWARE_BUSY;
-    cuda_unit_give(gpu);
+    cuda_unit_give(CUDA_PERFMON, gpu);
     if (!image) {
         *bytes = AVAILABILITY_BYTES;
         return CUPTI_OK;

@@ -240,7 +240,7 @@ int cuptiRangeProfilerStart(struct pm_only *block)
         result = CUPTI_INVALID_PARAMETER;
     } else if (profiler->state != CONFIGURED && profiler->state != STOPPED) {
         result = CUPTI_INVALID_OPERATION;
-    } else if (!profiler->has_unit && !cuda_unit_take(profiler->gpu)) {
+    } else if (!profiler->has_unit && !cuda_unit_take(CUDA_PERFMON, profiler->gpu)) {
         result = CUPTI_HARDWARE_BUSY;
     } else {
         profiler->has_unit = true;
@@ -337,7 +337,7 @@ int cuptiRangeProfilerDisable(struct pm_only *block)
     profiler = find(block->object);
     if (profiler) {
         if (profiler->has_unit)
-            cuda_unit_give(profiler->gpu);
+            cuda_unit_give(CUDA_PERFMON, profiler->gpu);
         free(profiler->ranges);
         *profiler = (struct profiler){0};
     }

@@ -130,7 +130,7 @@ static int set_config(struct sampler *sampler, const struct pm_config *block)
         return CUPTI_NOT_SUPPORTED;
     if (sampler->state == RUNNING)
         return CUPTI_INVALID_OPERATION;
-    if (sampler->state == CREATED && !cuda_unit_take(sampler->gpu))
+    if (sampler->state == CREATED && !cuda_unit_take(CUDA_PERFMON, sampler->gpu))
         return CUPTI_HARDWARE_BUSY;
     sampler->state = CONFIGURED;
     sampler->config = block->config;
@@ -297,7 +297,7 @@ int cuptiPmSamplingDisable(struct pm_only *block)
     sampler = find(block->object);
     if (sampler) {
         if (sampler->state != CREATED)
-            cuda_unit_give(sampler->gpu);
+            cuda_unit_give(CUDA_PERFMON, sampler->gpu);
         sampler->exists = false;
     }
     (void)pthread_mutex_unlock(&lock);

@@ -198,6 +198,8 @@ static const struct {
     {CU_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
     {CU_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {CU_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {CU_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+     "CUDA-capable device(s) is/are busy or unavailable"},
     {CU_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {CU_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {CU_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
@@ -402,6 +404,7 @@ int cuDeviceGetAttribute(int *out, int attribute, int device)
 int cuDevicePrimaryCtxRetain(void **out, int device)
 {
     struct device *found;
+    int result = CU_OK;
 
     ENTER();
     found = driver_device(device);
@@ -409,13 +412,17 @@ int cuDevicePrimaryCtxRetain(void **out, int device)
         return CU_INVALID_DEVICE;
     if (!out)
         return CU_INVALID_VALUE;
-    if (driver_chip(found)->compute_mode == 2)
-        return 46; /* device unavailable: prohibited */
     (void)pthread_mutex_lock(&driver_lock);
-    found->primary.users++;
-    *out = &found->primary;
+    if (driver_chip(found)->compute_mode == 2 ||
+        (driver_chip(found)->compute_mode == 3 && found->primary.users == 0 &&
+         !cuda_unit_take(CUDA_COMPUTE, found->gpu))) {
+        result = CU_DEVICE_UNAVAILABLE;
+    } else {
+        found->primary.users++;
+        *out = &found->primary;
+    }
     (void)pthread_mutex_unlock(&driver_lock);
-    return CU_OK;
+    return result;
 }
 
 int cuDevicePrimaryCtxRelease_v2(int device)
@@ -428,10 +435,10 @@ int cuDevicePrimaryCtxRelease_v2(int device)
     if (!found)
         return CU_INVALID_DEVICE;
     (void)pthread_mutex_lock(&driver_lock);
-    if (found->primary.users > 0)
-        found->primary.users--;
-    else
+    if (found->primary.users == 0)
         result = CU_INVALID_CONTEXT;
+    else if (--found->primary.users == 0)
+        cuda_unit_give(CUDA_COMPUTE, found->gpu);
     (void)pthread_mutex_unlock(&driver_lock);
     return result;
 }

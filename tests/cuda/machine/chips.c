@@ -154,3 +154,8 @@ const struct cuda_chip *cuda_chip_find(const char *name)
     }
     return NULL;
 }
+
+const char *cuda_driver_text(const struct cuda_description *machine)
+{
+    return machine->driver >= 13000 ? "580.159.04" : "535.104.05";
+}

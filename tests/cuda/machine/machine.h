@@ -119,6 +119,9 @@ const char *cuda_root(void);
 /* Preset of a chip by its name in lower case, "gh100"; NULL if there is none. */
 const struct cuda_chip *cuda_chip_find(const char *name);
 
+/* The driver that CUDA's version came with: "580.159.04". */
+const char *cuda_driver_text(const struct cuda_description *machine);
+
 /* Names of the presets, NULL at the end. */
 const char *const *cuda_chip_names(void);
 
@@ -146,8 +149,11 @@ uint64_t cuda_work(struct cuda_shared *shared, uint32_t gpu, uint64_t not_before
 /* What a piece of work has counted until a time. */
 uint64_t cuda_counted(const struct cuda_work *work, enum cuda_count count, uint64_t ns);
 
-/* The unit perfmon of a GPU has one user, until that process ends. False if it is taken. */
-bool cuda_unit_take(uint32_t gpu);
-void cuda_unit_give(uint32_t gpu);
+/* What has one user at a time, until that process ends: counters, contexts in exclusive mode. */
+enum cuda_unit { CUDA_PERFMON, CUDA_COMPUTE, CUDA_UNITS };
+
+/* False if it is taken, also by this process. */
+bool cuda_unit_take(enum cuda_unit unit, uint32_t gpu);
+void cuda_unit_give(enum cuda_unit unit, uint32_t gpu);
 
 #endif

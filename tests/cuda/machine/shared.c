@@ -75,36 +75,36 @@ void cuda_unlock(pthread_mutex_t *lock)
 /* A lock of the kernel on a file: it is not inherited, and goes with the process. */
 static struct {
     pthread_mutex_t lock;
-    int fd[CUDA_GPUS];
-    pid_t holder[CUDA_GPUS]; /* this process, or one that was forked from it */
+    int fd[CUDA_UNITS][CUDA_GPUS];
+    pid_t holder[CUDA_UNITS][CUDA_GPUS]; /* this process, or one that was forked from it */
 } units = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-bool cuda_unit_take(uint32_t gpu)
+bool cuda_unit_take(enum cuda_unit unit, uint32_t gpu)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char path[PATH_MAX];
     bool is_taken = false;
 
     (void)pthread_mutex_lock(&units.lock);
-    if (units.holder[gpu] != getpid()) {
-        (void)snprintf(path, sizeof(path), "%s/perfmon-%u", root, gpu);
-        units.fd[gpu] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        is_taken = units.fd[gpu] >= 0 && fcntl(units.fd[gpu], F_SETLK, &whole) == 0;
+    if (units.holder[unit][gpu] != getpid()) {
+        (void)snprintf(path, sizeof(path), "%s/unit-%d-%u", root, (int)unit, gpu);
+        units.fd[unit][gpu] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        is_taken = units.fd[unit][gpu] >= 0 && fcntl(units.fd[unit][gpu], F_SETLK, &whole) == 0;
         if (is_taken)
-            units.holder[gpu] = getpid();
-        else if (units.fd[gpu] >= 0)
-            (void)close(units.fd[gpu]);
+            units.holder[unit][gpu] = getpid();
+        else if (units.fd[unit][gpu] >= 0)
+            (void)close(units.fd[unit][gpu]);
     }
     (void)pthread_mutex_unlock(&units.lock);
     return is_taken;
 }
 
-void cuda_unit_give(uint32_t gpu)
+void cuda_unit_give(enum cuda_unit unit, uint32_t gpu)
 {
     (void)pthread_mutex_lock(&units.lock);
-    if (units.holder[gpu] == getpid()) {
-        units.holder[gpu] = 0;
-        (void)close(units.fd[gpu]);
+    if (units.holder[unit][gpu] == getpid()) {
+        units.holder[unit][gpu] = 0;
+        (void)close(units.fd[unit][gpu]);
     }
     (void)pthread_mutex_unlock(&units.lock);
 }

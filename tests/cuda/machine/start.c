@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/cuda/machine/machine.h"
+#include "tests/cuda/machine/tree.h"
 
 #define PREFIX "cuda-"
 
@@ -22,20 +24,17 @@ static const char *base_folder(void)
     return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 
-/* A folder of ours holds files only. */
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
 static void remove_folder(const char *path)
 {
-    char file[PATH_MAX];
-    DIR *directory = opendir(path);
-
-    if (!directory)
-        return;
-    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        (void)snprintf(file, sizeof(file), "%.3500s/%s", path, entry->d_name);
-        (void)unlink(file);
-    }
-    (void)closedir(directory);
-    (void)rmdir(path);
+    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Whether a name is that of a machine whose process has ended; of a foreign one EPERM is told. */
@@ -95,8 +94,8 @@ struct cuda_machine *cuda_start(const char *description)
         goto no_folder;
     }
     machine->shared = cuda_map(machine->folder, true);
-    if (!machine->shared) {
-        (void)fprintf(stderr, "cuda: no file in %s: %s\n", machine->folder, strerror(errno));
+    if (!machine->shared || !cuda_tree_write(machine->folder, &described)) {
+        (void)fprintf(stderr, "cuda: no files in %s: %s\n", machine->folder, strerror(errno));
         goto no_file;
     }
     machine->shared->description = described;

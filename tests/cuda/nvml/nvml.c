@@ -76,19 +76,22 @@ static int write_text(const char *text, char *out, unsigned bytes)
     return NVML_OK;
 }
 
-/* The branch of the driver that CUDA's version came with. */
 int nvmlSystemGetDriverVersion(char *out, unsigned bytes)
 {
     ENTER();
-    return write_text(cuda_shared()->description.driver >= 13000 ? "580.159.04" : "535.104.05", out,
-                      bytes);
+    return write_text(cuda_driver_text(&cuda_shared()->description), out, bytes);
 }
 
 int nvmlSystemGetNVMLVersion(char *out, unsigned bytes)
 {
+    const struct cuda_description *machine;
+    char text[CUDA_TEXT];
+
     ENTER();
-    return write_text(
-        cuda_shared()->description.driver >= 13000 ? "13.580.159.04" : "12.535.104.05", out, bytes);
+    machine = &cuda_shared()->description;
+    (void)snprintf(text, sizeof(text), "%u.%s", (unsigned)(machine->driver / 1000),
+                   cuda_driver_text(machine));
+    return write_text(text, out, bytes);
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int *out)

@@ -1,5 +1,6 @@
 /* Descriptions, faults, modes, several processes and threads. */
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -77,6 +78,56 @@ static void description__other_versions__told(void **state)
     (void)state;
     bed_run("{format: 1, driver: 12040, cupti: 26, gpus: [{chip: ga100}]}", check_old);
     bed_run("{format: 1, cupti: 130300, growth: 8, gpus: [{chip: gh100}]}", check_grown);
+}
+
+static bool exports(void *library, const char *name)
+{
+    return dlsym(library, name) != NULL;
+}
+
+static void library__of_cuda_12_4__without_what_came_later(void **state)
+{
+    void *library = dlopen(CUDA_LIBRARIES "/libcupti.so.12", RTLD_NOW | RTLD_LOCAL);
+
+    (void)state;
+    assert_non_null(library);
+    assert_true(exports(library, "cuptiGetVersion"));
+    assert_true(exports(library, "cuptiActivityEnable"));
+    assert_false(exports(library, "cuptiPmSamplingEnable"));
+    assert_false(exports(library, "cuptiRangeProfilerEnable"));
+    assert_false(exports(library, "cuptiProfilerHostInitialize"));
+}
+
+/* What a file below the machine's root begins with. */
+static void check_file(const char *name, const char *expected)
+{
+    char path[4096], text[256] = "";
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%.3800s/root/%s", cuda_folder(bed_machine), name);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_cmp(fread(text, 1, sizeof(text) - 1, file), >=, strlen(expected));
+    (void)fclose(file);
+    assert_memory_equal(text, expected, strlen(expected));
+}
+
+static void check_tree(void)
+{
+    check_file("dev/nvidiactl", "");
+    check_file("dev/nvidia1", "");
+    check_file("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+    check_file("proc/driver/nvidia/version", "NVRM version: ");
+    check_file("sys/bus/pci/devices/0000:06:00.0/vendor", "0x10de\n");
+    check_file("sys/bus/pci/devices/0000:06:00.0/device", "0x2330\n");
+    check_file("sys/bus/pci/devices/0000:07:00.0/device", "0x20b2\n");
+    check_file("sys/bus/pci/devices/0000:07:00.0/class", "0x0302");
+}
+
+static void tree__two_gpus__files_of_the_driver(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, permits: false, gpus: [{chip: gh100}, {chip: ga100}]}", check_tree);
 }
 
 static int enable_result, supported_level;
@@ -235,6 +286,37 @@ static void unit__two_processes__one_at_a_time(void **state)
     bed_run("gh100", check_two);
 }
 
+static void check_excluded(void)
+{
+    void *context;
+
+    assert_int_equal(cu.cuInit(0), CU_OK);
+    assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), CU_DEVICE_UNAVAILABLE);
+}
+
+static void check_included(void)
+{
+    (void)bed_context(0);
+}
+
+static void check_exclusive(void)
+{
+    (void)bed_context(0);
+    (void)bed_context(0);
+    bed_other(check_excluded);
+    assert_int_equal(cu.cuDevicePrimaryCtxRelease_v2(0), CU_OK);
+    bed_other(check_excluded);
+    assert_int_equal(cu.cuDevicePrimaryCtxRelease_v2(0), CU_OK);
+    bed_other(check_included);
+}
+
+static void mode__exclusive_process__one_at_a_time(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, gpus: [{chip: gh100, compute_mode: 3}]}", check_exclusive);
+    bed_run("{format: 1, gpus: [{chip: gh100, compute_mode: 2}]}", check_excluded);
+}
+
 static void work(void)
 {
     (void)bed_context(0);
@@ -379,10 +461,13 @@ SUITE(machine)
         cmocka_unit_test(fault__crash__aborts),
         cmocka_unit_test(fault__hang__until_killed),
         cmocka_unit_test(fault__n_th_call_or_for_ever__result),
+        cmocka_unit_test(library__of_cuda_12_4__without_what_came_later),
         cmocka_unit_test(mode__each__result),
+        cmocka_unit_test(mode__exclusive_process__one_at_a_time),
         cmocka_unit_test(nvml__properties_and_gpm__values),
         cmocka_unit_test(sampling__other_processes__all_seen),
         cmocka_unit_test(threads__launch_and_sample__none_lost),
+        cmocka_unit_test(tree__two_gpus__files_of_the_driver),
         cmocka_unit_test(unit__two_processes__one_at_a_time),
     };
 

@@ -285,6 +285,26 @@ static void sampling__newest_open__initialising_loses_it(void **state)
     bed_run(MANUAL, check_open_thrown_away);
 }
 
+static void check_slow(void)
+{
+    struct bed_stream stream;
+    uint64_t before;
+
+    bed_open(&stream, light, LIGHT, NULL);
+    cuda_advance(bed_machine, 5500000);
+    before = raw_clock();
+    assert_int_equal(bed_decode(&stream, NULL), 0);
+    assert_int_equal(stream.samples, 5);
+    assert_cmp(raw_clock() - before, >=, 5 * 2000000);
+    bed_close(&stream);
+}
+
+static void sampling__slow_decode__takes_its_time(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, time: manual, decode_ns: 2000000, gpus: [{chip: gh100}]}", check_slow);
+}
+
 static void check_order(void)
 {
     struct bed_stream stream = {.names = light, .count = LIGHT};
@@ -414,6 +434,7 @@ SUITE(sampling)
         cmocka_unit_test(sampling__order_and_sizes__strict),
         cmocka_unit_test(sampling__overflow_keep_latest__dies),
         cmocka_unit_test(sampling__overflow_keep_oldest__for_ever),
+        cmocka_unit_test(sampling__slow_decode__takes_its_time),
         cmocka_unit_test(sampling__what_is_absent__nan_or_nothing),
         cmocka_unit_test(sampling__work_meanwhile__sum_is_closed_form),
     };

@@ -358,19 +358,20 @@ static void numbers__clock_and_cut__come_back(void **state)
 
 static void names__of_a_payload__in_order_until_the_cut(void **state)
 {
+    static const unsigned char text[] = {'a', 'b', 'c'};
     unsigned char payload[64];
-    struct zeta_chunk_name name = {.id = UINT64_C(0x123456789abcdef0), .bytes = 3};
+    struct zeta_chunk_name name = {.id = UINT64_C(0x123456789abcdef0), .bytes = sizeof(text)};
     size_t at = 0;
 
     (void)state;
     zeta_chunk_name_write(&name, payload);
-    memcpy(payload + ZETA_CHUNK_NAME_BYTES, "abc", 3);
+    memcpy(payload + ZETA_CHUNK_NAME_BYTES, text, sizeof(text));
     name = (struct zeta_chunk_name){.id = 7};
     zeta_chunk_name_write(&name, payload + 15);
     assert_true(zeta_chunk_name_read(payload, 27, &at, &name));
     assert_int_equal(name.id, UINT64_C(0x123456789abcdef0));
     assert_int_equal(name.bytes, 3);
-    assert_memory_equal(name.text, "abc", 3);
+    assert_memory_equal(name.text, text, sizeof(text));
     assert_true(zeta_chunk_name_read(payload, 27, &at, &name));
     assert_int_equal(name.id, 7);
     assert_int_equal(name.bytes, 0);

@@ -9,6 +9,7 @@
 #include "tests/support/suite.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -621,6 +622,52 @@ static void nonsense__any__is_refused(void **state)
     expect(connection, "vFile:pread:", "F-1,9");
 }
 
+/* How a connection ends whose client sent these packets and is gone, or only sends no more. */
+static enum zeta_gdb_end serve_gone(struct zeta_gdb_process *process, const char *packets,
+                                    bool is_closed)
+{
+    struct zeta_gdb_server server = {.process = process};
+    int pair[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(write(pair[0], packets, strlen(packets)), strlen(packets));
+    if (is_closed)
+        (void)close(pair[0]);
+    else
+        (void)shutdown(pair[0], SHUT_WR);
+    server.in = server.out = pair[1];
+    (void)zeta_gdb_server_run(&server);
+    (void)close(pair[1]);
+    if (!is_closed)
+        (void)close(pair[0]);
+    return server.end;
+}
+
+static void hang_up__before_the_answer__ends_as_asked(void **state)
+{
+    const struct debug_control *const control = harness_control("debug_control");
+    struct zeta_gdb_process process;
+
+    (void)state;
+    (void)signal(SIGPIPE, SIG_IGN);
+    EXPECT_OK(zeInit(0));
+    control->reset();
+    EXPECT_OK(zeta_gdb_process_attach(&process, find_device("debug3"), DEBUG_PID));
+    assert_int_equal(serve_gone(&process, "$?#3f", true), ZETA_GDB_END_CLOSED);
+    assert_int_equal(serve_gone(&process, "$k#6b", true), ZETA_GDB_END_KILLED);
+    assert_int_equal(serve_gone(&process, "$vKill;1#6e", true), ZETA_GDB_END_KILLED);
+    assert_int_equal(serve_gone(&process, "$D;1#b0", true), ZETA_GDB_END_DETACHED);
+    EXPECT_OK(zeta_gdb_process_attach(&process, find_device("debug3"), DEBUG_PID));
+    control->end();
+    while (!process.has_ended)
+        (void)zeta_gdb_process_take_event(&process, UINT64_MAX);
+    assert_int_equal(serve_gone(&process, "$?#3f", true), ZETA_GDB_END_EXITED);
+    /* Non-stop: GDB was told, and did not ask for more. */
+    assert_int_equal(serve_gone(&process, "$QNonStop:1#8d$?#3f$vStopped#55", false),
+                     ZETA_GDB_END_EXITED);
+    zeta_gdb_process_detach(&process);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_gdb, disconnect_gdb)
 
 SUITE(server)
@@ -642,6 +689,7 @@ SUITE(server)
         TEST(watchpoints__sixteen__are_where_the_device_has_them),
         TEST(detach__breakpoints_left__program_is_as_before),
         TEST(nonsense__any__is_refused),
+        cmocka_unit_test(hang_up__before_the_answer__ends_as_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,7 +209,7 @@ static void notify(struct zeta_gdb_server *server)
     (void)snprintf(text, sizeof(text), "Stop:%.*s", (int)server->answer_size, server->answer_text);
     server->is_notified = true;
     if (!zeta_gdb_link_notify(&server->link, text, strlen(text)))
-        server->end = ZETA_GDB_END_CLOSED;
+        zeta_gdb_close(server);
 }
 
 void zeta_gdb_answer_stopped(struct zeta_gdb_server *server, struct zeta_gdb_text *text)

@@ -14,11 +14,17 @@ void zeta_gdb_answer_ok(struct zeta_gdb_server *server, bool succeeded)
     (void)fputs(succeeded ? "OK" : "E01", server->answer);
 }
 
+void zeta_gdb_close(struct zeta_gdb_server *server)
+{
+    if (server->end == ZETA_GDB_END_NONE)
+        server->end = server->is_exit_told ? ZETA_GDB_END_EXITED : ZETA_GDB_END_CLOSED;
+}
+
 void zeta_gdb_send_answer(struct zeta_gdb_server *server)
 {
     if (fflush(server->answer) != 0 || ferror(server->answer) ||
         !zeta_gdb_link_send(&server->link, server->answer_text, server->answer_size))
-        server->end = ZETA_GDB_END_CLOSED;
+        zeta_gdb_close(server);
 }
 
 /* Threads -------------------------------------------------------------------------------------- */
@@ -348,7 +354,7 @@ static void take_bytes(struct zeta_gdb_server *server, const uint8_t *bytes, siz
             take_packet(server);
         } else if (input == ZETA_GDB_INPUT_TOO_LONG) {
             if (!zeta_gdb_link_send(&server->link, "E01", 3))
-                server->end = ZETA_GDB_END_CLOSED;
+                zeta_gdb_close(server);
         } else if (input == ZETA_GDB_INPUT_INTERRUPT) {
             zeta_gdb_interrupt(server);
         }
@@ -400,9 +406,9 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
             if (size > 0)
                 take_bytes(server, bytes, (size_t)size);
             else if (size == 0 || errno != EINTR)
-                server->end = ZETA_GDB_END_CLOSED;
+                zeta_gdb_close(server);
         } else if (ready < 0 && errno != EINTR) {
-            server->end = ZETA_GDB_END_CLOSED;
+            zeta_gdb_close(server);
         }
         if (server->end == ZETA_GDB_END_NONE && server->is_running &&
             (ready == 0 || server->is_non_stop))

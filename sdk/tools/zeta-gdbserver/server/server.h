@@ -63,6 +63,9 @@ void zeta_gdb_answer_ok(struct zeta_gdb_server *server, bool succeeded);
 /** Sends what was written to the answer; without GDB the connection ends. */
 void zeta_gdb_send_answer(struct zeta_gdb_server *server);
 
+/** Ends the connection because GDB is gone, unless it ends already for what GDB asked for. */
+void zeta_gdb_close(struct zeta_gdb_server *server);
+
 /* Stops and resuming (run.c). ----------------------------------------------------------------- */
 
 /** How long is waited while nothing comes: the API has no descriptor to wait for both sides. */

@@ -435,6 +435,23 @@ static void non_stop__module__waits_for_the_control_thread(void **state)
     expect(connection, "vStopped", "OK");
 }
 
+/* GDB names each thread where it cannot name all: none of them may be left as it was. */
+static void resume__hundred_actions__all_count(void **state)
+{
+    struct connection *const connection = *state;
+    char packet[2048] = "vCont";
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    shake_hands(connection);
+    for (unsigned i = 0; i < 100; i++)
+        (void)strcat(packet, ";c:p1.20");
+    (void)strcat(packet, ";s:p1.2");
+    expect(connection, "Hgp1.2", "OK");
+    expect(connection, "P20=0400004000000000", "OK");
+    expect_begins(ask(connection, packet), "T05thread:p1.2;20:0800004000000000;");
+}
+
 static void interrupt__spinning__is_told_as_its_signal(void **state)
 {
     struct connection *const connection = *state;
@@ -682,6 +699,7 @@ SUITE(server)
         TEST(non_stop__breakpoint__one_stops_and_others_run),
         TEST(non_stop__several_stops__each_is_asked_for),
         TEST(non_stop__module__waits_for_the_control_thread),
+        TEST(resume__hundred_actions__all_count),
         TEST(interrupt__spinning__is_told_as_its_signal),
         TEST(module__load_waits__until_continued),
         TEST(module__loaded_before__is_told_when_continued),

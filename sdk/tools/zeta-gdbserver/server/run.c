@@ -1,6 +1,7 @@
 /* Why threads stopped, and what vCont asks of them. */
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -280,8 +281,6 @@ struct action {
     struct zeta_gdb_thread_id thread;
 };
 
-enum { ACTIONS = 64 };
-
 static bool take_action(struct zeta_gdb_text *text, struct action *out)
 {
     uint64_t ignored;
@@ -441,22 +440,26 @@ void zeta_gdb_answer_break(struct zeta_gdb_server *server, struct zeta_gdb_text 
 
 void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
 {
-    struct action actions[ACTIONS];
+    struct action *actions;
     uint32_t count = 0;
+    bool good;
 
     (void)zeta_gdb_take(text, ";");
-    while (text->at < text->end && count < ACTIONS) {
+    /* Each has a letter and, but the last, a semicolon. */
+    actions = calloc((size_t)(text->end - text->at) / 2 + 1, sizeof(*actions));
+    good = actions != NULL;
+    while (good && text->at < text->end) {
         struct zeta_gdb_text one = zeta_gdb_take_field(text, ';');
 
-        if (!take_action(&one, &actions[count++])) {
-            zeta_gdb_answer_ok(server, false);
-            return;
-        }
+        good = take_action(&one, &actions[count++]);
     }
-    if (server->is_non_stop)
+    if (!good)
+        zeta_gdb_answer_ok(server, false);
+    else if (server->is_non_stop)
         change_named(server, actions, count);
     else
         resume_named(server, actions, count);
+    free(actions);
 }
 
 void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *text)

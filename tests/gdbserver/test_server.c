@@ -513,6 +513,38 @@ static void module__load_waits__until_continued(void **state)
     expect(connection, "m40000020,4", "73001000"); /* forgotten, and not written to */
 }
 
+/* The program goes on while its threads are stopped, and loads other code where some was. */
+static void module__another_in_its_place__keeps_its_code(void **state)
+{
+    struct connection *const connection = *state;
+    const uint32_t other = SPIN;
+
+    shake_hands(connection);
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 0);
+    expect_has(ask(connection, "vCont;c:p1.-1"), "library:;");
+    expect(connection, "Z0,40000010,4", "OK");
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_UNLOADED, 0);
+    put_code(connection, 4, other);
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 0);
+    expect(connection, "z0,40000010,4", "OK");
+    expect(connection, "m40000010,4", "6f000000");
+}
+
+static void fault__found_before_it_goes_on__is_told(void **state)
+{
+    struct connection *const connection = *state;
+    const struct zeta_plugin_debug_event event = {
+        .struct_size = sizeof(event),
+        .kind = ZETA_PLUGIN_DEBUG_FAULT,
+        .u.fault = {.address = 0x66000000, .thread = ZETA_PLUGIN_DEBUG_NO_THREAD}};
+
+    shake_hands(connection);
+    connection->control->push(&event);
+    expect(connection, "Z0,40000010,4", "OK");
+    expect_begins(ask(connection, "vCont;c:p1.-1"), "O");
+    expect_begins(receive(connection), "T0bthread:p1.1;");
+}
+
 static void module__loaded_before__is_told_when_continued(void **state)
 {
     struct connection *const connection = *state;
@@ -702,6 +734,8 @@ SUITE(server)
         TEST(resume__hundred_actions__all_count),
         TEST(interrupt__spinning__is_told_as_its_signal),
         TEST(module__load_waits__until_continued),
+        TEST(module__another_in_its_place__keeps_its_code),
+        TEST(fault__found_before_it_goes_on__is_told),
         TEST(module__loaded_before__is_told_when_continued),
         TEST(memory__writes__keep_breakpoints),
         TEST(watchpoints__sixteen__are_where_the_device_has_them),

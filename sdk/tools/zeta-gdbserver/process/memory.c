@@ -107,11 +107,13 @@ static struct zeta_gdb_breakpoint *add_breakpoint(struct zeta_gdb_process *proce
 bool zeta_gdb_breakpoint_insert(struct zeta_gdb_process *process, uint64_t address, uint32_t bytes,
                                 struct zeta_gdb_condition *conditions)
 {
-    struct zeta_gdb_breakpoint *breakpoint = find_breakpoint(process, address);
     struct zeta_gdb_breakpoint made = {
         .address = address, .bytes = bytes, .conditions = conditions};
+    struct zeta_gdb_breakpoint *breakpoint;
     uint32_t index;
 
+    zeta_gdb_process_take_events(process); /* other code may be there now */
+    breakpoint = find_breakpoint(process, address);
     if (breakpoint) {
         zeta_gdb_conditions_free(breakpoint->conditions);
         breakpoint->conditions = conditions;
@@ -142,9 +144,11 @@ static struct zeta_gdb_breakpoint forget(struct zeta_gdb_breakpoint *breakpoint)
 
 bool zeta_gdb_breakpoint_remove(struct zeta_gdb_process *process, uint64_t address)
 {
-    struct zeta_gdb_breakpoint *const breakpoint = find_breakpoint(process, address);
+    struct zeta_gdb_breakpoint *breakpoint;
     struct zeta_gdb_breakpoint was;
 
+    zeta_gdb_process_take_events(process); /* other code may be there now */
+    breakpoint = find_breakpoint(process, address);
     if (!breakpoint)
         return true;
     was = forget(breakpoint);

@@ -190,6 +190,12 @@ bool zeta_gdb_process_take_event(struct zeta_gdb_process *process, uint64_t time
     return result == ZE_RESULT_SUCCESS;
 }
 
+void zeta_gdb_process_take_events(struct zeta_gdb_process *process)
+{
+    while (!process->has_ended && zeta_gdb_process_take_event(process, 0))
+        ;
+}
+
 void zeta_gdb_process_stop_all(struct zeta_gdb_process *process)
 {
     const ze_result_t interrupted = zetDebugInterrupt(process->session, all_threads);
@@ -204,8 +210,7 @@ void zeta_gdb_process_stop_all(struct zeta_gdb_process *process)
         else if (result != ZE_RESULT_NOT_READY)
             process->has_ended = true;
     }
-    while (!process->has_ended && zeta_gdb_process_take_event(process, 0))
-        ;
+    zeta_gdb_process_take_events(process);
     for (uint32_t i = 0; i < process->thread_count; i++) {
         uint64_t pc;
 

@@ -150,6 +150,9 @@ void zeta_gdb_process_detach(struct zeta_gdb_process *process);
  */
 bool zeta_gdb_process_take_event(struct zeta_gdb_process *process, uint64_t timeout_ms);
 
+/** Takes all events that wait. */
+void zeta_gdb_process_take_events(struct zeta_gdb_process *process);
+
 /** Stops every thread that runs, and finds out which threads there are. Their actions stay. */
 void zeta_gdb_process_stop_all(struct zeta_gdb_process *process);
 

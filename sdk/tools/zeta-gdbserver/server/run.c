@@ -248,8 +248,7 @@ void zeta_gdb_watch(struct zeta_gdb_server *server)
         return;
     /* All that has happened is looked at together: thousands of threads may have come to a
      * breakpoint, and all may go on. */
-    while (!process->has_ended && zeta_gdb_process_take_event(process, 0))
-        ;
+    zeta_gdb_process_take_events(process);
     drop_steps_in_range(process);
     if (server->is_non_stop) {
         zeta_gdb_process_resume(process, false);
@@ -367,8 +366,8 @@ static void resume_named(struct zeta_gdb_server *server, const struct action *ac
         return;
     }
     server->control_runs = control && control->action == ZETA_GDB_ACTION_CONTINUE;
-    if (process->has_ended || (process->modules_changed && server->control_runs) ||
-        find_resumed_stop(process)) {
+    if (process->has_ended || process->has_fault ||
+        (process->modules_changed && server->control_runs) || find_resumed_stop(process)) {
         stop(server, SIGNAL_NONE);
         return;
     }
@@ -486,4 +485,5 @@ void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *t
         answer_thread_stop(server, thread);
     else
         answer_stop(server, find_any(process), SIGNAL_NONE, "");
+    process->has_fault = false;
 }

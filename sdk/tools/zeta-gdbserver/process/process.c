@@ -99,15 +99,13 @@ void zeta_gdb_process_detach(struct zeta_gdb_process *process)
 {
     if (!process->session)
         return;
-    if (!process->has_ended) {
-        zeta_gdb_process_stop_all(process);
-        zeta_gdb_points_clear(process);
-        for (uint32_t i = 0; i < process->thread_count; i++) {
-            process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
-            process->threads[i].has_stop = false;
-        }
-        zeta_gdb_process_resume(process, true);
+    zeta_gdb_process_stop_all(process);
+    zeta_gdb_points_clear(process);
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
+        process->threads[i].has_stop = false;
     }
+    zeta_gdb_process_resume(process, true);
     (void)zetDebugDetach(process->session);
     zeta_gdb_modules_finish(process);
     free(process->breakpoints);

@@ -78,6 +78,14 @@ def signals():
         expect(gdb(port, "continue"), f"Program terminated with signal {name}")
         if server.wait() != 128 + number:
             sys.exit(f"the server gave {server.returncode}")
+    # The server ignores SIGPIPE, which is no matter of the program.
+    server, port = start_server("--", "/bin/sh", "-c", 'grep SigIgn /proc/self/status; exec "$@"', "sh",
+                                PROGRAM, FILE, "sums")
+    expect(gdb(port, "continue"), "exited normally")
+    server.wait()
+    ignored = int(re.search(r"SigIgn:\s*([0-9a-f]+)", server.stdout.read())[1], 16)
+    if ignored >> (signal.SIGPIPE - 1) & 1:
+        sys.exit("the program ignores SIGPIPE")
 
 
 def reconnect():

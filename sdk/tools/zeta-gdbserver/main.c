@@ -337,12 +337,12 @@ int main(int argc, char **argv)
 
     if (status != EXIT_SUCCESS)
         return status;
-    (void)signal(SIGPIPE, SIG_IGN);
     status = find_device(options.device, &device);
     if (status == EXIT_SUCCESS && strcmp(options.address, "-") != 0)
         status = listen_at(options.address, &listener);
     if (status == EXIT_SUCCESS && options.program)
         status = start_program(options.program, listener < 0, device, &child);
+    (void)signal(SIGPIPE, SIG_IGN); /* of this process, not of the program */
     if (status == EXIT_SUCCESS) {
         status = attach(&process, device, child ? (uint32_t)child : options.pid, child);
         if (status == EXIT_SUCCESS)

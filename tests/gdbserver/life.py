@@ -152,6 +152,7 @@ def refusals():
             ([":0", "--", "/bin/true"], 1, "the program ended and did not use the device"),
             ([":0", "--attach", "1"], 1, "process 1 cannot be debugged"),
             ([":0", "--attach", "x"], 2, "x is no process"),
+            ([":0", "--attach", "4294967297"], 2, "4294967297 is no process"),
             ([":0", "--device", "none", "--", "true"], 1, 'there is no device "none"'),
             (["nowhere"], 2, "needs either -- PROGRAM or --attach PID"),
             (["nowhere", "--", "true"], 2, "nowhere is no [HOST]:PORT"),

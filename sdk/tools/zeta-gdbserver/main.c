@@ -286,6 +286,7 @@ static int read_options(int argc, char **argv, struct options *options)
         {"attach", required_argument, NULL, 'a'}, {"device", required_argument, NULL, 'd'},
         {"once", no_argument, NULL, 'o'},         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
+    unsigned long pid;
     char *end = NULL;
     int option;
 
@@ -293,9 +294,10 @@ static int read_options(int argc, char **argv, struct options *options)
         switch (option) {
         case 'a':
             errno = 0;
-            options->pid = (uint32_t)strtoul(optarg, &end, 10);
-            if (errno != 0 || *end || options->pid == 0 || options->pid > INT32_MAX)
+            pid = strtoul(optarg, &end, 10);
+            if (errno != 0 || *end || pid == 0 || pid > INT32_MAX)
                 return fail_usage(optarg, " is no process");
+            options->pid = (uint32_t)pid;
             break;
         case 'd':
             options->device = optarg;

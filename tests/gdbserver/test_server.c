@@ -286,6 +286,7 @@ static void breakpoint__conditions__only_where_threads_pass_breakpoints(void **s
     put_code(connection, 0, SPIN);
     connection->control->launch(1, 1, DEBUG_CODE);
     assert_null(strstr(ask(connection, "qSupported:swbreak+"), "ConditionalBreakpoints"));
+    expect_has(connection->answer, ";swbreak+;");
     shake_hands(connection);
     expect(connection, "Z0,40000010,4;X3,220027X3,220027;cmds:0,X3,220027", "OK");
     expect(connection, "Z0,40000010,4;X3,220027", "OK");

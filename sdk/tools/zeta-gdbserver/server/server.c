@@ -59,6 +59,7 @@ static bool find_thread(const struct zeta_gdb_server *server, struct zeta_gdb_th
 
 static void answer_supported(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
 {
+    (void)zeta_gdb_take(text, ":");
     while (text->at < text->end) {
         struct zeta_gdb_text feature = zeta_gdb_take_field(text, ';');
 

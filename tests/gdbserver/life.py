@@ -99,6 +99,15 @@ def reconnect():
         sys.exit(f"the server gave {server.returncode}, not what the program did")
 
 
+def login_folder():
+    """Functions are known where the folder of a login is not there."""
+    os.environ["XDG_RUNTIME_DIR"] = "/nonexistent"
+    server, port = start_server("--", PROGRAM, FILE, "sums")
+    expect(gdb(port, "break square", "continue", "delete", "continue"), "hit Breakpoint 1, square",
+           "exited normally")
+    server.wait()
+
+
 def kill():
     """Server and program end."""
     server, port = start_server("--", "/bin/sh", "-c", 'echo $$; exec "$@"', "sh", *SPIN)
@@ -171,7 +180,7 @@ def refusals():
 
 def main():
     cases = {function.__name__: function for function in (address, attach, detach, hang_up, kill,
-                                                          reconnect, refusals, signals)}
+                                                          login_folder, reconnect, refusals, signals)}
     if not shutil.which(GDB):
         print(f"skipped: there is no {GDB} (package of that name)")
         return 77

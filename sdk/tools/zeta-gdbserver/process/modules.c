@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,22 +10,22 @@
 /* An image of more bytes is a mistake of the process. */
 #define IMAGE_MAX_BYTES (UINT64_C(1) << 30)
 
+/* Where this user's files are kept while it is logged in, else where short-lived ones are. */
 static bool make_folder(struct zeta_gdb_process *process)
 {
-    const char *place = getenv("XDG_RUNTIME_DIR");
+    const char *const places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
 
-    if (process->folder)
-        return true;
-    if (!place || !*place)
-        place = getenv("TMPDIR");
-    if (asprintf(&process->folder, "%s/zeta-gdbserver-XXXXXX", place && *place ? place : "/tmp") <
-        0)
-        process->folder = NULL;
-    if (process->folder && mkdtemp(process->folder))
-        return true;
-    free(process->folder);
-    process->folder = NULL;
-    return false;
+    for (size_t i = 0; !process->folder && i < sizeof(places) / sizeof(places[0]); i++) {
+        if (!places[i] || !*places[i])
+            continue;
+        if (asprintf(&process->folder, "%s/zeta-gdbserver-XXXXXX", places[i]) < 0)
+            process->folder = NULL;
+        if (process->folder && !mkdtemp(process->folder)) {
+            free(process->folder);
+            process->folder = NULL;
+        }
+    }
+    return process->folder != NULL;
 }
 
 static bool write_whole(int file, const uint8_t *bytes, size_t size)
@@ -53,8 +54,15 @@ static void keep_image(struct zeta_gdb_process *process, struct zeta_gdb_module 
     const ze_device_thread_t all = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     uint8_t *image;
 
-    if (end <= begin || end - begin > IMAGE_MAX_BYTES || !make_folder(process))
+    if (end <= begin || end - begin > IMAGE_MAX_BYTES)
         return;
+    if (!make_folder(process)) {
+        (void)fprintf(stderr,
+                      "zeta-gdbserver: no folder can be made in /tmp (%s): GDB will not know "
+                      "the functions of a module; set TMPDIR to a folder of yours\n",
+                      strerror(errno));
+        return;
+    }
     image = malloc(end - begin);
     if (!image)
         return;

@@ -265,11 +265,12 @@ static int serve(const struct options *options, struct zeta_gdb_process *process
             .process = process, .in = STDIN_FILENO, .out = STDOUT_FILENO, .child = child};
         end = listener >= 0 ? serve_next(&server, listener) : zeta_gdb_server_run(&server);
     } while (end == ZETA_GDB_END_CLOSED && !options->is_once && listener >= 0);
+    /* Detaching lets threads go on, and who kills the program wants none of them to. */
+    if (end == ZETA_GDB_END_KILLED || (end == ZETA_GDB_END_CLOSED && child))
+        (void)kill(child ? child : (pid_t)options->pid, SIGKILL);
     zeta_gdb_process_detach(process);
     if (end == ZETA_GDB_END_EXITED)
         return exit_code(server.wait_status);
-    if (end == ZETA_GDB_END_KILLED || (end == ZETA_GDB_END_CLOSED && child))
-        (void)kill(child ? child : (pid_t)options->pid, SIGKILL);
     /* GDB does not wait for a server that it started. */
     if (end == ZETA_GDB_END_DETACHED && listener < 0)
         return EXIT_SUCCESS;

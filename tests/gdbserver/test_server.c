@@ -494,13 +494,14 @@ static void module__load_waits__until_continued(void **state)
         (void)snprintf(packet + strlen(packet), 3, "%02x", (unsigned char)name[i]);
     (void)strcat(packet, ",0,0");
     expect(connection, packet, "F0");
+    expect(connection, packet, "F0");
+    expect(connection, "vFile:close:0", "F0");
     expect_begins(ask(connection, "vFile:fstat:0"), "F40;");
     assert_memory_equal(connection->answer + 4 + 28, "\0\0\0\0\0\0\x13\x88", 8);
     expect(connection, "vFile:pread:0,4,0", "F4;eeee");
     expect(connection, "vFile:pread:0,20,1386", "F2;ee");
     expect(connection, "vFile:pread:0,20,ffffffffffffffff", "F-1,16");
     expect(connection, "vFile:pread:1,4,0", "F-1,9");
-    expect(connection, "vFile:close:0", "F0");
     expect(connection, "vFile:unlink:00", "");
 
     expect(connection, "Z0,40000020,4", "OK");
@@ -512,6 +513,15 @@ static void module__load_waits__until_continued(void **state)
     expect_has(receive(connection), "library:;");
     expect(connection, "qXfer:libraries:read::0,1000", "l<library-list></library-list>");
     expect(connection, "m40000020,4", "73001000"); /* forgotten, and not written to */
+    /* GDB reads the file of code that is gone until it closes it, and it takes no room then. */
+    expect(connection, "vFile:pread:0,4,0", "F4;eeee");
+    expect(connection, "vFile:close:0", "F0");
+    expect(connection, "vFile:pread:0,4,0", "F-1,9");
+    assert_int_not_equal(access(name, F_OK), 0);
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 0);
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_UNLOADED, 0);
+    expect_has(ask(connection, "vCont;c:p1.-1"), "library:;");
+    expect(connection, "vFile:fstat:1", "F-1,9");
 }
 
 /* The program goes on while its threads are stopped, and loads other code where some was. */

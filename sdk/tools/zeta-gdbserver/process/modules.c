@@ -112,6 +112,23 @@ void zeta_gdb_module_loaded(struct zeta_gdb_process *process, const zet_debug_ev
     process->modules_changed = true;
 }
 
+static void remove_file(struct zeta_gdb_module *module)
+{
+    if (module->file >= 0) {
+        (void)close(module->file);
+        (void)unlink(module->path);
+    }
+    free(module->path);
+    module->path = NULL;
+    module->file = -1;
+}
+
+void zeta_gdb_module_trim(struct zeta_gdb_module *module)
+{
+    if (!module->is_loaded && module->opens == 0)
+        remove_file(module);
+}
+
 void zeta_gdb_module_unloaded(struct zeta_gdb_process *process, const zet_debug_event_t *event)
 {
     for (uint32_t i = process->module_count; i-- > 0;) {
@@ -121,6 +138,7 @@ void zeta_gdb_module_unloaded(struct zeta_gdb_process *process, const zet_debug_
         if (!module->is_loaded || module->load != event->info.module.load)
             continue;
         module->is_loaded = false;
+        zeta_gdb_module_trim(module);
         process->modules_changed = true;
         /* Its code ends where the next module's begins, or before that. */
         for (uint32_t k = 0; k < process->module_count; k++)
@@ -143,13 +161,8 @@ void zeta_gdb_modules_release(struct zeta_gdb_process *process)
 
 void zeta_gdb_modules_finish(struct zeta_gdb_process *process)
 {
-    for (uint32_t i = 0; i < process->module_count; i++) {
-        if (process->modules[i].file >= 0) {
-            (void)close(process->modules[i].file);
-            (void)unlink(process->modules[i].path);
-        }
-        free(process->modules[i].path);
-    }
+    for (uint32_t i = 0; i < process->module_count; i++)
+        remove_file(&process->modules[i]);
     free(process->modules);
     if (process->folder)
         (void)rmdir(process->folder);

@@ -75,9 +75,10 @@ struct zeta_gdb_module {
     uint64_t load;
     zet_debug_event_t event; /**< to acknowledge, with is_held */
     bool is_held;            /**< the process waits for the acknowledgement */
-    bool is_loaded;          /**< an unloaded module stays, for descriptors of its file */
-    char *path;              /**< owned; null: it has no image */
-    int file;                /**< descriptor, read only; -1: it has no image */
+    bool is_loaded;          /**< its entry stays: file descriptors of GDB are its number */
+    uint32_t opens;          /**< how often GDB has the file open; it stays as long */
+    char *path;              /**< owned; null: it has no file */
+    int file;                /**< descriptor, read only; -1: it has no file */
 };
 
 /** A condition of a breakpoint, in GDB's bytecode. */
@@ -169,6 +170,9 @@ ze_device_thread_t zeta_gdb_thread_name(const struct zeta_gdb_process *process, 
 
 void zeta_gdb_module_loaded(struct zeta_gdb_process *process, const zet_debug_event_t *event);
 void zeta_gdb_module_unloaded(struct zeta_gdb_process *process, const zet_debug_event_t *event);
+
+/** Removes the file of a module that is unloaded, unless GDB has it open. */
+void zeta_gdb_module_trim(struct zeta_gdb_module *module);
 
 /** Lets the process go on behind all loads that wait. */
 void zeta_gdb_modules_release(struct zeta_gdb_process *process);

@@ -156,7 +156,7 @@ void zeta_gdb_document_answer(struct zeta_gdb_server *server, struct zeta_gdb_te
 /* A descriptor is the number of a module, so that nothing is opened for GDB. */
 static void answer_open(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
 {
-    const struct zeta_gdb_process *const process = server->process;
+    struct zeta_gdb_process *const process = server->process;
     char name[4096] = "";
     const struct zeta_gdb_text field = zeta_gdb_take_field(text, ',');
     struct zeta_gdb_text digits = field;
@@ -165,6 +165,7 @@ static void answer_open(struct zeta_gdb_server *server, struct zeta_gdb_text *te
         (void)zeta_gdb_take_bytes(&digits, name, (size_t)(field.end - field.at) / 2);
     for (uint32_t i = 0; i < process->module_count; i++)
         if (process->modules[i].path && strcmp(process->modules[i].path, name) == 0) {
+            process->modules[i].opens++;
             (void)fprintf(server->answer, "F%x", i);
             return;
         }
@@ -214,6 +215,14 @@ static void answer_pread(struct zeta_gdb_server *server, int file, struct zeta_g
     (void)fwrite(bytes, 1, (size_t)got, server->answer);
 }
 
+static void answer_close(struct zeta_gdb_server *server, struct zeta_gdb_module *module)
+{
+    if (module->opens > 0)
+        module->opens--;
+    zeta_gdb_module_trim(module);
+    (void)fputs("F0", server->answer);
+}
+
 void zeta_gdb_file_answer(struct zeta_gdb_server *server, struct zeta_gdb_text *text)
 {
     const struct zeta_gdb_process *const process = server->process;
@@ -233,6 +242,6 @@ void zeta_gdb_file_answer(struct zeta_gdb_server *server, struct zeta_gdb_text *
         else if (text_is(verb, "pread"))
             answer_pread(server, process->modules[descriptor].file, text);
         else
-            (void)fputs("F0", server->answer);
+            answer_close(server, &process->modules[descriptor]);
     }
 }

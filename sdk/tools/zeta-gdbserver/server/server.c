@@ -392,8 +392,13 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
         free(server->answer_text);
         return ZETA_GDB_END_CLOSED;
     }
-    /* This client knows nothing of breakpoints before, and of no thread that is to stay. */
+    /* This client knows nothing of breakpoints before, of no thread that is to stay, and has no
+     * file open. */
     zeta_gdb_points_clear(server->process);
+    for (uint32_t i = 0; i < server->process->module_count; i++) {
+        server->process->modules[i].opens = 0;
+        zeta_gdb_module_trim(&server->process->modules[i]);
+    }
     for (uint32_t i = 0; i < server->process->thread_count; i++)
         server->process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
     while (server->end == ZETA_GDB_END_NONE) {

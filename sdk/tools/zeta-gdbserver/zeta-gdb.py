@@ -1006,6 +1006,52 @@ class BreakDiverge(Command):
         return found
 
 
+# Conditions ---------------------------------------------------------------------------------------
+
+# GDB 13 gives the opposite of "a && b" in OpenCL C, and makes no bytecode of its conditions, which the
+# server evaluates a thousand times as fast. So those that are set while a kernel in OpenCL C is
+# stopped become conditions in C. New symbols make GDB parse them anew, in the language of the code.
+_in_c = set()  # numbers of breakpoints
+_parsed_anew = False
+_is_parsing = False
+
+
+def parse_in_c(breakpoint):
+    global _is_parsing
+    _is_parsing = True
+    try:
+        with gdb.with_parameter("language", "c"):
+            breakpoint.condition = breakpoint.condition
+        _in_c.add(breakpoint.number)
+    except gdb.error:
+        pass  # C does not know it, OpenCL C does
+    finally:
+        _is_parsing = False
+
+
+def _on_breakpoint(breakpoint):
+    if _is_parsing or not breakpoint.condition or gdb.parameter("language") != "auto":
+        return
+    with contextlib.suppress(gdb.error, AttributeError):
+        if gdb.selected_frame().language() == "opencl":
+            parse_in_c(breakpoint)
+
+
+def _on_symbols(_event):
+    global _parsed_anew
+    _parsed_anew = True
+
+
+def _on_stop(_event):
+    global _parsed_anew
+    if not _parsed_anew:
+        return
+    _parsed_anew = False
+    for breakpoint in gdb.breakpoints():
+        if breakpoint.number in _in_c and breakpoint.condition:
+            parse_in_c(breakpoint)
+
+
 # Another "source" of this file, as behind "zeta debug", defines them again, which changes nothing.
 for _class in Command.__subclasses__():
     _class()
@@ -1019,3 +1065,10 @@ for _events in (
     gdb.events.register_changed,
 ):
     _events.connect(_forget)
+for _events, _handler in (
+    (gdb.events.breakpoint_created, _on_breakpoint),
+    (gdb.events.breakpoint_modified, _on_breakpoint),
+    (gdb.events.new_objfile, _on_symbols),
+    (gdb.events.stop, _on_stop),
+):
+    _events.connect(_handler)

@@ -429,6 +429,42 @@ static void registers__known__asked_for_when_they_may_have_changed(void **state)
     close_session(session);
 }
 
+/* While threads run, the stack that came with registers is asked for again when anything else was
+ * asked meanwhile, or after a moment. */
+static void stack__others_run__asked_for_when_it_may_have_changed(void **state)
+{
+    struct zeta_plugin_debug_session *session = open_session();
+    const struct zeta_vgpu_debug_snapshot snapshot = {
+        .thread = 1, .stack_begin = 0x1000, .stack_bytes = 16, .stack = {1, 2, 3}};
+    const uint8_t now[] = {7, 8};
+    struct answer snapshots = {.header = {.bytes = SNAPSHOT}, .payload = &snapshot};
+    struct answer read = {.header = {.bytes = 2}, .payload = now};
+    uint8_t bytes[8];
+
+    (void)state;
+    for (unsigned round = 0; round < 2; round++) {
+        begin_answer(&snapshots);
+        assert_int_equal(
+            ops->registers_read(&self, session, 1, ZETA_VGPU_REGISTERS_ID, 0, 1, bytes), 0);
+        end_answer(&snapshots);
+        if (round == 0) {
+            begin_answer(&read);
+            assert_int_equal(
+                ops->memory_read(&self, session, ZETA_PLUGIN_SPACE_DEFAULT, 1, 0x9000, 2, bytes),
+                0);
+            end_answer(&read);
+        } else {
+            (void)usleep(11000);
+        }
+        begin_answer(&read);
+        assert_int_equal(
+            ops->memory_read(&self, session, ZETA_PLUGIN_SPACE_DEFAULT, 1, 0x1001, 2, bytes), 0);
+        end_answer(&read);
+        assert_memory_equal(bytes, now, 2);
+    }
+    close_session(session);
+}
+
 /* Threads that the device does not have are not stopped. */
 static void threads__beyond_the_device__left_out(void **state)
 {
@@ -569,6 +605,7 @@ SUITE(vgpu_protocol)
         cmocka_unit_test(answer__that_is_none__session_has_ended),
         cmocka_unit_test(registers__answer_that_is_none__session_has_ended),
         cmocka_unit_test(registers__known__asked_for_when_they_may_have_changed),
+        cmocka_unit_test(stack__others_run__asked_for_when_it_may_have_changed),
         cmocka_unit_test(threads__beyond_the_device__left_out),
         cmocka_unit_test(module__ends_before_it_begins__session_has_ended),
         cmocka_unit_test(greeting__process_ends_before_it__not_available),

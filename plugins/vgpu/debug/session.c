@@ -31,6 +31,10 @@
 /* A process that sends more while nobody takes its events is let go of. */
 #define MOST_KEPT_BYTES (UINT64_C(256) << 20)
 
+/* How long stacks count that other threads may write to meanwhile, so that who looks again and
+ * again sees what they do. */
+#define RECENT_NS 10000000u
+
 /* A frame that came: an event that waits, or an answer. */
 struct frame {
     STAILQ_ENTRY(frame) link;
@@ -60,11 +64,14 @@ struct zeta_plugin_debug_session {
     /*
      * Registers of stopped threads stay as they are until somebody resumes them. Others may change,
      * while they run, what is on a thread's stack and whether it waits at its barrier: that is kept
-     * if none runs, until something is done.
+     * if none runs, until something is done. Who looks at thousands of threads that came to a
+     * breakpoint has their stacks for a moment nevertheless: until anything else is asked.
      */
     struct zeta_vgpu_debug_snapshot *snapshots; /**< by thread */
     uint64_t *known;  /**< mask: of these, the snapshot has the registers */
     uint64_t *fresh;  /**< mask: and the rest of it is true, too */
+    uint64_t *recent; /**< mask: and its stack was so at recent_ns, with nothing asked since */
+    uint64_t recent_ns;
     uint64_t *wanted; /**< mask, scratch */
     bool runs;        /**< some thread, when snapshots were taken last */
     struct zeta_vgpu_debug_fault *faults;
@@ -156,6 +163,7 @@ static uint32_t call(struct zeta_plugin_debug_session *session,
 {
     free(session->answer);
     session->answer = NULL;
+    memset(session->recent, 0, session->words * sizeof(uint64_t));
     if (session->has_ended)
         return fail_ended(session);
     if (!zeta_vgpu_debug_put(&session->out, request, payload))
@@ -321,7 +329,7 @@ uint32_t zeta_vgpu_session_open(struct zeta_vgpu *vgpu, uint32_t pid, int socket
     session->process = process;
     session->notify.descriptor = -1;
     STAILQ_INIT(&session->events);
-    session->stopped = calloc((size_t)session->words * 5, sizeof(uint64_t));
+    session->stopped = calloc((size_t)session->words * 6, sizeof(uint64_t));
     session->snapshots = calloc(session->threads, sizeof(*session->snapshots));
     session->epoll = zeta_descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
     if (session->stopped && session->snapshots && session->epoll >= 0 &&
@@ -333,7 +341,8 @@ uint32_t zeta_vgpu_session_open(struct zeta_vgpu *vgpu, uint32_t pid, int socket
         session->excepted = session->stopped + session->words;
         session->known = session->excepted + session->words;
         session->fresh = session->known + session->words;
-        session->wanted = session->fresh + session->words;
+        session->recent = session->fresh + session->words;
+        session->wanted = session->recent + session->words;
         *out_session = session;
         return result;
     }
@@ -825,7 +834,9 @@ static bool read_stack(const struct zeta_plugin_debug_session *session, uint32_t
 {
     const struct zeta_vgpu_debug_snapshot *snapshot;
 
-    if (thread >= session->threads || !is_in(session->fresh, thread))
+    if (thread >= session->threads ||
+        (!is_in(session->fresh, thread) &&
+         (!is_in(session->recent, thread) || zeta_monotonic_ns() - session->recent_ns > RECENT_NS)))
         return false;
     snapshot = &session->snapshots[thread];
     if (address - snapshot->stack_begin >= snapshot->stack_bytes ||
@@ -883,6 +894,7 @@ static uint32_t take_snapshot(struct zeta_plugin_debug_session *session, uint32_
 {
     const struct zeta_vgpu_debug_header request = {
         .kind = ZETA_VGPU_DEBUG_SNAPSHOTS, .bytes = session->words * (uint32_t)sizeof(uint64_t)};
+    const uint64_t asked_ns = zeta_monotonic_ns();
     struct zeta_vgpu_debug_snapshot snapshot;
     uint32_t result, bytes;
 
@@ -896,6 +908,7 @@ static uint32_t take_snapshot(struct zeta_plugin_debug_session *session, uint32_
         return result;
     bytes = session->answer->header.bytes;
     session->runs = session->answer->header.arguments[0] == 0;
+    session->recent_ns = asked_ns;
     for (uint32_t at = 0; bytes - at >= sizeof(snapshot); at += (uint32_t)sizeof(snapshot)) {
         memcpy(&snapshot, session->answer->payload + at, sizeof(snapshot));
         if (snapshot.thread >= session->threads || !is_in(session->wanted, snapshot.thread) ||
@@ -904,6 +917,7 @@ static uint32_t take_snapshot(struct zeta_plugin_debug_session *session, uint32_
         session->snapshots[snapshot.thread] = snapshot;
         session->known[snapshot.thread / 64] |= UINT64_C(1) << snapshot.thread % 64;
         session->fresh[snapshot.thread / 64] |= (uint64_t)!session->runs << snapshot.thread % 64;
+        session->recent[snapshot.thread / 64] |= UINT64_C(1) << snapshot.thread % 64;
         session->wanted[snapshot.thread / 64] &= ~(UINT64_C(1) << snapshot.thread % 64);
     }
     if (bytes % sizeof(snapshot) != 0)

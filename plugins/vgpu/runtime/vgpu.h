@@ -134,6 +134,13 @@ static inline double vgpu_math64(enum vgpu_math function, double first, double s
 
 #define VGPU_KERNEL(name, ...) VGPU_KERNEL_SIZED(name, 0, 0, 0, ##__VA_ARGS__)
 
+/* Says, where there is debug information, that nothing called the entry stub. */
+#ifdef __GCC_HAVE_DWARF2_CFI_ASM
+#define VGPU_END_BACKTRACES __asm__ volatile(".cfi_undefined ra")
+#else
+#define VGPU_END_BACKTRACES (void)0
+#endif
+
 #define VGPU_KERNEL_SIZED(name, x, y, z, ...)                                                      \
     struct vgpu_block_##name {                                                                     \
         VGPU_EACH(VGPU_MEMBER, name, ##__VA_ARGS__)                                                \
@@ -142,6 +149,7 @@ static inline double vgpu_math64(enum vgpu_math function, double first, double s
     void vgpu_entry_##name(const struct vgpu_block_##name *block)                                  \
     {                                                                                              \
         (void)block;                                                                               \
+        VGPU_END_BACKTRACES;                                                                       \
         name(VGPU_REST(0 VGPU_EACH(VGPU_PASS, name, ##__VA_ARGS__)));                              \
     }                                                                                              \
     static struct {                                                                                \

@@ -173,6 +173,17 @@ static bool describe_kernel(struct zeta_cc_program *program, const char *name,
     return true;
 }
 
+/* Says, where there is debug information, that nothing called the stub: backtraces end there. */
+static void end_backtraces(LLVMBuilderRef builder, LLVMContextRef context)
+{
+    static const char directive[] = ".cfi_undefined ra";
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), NULL, 0, 0);
+    LLVMValueRef code = LLVMGetInlineAsm(type, (char *)directive, strlen(directive), (char *)"", 0,
+                                         1, 0, LLVMInlineAsmDialectATT, 0);
+
+    LLVMBuildCall2(builder, type, code, NULL, 0, "");
+}
+
 static LLVMValueRef add_stub(struct zeta_cc_program *program, const struct kernel *kernel)
 {
     LLVMContextRef context = program->context;
@@ -180,6 +191,7 @@ static LLVMValueRef add_stub(struct zeta_cc_program *program, const struct kerne
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), &pointer, 1, 0);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     const unsigned noinline = LLVMGetEnumAttributeKindForName("noinline", strlen("noinline"));
+    const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
     LLVMValueRef arguments[VGPU_MAX_ARGUMENTS];
     LLVMAttributeRef attributes[64];
     struct zeta_cc_buffer name = {0};
@@ -190,7 +202,11 @@ static LLVMValueRef add_stub(struct zeta_cc_program *program, const struct kerne
     stub = LLVMAddFunction(program->module, name.bytes, type);
     zeta_cc_buffer_finish(&name);
     LLVMSetVisibility(stub, LLVMHiddenVisibility);
+    LLVMAddAttributeAtIndex(stub, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(context, nounwind, 0));
     LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, stub, ""));
+    if (LLVMGetNamedMetadataNumOperands(program->module, "llvm.dbg.cu") > 0)
+        end_backtraces(builder, context);
     for (unsigned i = 0; i < kernel->count; i++) {
         const struct parameter *parameter = &kernel->parameters[i];
         LLVMValueRef offset =

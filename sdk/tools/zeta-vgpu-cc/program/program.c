@@ -223,6 +223,7 @@ static void set_attributes(const struct zeta_cc_program *program, LLVMValueRef f
     const size_t count = program->has_no_tables ? 4 : 3;
     LLVMContextRef context = program->context;
     const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
+    const unsigned uwtable = LLVMGetEnumAttributeKindForName("uwtable", strlen("uwtable"));
 
     for (size_t i = 0; i < count; i++) {
         const char *name = replaced[i][0];
@@ -234,6 +235,9 @@ static void set_attributes(const struct zeta_cc_program *program, LLVMValueRef f
     }
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(context, nounwind, 0));
+    /* With tables for exceptions the code generator would leave out those for debuggers. */
+    LLVMRemoveEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                   uwtable);
     /* Debuggers find frames by their description; the register is worth more. */
     LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                      "frame-pointer", (unsigned)strlen("frame-pointer"));

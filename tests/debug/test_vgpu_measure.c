@@ -135,6 +135,7 @@ static void expect_query(ze_context_handle_t context, ze_device_handle_t device,
     zet_metric_query_pool_handle_t pool;
     zet_metric_query_handle_t query;
     ze_command_list_handle_t list;
+    ze_event_handle_t none = NULL; /* an older validation layer wants an array also for no events */
     size_t size = 0;
 
     EXPECT_OK(zetMetricQueryPoolCreate(context, device, group, &desc, &pool));
@@ -143,7 +144,7 @@ static void expect_query(ze_context_handle_t context, ze_device_handle_t device,
     EXPECT_OK(zetCommandListAppendMetricQueryBegin(list, query));
     EXPECT_OK(
         zeCommandListAppendMemoryCopy(list, memory, (char *)memory + 2048, 2048, NULL, 0, NULL));
-    EXPECT_OK(zetCommandListAppendMetricQueryEnd(list, query, NULL, 0, NULL));
+    EXPECT_OK(zetCommandListAppendMetricQueryEnd(list, query, NULL, 0, &none));
     EXPECT_OK(zetMetricQueryGetData(query, &size, NULL));
     assert_cmp(size, >, 0);
     EXPECT_OK(zeCommandListDestroy(list));

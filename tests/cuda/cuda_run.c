@@ -155,6 +155,22 @@ static bool set_libraries(const struct cuda_machine *machine, const struct run *
     return setenv("LD_LIBRARY_PATH", to, 1) == 0;
 }
 
+/* For programs of Zeta: its plugin takes these libraries and files, and nothing of the machine. */
+static bool set_plugin(const struct cuda_machine *machine)
+{
+    static const char *const libraries[] = {"LIBCUDA", "LIBCUPTI", "LIBNVIDIA_ML"};
+    char name[64], root[4096];
+    bool is_set;
+
+    (void)snprintf(root, sizeof(root), "%.4000s/root", cuda_folder(machine));
+    is_set = setenv("ZETA_PLUGIN_NVIDIA_ROOT", root, 1) == 0;
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        (void)snprintf(name, sizeof(name), "ZETA_PLUGIN_NVIDIA_%s", libraries[i]);
+        is_set = setenv(name, cuda_folder(machine), 1) == 0 && is_set;
+    }
+    return is_set;
+}
+
 static int run_program(char **arguments)
 {
     int status = 0;
@@ -200,7 +216,7 @@ int main(int count, char **arguments)
             goto end;
         }
     }
-    if (set_libraries(machine, &run))
+    if (set_libraries(machine, &run) && set_plugin(machine))
         status = run_program(arguments + optind);
 end:
     cuda_stop(machine);

@@ -131,7 +131,7 @@ function(zeta_test_properties name)
     string(MD5 build ${CMAKE_BINARY_DIR})
     string(SUBSTRING ${build} 0 8 build)
     set_tests_properties(${name} PROPERTIES LABELS "${P_LABELS}" TIMEOUT ${P_TIMEOUT} SKIP_RETURN_CODE 77
-        ENVIRONMENT "ZETA_CONFIG=none;ZETA_PLUGINS_DISABLE=intel-*;ZET_ENABLE_METRICS=1;ZETA_VGPU_INSTANCE=${name}-${build};\
+        ENVIRONMENT "ZETA_CONFIG=none;ZETA_PLUGINS_DISABLE=intel-*,nvidia;ZET_ENABLE_METRICS=1;ZETA_VGPU_INSTANCE=${name}-${build};\
 XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/cache;${P_ENV}")
 endfunction()
 

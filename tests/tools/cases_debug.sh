@@ -46,7 +46,7 @@ case_debug_refusals()
     expect 2 zeta debug
     err_has "either a program after --, or --pid PID"
     expect 2 zeta debug --pid 1 -- true
-    ZETA_PLUGINS_DISABLE="vgpu,intel-*"
+    ZETA_PLUGINS_DISABLE="vgpu,intel-*,nvidia"
     export ZETA_PLUGINS_DISABLE
     expect 1 zeta debug -- true
     err_has "no device here can be debugged"

@@ -132,7 +132,7 @@ case_doctor_crashing_plugin()
 # Rule 20.15.
 case_doctor_no_device()
 {
-    ZETA_PLUGINS_DISABLE="vgpu,intel-*"
+    ZETA_PLUGINS_DISABLE="vgpu,intel-*,nvidia"
     export ZETA_PLUGINS_DISABLE
     expect 1 zeta doctor
     out_has "Zeta found no device; plugin "

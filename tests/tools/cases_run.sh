@@ -29,7 +29,7 @@ ${ZET_ENABLE_METRICS-unset}, trace ${ZETA_TRACE-unset}"'
 case_run_without_device()
 {
     unset ZE_ENABLE_ALT_DRIVERS
-    ZETA_PLUGINS_DISABLE="vgpu,intel-*"
+    ZETA_PLUGINS_DISABLE="vgpu,intel-*,nvidia"
     export ZETA_PLUGINS_DISABLE
     # shellcheck disable=SC2016
     expect 0 zeta run -- sh -c 'echo "drivers ${ZE_ENABLE_ALT_DRIVERS-unset}"'

@@ -225,7 +225,7 @@ case_device_by_id_and_name()
 # No device at all: what became of each plugin, and what to do.
 case_device_none()
 {
-    ZETA_PLUGINS_DISABLE="vgpu,intel-*"
+    ZETA_PLUGINS_DISABLE="vgpu,intel-*,nvidia"
     export ZETA_PLUGINS_DISABLE
     expect 1 zeta devices
     err_has "Zeta found no device"

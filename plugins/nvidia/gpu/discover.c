@@ -1,0 +1,70 @@
+/*
+ * From the driver to devices: what CUDA lists for this process, and why it lists none.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/nvidia/gpu/nvidia.h"
+
+/* CUDA has an order of its own, which variables change; addresses are the same for everybody. */
+static int compare_devices(const void *a, const void *b)
+{
+    return strcmp(((const struct zeta_plugin_device *)a)->id,
+                  ((const struct zeta_plugin_device *)b)->id);
+}
+
+static uint32_t refuse(const struct nvidia *nvidia, const char *function, int result)
+{
+    return zeta_host_fail(nvidia->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                          "CUDA cannot be used: %s returns %s", function,
+                          nvidia_driver_text(&nvidia->driver, result).text);
+}
+
+uint32_t nvidia_discover(struct nvidia *nvidia)
+{
+    const struct nvidia_driver *driver = &nvidia->driver;
+    sigset_t before;
+    int result, count = 0;
+
+    if (!nvidia_driver_open(&nvidia->driver, nvidia->host, nvidia->root))
+        return zeta_host_fail(nvidia->host, ZETA_PLUGIN_DEPENDENCY_UNAVAILABLE, "%s",
+                              driver->lib.problem);
+    nvidia_signals_block(&before);
+    result = driver->cuInit(0);
+    nvidia_signals_restore(&before);
+    if (result != NVIDIA_CUDA_SUCCESS)
+        return refuse(nvidia, "cuInit", result);
+    result = driver->cuDriverGetVersion(&nvidia->driver_version);
+    if (result != NVIDIA_CUDA_SUCCESS)
+        return refuse(nvidia, "cuDriverGetVersion", result);
+    result = driver->cuDeviceGetCount(&count);
+    if (result != NVIDIA_CUDA_SUCCESS)
+        return refuse(nvidia, "cuDeviceGetCount", result);
+    nvidia->devices = calloc(count > 0 ? (size_t)count : 1, sizeof(*nvidia->devices));
+    if (!nvidia->devices)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    for (int i = 0; i < count; i++) {
+        result = nvidia_device_read(nvidia, i, &nvidia->devices[nvidia->device_count]);
+        if (result == NVIDIA_CUDA_SUCCESS)
+            nvidia->device_count++;
+        else
+            zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
+                          "device %d of CUDA is left out: it cannot be read: %s", i,
+                          nvidia_driver_text(driver, result).text);
+    }
+    if (nvidia->device_count > 1)
+        qsort(nvidia->devices, nvidia->device_count, sizeof(*nvidia->devices), compare_devices);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+const struct nvidia_nvml *nvidia_nvml_get(struct nvidia *nvidia, const char **out_problem)
+{
+    (void)pthread_mutex_lock(&nvidia->lock);
+    if (!nvidia->nvml_was_tried)
+        (void)nvidia_nvml_open(&nvidia->nvml, nvidia->host, nvidia->root);
+    nvidia->nvml_was_tried = true;
+    (void)pthread_mutex_unlock(&nvidia->lock);
+    *out_problem = nvidia->nvml.lib.problem;
+    return nvidia->nvml.lib.handle ? &nvidia->nvml : NULL;
+}

@@ -1,0 +1,114 @@
+#ifndef ZETA_PLUGINS_NVIDIA_GPU_NVIDIA_H
+#define ZETA_PLUGINS_NVIDIA_GPU_NVIDIA_H
+
+/*
+ * What the files of the plugin share: the plugin object and its devices.
+ */
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugins/nvidia/library/driver.h"
+#include "plugins/nvidia/library/nvml.h"
+
+/** PCI vendor of all GPUs here. */
+#define NVIDIA_VENDOR 0x10deu
+
+/** A GPU, or an instance of MIG, as CUDA shows it to this process. */
+struct zeta_plugin_device {
+    struct nvidia *nvidia;
+    int ordinal;      /**< of CUDA, and deviceIndex of CUPTI */
+    int cuda;         /**< CUdevice */
+    bool is_instance; /**< of MIG: some units are shared with other instances */
+    char id[64];      /**< "0000:06:00.0"; an instance "0000:06:00.0.MIG-<uuid>" */
+    char address[16]; /**< of the GPU, "0000:06:00.0" */
+    char name[128];
+    uint8_t uuid[16]; /**< as CUDA, NVML and nvidia-smi know it */
+    uint32_t pci_domain, pci_bus, pci_device;
+    uint32_t pci_id, pci_revision; /**< 0: sysfs does not tell */
+    uint32_t cc_major, cc_minor;   /**< compute capability */
+    uint32_t sms, sm_khz, memory_khz, bus_bits, l2_bytes, threads_per_sm, copy_engines;
+    uint32_t max_group_threads, max_group_size[3], max_group_count[3];
+    uint32_t group_shared_bytes; /**< with opt-in where there is one */
+    uint32_t compute_mode;       /**< 0 default, 2 prohibited, 3 exclusive process */
+    bool is_integrated, has_ecc, has_cooperative, has_pageable;
+    uint64_t memory_bytes;
+
+    struct zeta_plugin_queue_group queue_groups[2]; /**< compute, and copies alone */
+    uint32_t queue_group_count;
+    struct zeta_plugin_memory memory;
+    struct zeta_plugin_cache cache;
+
+    char lost[256]; /**< why it is lost; written before is_lost */
+    atomic_bool is_lost;
+};
+
+/** The state of an initialised plugin object. */
+struct nvidia {
+    struct zeta_plugin *self;
+    const struct zeta_host *host;       /**< of self */
+    char root[PATH_MAX - 256];          /**< before /dev, /proc, /sys and /usr; "": the machine's */
+    struct nvidia_driver driver;        /**< of an initialised plugin always there */
+    int driver_version;                 /**< of CUDA: 13000 for 13.0 */
+    struct zeta_plugin_device *devices; /**< by PCI address, then uuid */
+    uint32_t device_count;
+    pthread_mutex_t lock; /**< of what is opened when it is needed first; a leaf */
+    bool nvml_was_tried;
+    struct nvidia_nvml nvml;
+};
+
+struct zeta_plugin {
+    struct zeta_host host;
+    struct nvidia *nvidia; /**< NULL: not initialised */
+};
+
+/* Operations of the plugin object (state.c), as zeta/plugin.h has them. */
+uint32_t nvidia_init(struct zeta_plugin *self);
+void nvidia_finish(struct zeta_plugin *self);
+uint32_t nvidia_child_after_fork(struct zeta_plugin *self);
+
+/* ---- discovery (discover.c) --------------------------------------------------------------- */
+
+/**
+ * Opens the driver, starts CUDA and lists the devices. A sentence is left with every failure, and
+ * as a note where something is missing that the devices can do without.
+ */
+uint32_t nvidia_discover(struct nvidia *nvidia);
+
+/* ---- devices (device.c) ------------------------------------------------------------------- */
+
+/**
+ * Fills a device from what CUDA and sysfs tell of it; what its queues and memories are follows.
+ * Returns a result of CUDA.
+ */
+int nvidia_device_read(struct nvidia *nvidia, int ordinal, struct zeta_plugin_device *out_device);
+
+/**
+ * Says that a device is lost until the process ends, because a context of CUDA does not recover.
+ * The first sentence stays. Any thread.
+ */
+void nvidia_device_lose(struct zeta_plugin_device *device, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/**
+ * NVML, opened when it is asked for first. NULL with a sentence for zeta_host_fail() where it
+ * cannot be used. Lives until finish().
+ */
+const struct nvidia_nvml *nvidia_nvml_get(struct nvidia *nvidia, const char **out_problem);
+
+/* ---- clock (clock.c) ---------------------------------------------------------------------- */
+
+/**
+ * The clock of host and devices: CLOCK_MONOTONIC_RAW in ns. CUPTI gets it as its timestamp
+ * callback, so that samples and records have times of it. Any thread.
+ */
+uint64_t nvidia_clock_ns(void);
+
+extern const struct zeta_plugin_device_ops nvidia_device_ops;
+/** Only says why programs cannot be debugged. */
+extern const struct zeta_plugin_debug_ops nvidia_debug_ops;
+
+#endif

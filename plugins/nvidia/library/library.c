@@ -1,0 +1,121 @@
+#include "plugins/nvidia/library/library.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void nvidia_signals_block(sigset_t *out_before)
+{
+    sigset_t all;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, out_before);
+}
+
+void nvidia_signals_restore(const sigset_t *before)
+{
+    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Opens a file or, without a slash in it, a name of the dynamic linker's search. */
+static bool open_one(struct nvidia_library *library, const char *file)
+{
+    const struct link_map *map = NULL;
+    sigset_t before;
+    const char *error;
+
+    nvidia_signals_block(&before);
+    library->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    nvidia_signals_restore(&before);
+    if (library->handle) {
+        if (dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] != '\0')
+            file = map->l_name;
+        (void)snprintf(library->path, sizeof(library->path), "%s", file);
+        library->problem[0] = '\0';
+        return true;
+    }
+    error = dlerror();
+    /* "libcuda.so.1: cannot open ...": nobody has it. Else the sentence begins with a path. */
+    if (error && library->problem[0] == '\0' &&
+        (strncmp(error, file, strlen(file)) != 0 || strchr(file, '/')))
+        (void)snprintf(library->problem, sizeof(library->problem),
+                       "%.300s cannot be loaded: %.300s.", file, error);
+    return false;
+}
+
+/* Tries the names in each folder that a pattern means. */
+static bool open_in(struct nvidia_library *library, const char *pattern, const char *const *names)
+{
+    char path[PATH_MAX];
+    glob_t found = {0};
+    struct stat status;
+    bool is_open = false;
+
+    for (; *names && !is_open; names++) {
+        (void)snprintf(path, sizeof(path), "%.3000s/%.200s", pattern, *names);
+        if (glob(path, 0, NULL, &found) == 0) {
+            /* The last is the newest toolkit. */
+            for (size_t i = found.gl_pathc; i > 0 && !is_open; i--)
+                is_open = stat(found.gl_pathv[i - 1], &status) == 0 &&
+                          open_one(library, found.gl_pathv[i - 1]);
+        }
+        globfree(&found);
+    }
+    return is_open;
+}
+
+bool nvidia_library_open(struct nvidia_library *library, const struct zeta_host *host,
+                         const char *root, const struct nvidia_library_search *search)
+{
+    char chosen[PATH_MAX] = "", folder[PATH_MAX];
+    struct stat status;
+
+    *library = (struct nvidia_library){0};
+    (void)zeta_host_setting(host, search->setting, chosen, sizeof(chosen));
+    if (chosen[0] != '\0' && (stat(chosen, &status) != 0 || !S_ISDIR(status.st_mode))) {
+        if (!open_one(library, chosen))
+            (void)snprintf(library->problem + strlen(library->problem),
+                           sizeof(library->problem) - strlen(library->problem),
+                           " The setting plugins.%.64s.%s names it.", host->id, search->setting);
+        return library->handle != NULL;
+    }
+    if (chosen[0] != '\0') {
+        (void)open_in(library, chosen, search->names);
+    } else {
+        for (const char *const *name = search->names; *name && !library->handle; name++)
+            (void)open_one(library, *name);
+        for (const char *const *pattern = search->folders; *pattern && !library->handle;
+             pattern++) {
+            (void)snprintf(folder, sizeof(folder), "%.2000s%s", root, *pattern);
+            (void)open_in(library, folder, search->names);
+        }
+    }
+    if (!library->handle && library->problem[0] == '\0')
+        (void)snprintf(library->problem, sizeof(library->problem),
+                       "%s is not installed%s%.300s. %s", search->names[0],
+                       chosen[0] != '\0' ? " in " : "", chosen, search->advice);
+    return library->handle != NULL;
+}
+
+bool nvidia_library_bind(struct nvidia_library *library, const struct nvidia_symbol *symbols,
+                         size_t count, const char *needs, void *table)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *address = dlsym(library->handle, symbols[i].name);
+
+        (void)memcpy((char *)table + symbols[i].offset, &address, sizeof(address));
+        if (address || !symbols[i].is_required)
+            continue;
+        (void)snprintf(library->problem, sizeof(library->problem),
+                       "%s has no function %s: Zeta needs %s.", library->path, symbols[i].name,
+                       needs);
+        library->handle = NULL; /* it stays in the process all the same */
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,34 @@
+#ifndef ZETA_PLUGINS_NVIDIA_LIBRARY_NVML_H
+#define ZETA_PLUGINS_NVIDIA_LIBRARY_NVML_H
+
+/*
+ * NVML, libnvidia-ml.so.1, as far as it is used here. Declarations of our own: handles are void *;
+ * all functions return an int, 0 for success. Any thread after nvidia_nvml_open().
+ */
+
+#include "plugins/nvidia/library/library.h"
+
+/* As NVIDIA_DRIVER_FUNCTIONS. */
+#define NVIDIA_NVML_FUNCTIONS(REQUIRED, OPTIONAL)                                                  \
+    REQUIRED(nvmlInit_v2, (void))                                                                  \
+    REQUIRED(nvmlShutdown, (void))                                                                 \
+    REQUIRED(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, void **out_device))           \
+    OPTIONAL(nvmlDeviceGetHandleByUUID, (const char *uuid, void **out_device))                     \
+    OPTIONAL(nvmlDeviceGetGpuInstanceId, (void *device, unsigned *out_instance))
+
+/** The functions; optional ones may be NULL. Constant after nvidia_nvml_open(). */
+struct nvidia_nvml {
+    struct nvidia_library lib;
+#define NVIDIA_NVML_MEMBER(name, parameters) int(*name) parameters;
+    NVIDIA_NVML_FUNCTIONS(NVIDIA_NVML_MEMBER, NVIDIA_NVML_MEMBER)
+#undef NVIDIA_NVML_MEMBER
+    const char *(*nvmlErrorString)(int result);
+};
+
+/** Opens libnvidia-ml.so.1 and calls nvmlInit_v2. False with lib.problem. */
+bool nvidia_nvml_open(struct nvidia_nvml *nvml, const struct zeta_host *host, const char *root);
+
+/** Calls nvmlShutdown. The library stays open. */
+void nvidia_nvml_close(struct nvidia_nvml *nvml);
+
+#endif

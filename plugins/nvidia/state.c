@@ -1,0 +1,55 @@
+/*
+ * The state of the plugin object: made by init(), ended by finish(), left behind in a child of
+ * fork().
+ */
+#include <stdlib.h>
+
+#include "plugins/nvidia/gpu/nvidia.h"
+
+static void destroy(struct nvidia *nvidia)
+{
+    nvidia_nvml_close(&nvidia->nvml);
+    free(nvidia->devices);
+    (void)pthread_mutex_destroy(&nvidia->lock);
+    free(nvidia);
+}
+
+uint32_t nvidia_init(struct zeta_plugin *self)
+{
+    struct nvidia *nvidia;
+    uint32_t result;
+
+    if (self->nvidia)
+        return ZETA_PLUGIN_SUCCESS;
+    nvidia = calloc(1, sizeof(*nvidia));
+    if (!nvidia)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    nvidia->self = self;
+    nvidia->host = &self->host;
+    (void)pthread_mutex_init(&nvidia->lock, NULL);
+    (void)zeta_host_setting(&self->host, "root", nvidia->root, sizeof(nvidia->root));
+    result = nvidia_discover(nvidia);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        self->nvidia = nvidia;
+    else
+        destroy(nvidia);
+    return result;
+}
+
+void nvidia_finish(struct zeta_plugin *self)
+{
+    if (!self->nvidia)
+        return;
+    destroy(self->nvidia);
+    self->nvidia = NULL;
+}
+
+/*
+ * CUDA cannot be used in a child of a process that has started it, whatever one does: only a new
+ * program can. What the parent had is left where it is.
+ */
+uint32_t nvidia_child_after_fork(struct zeta_plugin *self)
+{
+    self->nvidia = NULL;
+    return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}

@@ -1,0 +1,120 @@
+#include "tests/nvidia/bed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/forked.h"
+#include "tests/support/compare.h"
+
+struct cuda_machine *bed_machine;
+
+void bed_set(const char *setting, const char *value)
+{
+    char name[128] = "ZETA_PLUGIN_NVIDIA_";
+
+    for (size_t i = strlen(name); *setting && i + 1 < sizeof(name); setting++, i++)
+        name[i] = (char)(*setting >= 'a' && *setting <= 'z' ? *setting - 'a' + 'A' : *setting);
+    assert_int_equal(value ? setenv(name, value, 1) : unsetenv(name), 0);
+}
+
+void bed_file(const char *name, const char *text)
+{
+    char path[4096];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%.3000s/root/%.200s", cuda_folder(bed_machine), name);
+    if (!text) {
+        assert_int_equal(remove(path), 0);
+        return;
+    }
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+void bed_run(const char *description, void (*body)(void))
+{
+    char root[4096];
+    int status;
+    pid_t child;
+
+    bed_machine = cuda_start(description);
+    assert_non_null(bed_machine);
+    child = fork_child();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)snprintf(root, sizeof(root), "%.3000s/root", cuda_folder(bed_machine));
+        bed_set("root", root);
+        bed_set("libcuda", CUDA_LIBRARIES);
+        bed_set("libcupti", CUDA_LIBRARIES);
+        bed_set("libnvidia_ml", CUDA_LIBRARIES);
+        body();
+        (void)fflush(NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    cuda_stop(bed_machine);
+    assert_int_equal(status, 0);
+}
+
+void bed_devices(uint32_t count, ze_device_handle_t *out_devices)
+{
+    ze_driver_handle_t drivers[8];
+    uint32_t driver_count = 8, found = 0;
+
+    EXPECT_OK(zeInit(0));
+    EXPECT_OK(zeDriverGet(&driver_count, drivers));
+    for (uint32_t i = 0; i < driver_count; i++) {
+        uint32_t here = 0;
+
+        EXPECT_OK(zeDeviceGet(drivers[i], &here, NULL));
+        assert_cmp(found + here, <=, count);
+        EXPECT_OK(zeDeviceGet(drivers[i], &here, out_devices + found));
+        found += here;
+    }
+    assert_int_equal(found, count);
+}
+
+ze_device_handle_t bed_device(void)
+{
+    ze_device_handle_t device = NULL;
+
+    bed_devices(1, &device);
+    return device;
+}
+
+uint32_t bed_plugin(const char **out_reason)
+{
+    struct zeta_plugin_info plugins[64];
+    uint32_t count = 64;
+
+    (void)zeInit(0);
+    for (uint32_t i = 0; i < count; i++)
+        plugins[i].struct_size = sizeof(plugins[i]);
+    EXPECT_OK(zetaPluginGet(&count, plugins));
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(plugins[i].id, "nvidia") == 0) {
+            *out_reason = plugins[i].reason;
+            return plugins[i].state;
+        }
+    }
+    fail_msg("there is no plugin nvidia");
+    return 0;
+}
+
+void bed_expect_plugin(uint32_t state, const char *const *parts)
+{
+    const char *reason = "";
+    const uint32_t found = bed_plugin(&reason);
+
+    if (found != state)
+        fail_msg("the plugin is in state %u, not %u: %s", found, state, reason);
+    for (; *parts; parts++) {
+        if (!strstr(reason, *parts))
+            fail_msg("the plugin does not say \"%s\": %s", *parts, reason);
+    }
+}

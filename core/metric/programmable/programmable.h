@@ -94,6 +94,27 @@ struct zeta_user_group_request {
 ze_result_t zeta_user_group_create(const struct zeta_user_group_request *request,
                                    zet_metric_group_handle_t *out_group);
 
+/** What the set of a group is made of on one tile: metrics of one source and sampling type. */
+struct zeta_user_set_request {
+    const char *name;
+    const char *description;
+    zet_metric_group_sampling_type_flags_t sampling; /**< one bit */
+    const struct zeta_ingredient *ingredients;
+    uint32_t count; /**< may be 0 */
+    uint32_t tile;
+};
+
+/**
+ * Makes the set of a tile, with unit and layout of a programmable, and compiles it; of event-based
+ * ones the query form. Destroy what is compiled, then finish the set; do not move it in memory.
+ * Errors: INVALID_ARGUMENT with a sentence if the metrics do not fit together, OUT_OF_HOST_MEMORY.
+ */
+ze_result_t zeta_user_set_make(const struct zeta_device_metrics *metrics,
+                               const struct zeta_programmable *model,
+                               const struct zeta_user_set_request *request,
+                               struct zeta_recipe_set *out_set,
+                               struct zeta_compiled **out_compiled);
+
 /** INVALID_ARGUMENT with a sentence if a text of the caller does not fit its place in the API. */
 ze_result_t zeta_check_text(const char *text, const char *parameter, size_t limit_bytes);
 

@@ -110,41 +110,41 @@ static void free_version(struct zeta_user_version *version)
     free(version);
 }
 
-/** Makes and compiles the set of one tile. */
-static ze_result_t make_set(const struct zeta_user_group *user,
-                            const struct zeta_programmable *model,
-                            const struct zeta_ingredient *ingredients, uint32_t tile,
-                            struct zeta_user_version *version)
+ze_result_t zeta_user_set_make(const struct zeta_device_metrics *metrics,
+                               const struct zeta_programmable *model,
+                               const struct zeta_user_set_request *request,
+                               struct zeta_recipe_set *out_set, struct zeta_compiled **out_compiled)
 {
-    const struct zeta_device_sets *sets = zeta_metrics_sets(user->group->metrics, tile);
-    const struct zeta_recipe_set_request request = {
+    const struct zeta_device_sets *sets = zeta_metrics_sets(metrics, request->tile);
+    const struct zeta_recipe_set_request recipes = {
         .catalog = sets->catalog,
-        .name = user->properties.name,
-        .description = user->properties.description,
+        .name = request->name,
+        .description = request->description,
         .unit_name = model->unit_name,
         .layout_name = model->layout_name,
         .domain = model->domain,
-        .sampling = user->properties.samplingType,
+        .sampling = request->sampling,
         .file = model->file,
         .line = model->line,
-        .ingredients = ingredients,
-        .count = user->member_count,
-        .tile = tile,
+        .ingredients = request->ingredients,
+        .count = request->count,
+        .tile = request->tile,
     };
     struct zeta_diagnostics sink = {0};
-    struct zeta_set *set = &version->sets[tile].set;
-    ze_result_t result = zeta_recipe_set_init(&version->sets[tile], &request, &sink);
+    ze_result_t result = zeta_recipe_set_init(out_set, &recipes, &sink);
 
-    version->count = tile + 1;
     if (result == ZE_RESULT_SUCCESS)
-        result = (user->properties.samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
+        result = (request->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED
                       ? zeta_set_compile_query
-                      : zeta_set_compile)(sets->catalog, set, &sets->lookup, &sink,
-                                          &version->compiled[tile]);
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
-        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "group %s: %s", user->properties.name,
-                          sink.first_error);
-    return result;
+                      : zeta_set_compile)(sets->catalog, &out_set->set, &sets->lookup, &sink,
+                                          out_compiled);
+    if (result == ZE_RESULT_SUCCESS)
+        return ZE_RESULT_SUCCESS;
+    zeta_recipe_set_finish(out_set);
+    return result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+               ? result
+               : zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "group %s: %s", request->name,
+                            sink.first_error);
 }
 
 static ze_result_t make_version(const struct zeta_user_group *user,
@@ -184,9 +184,18 @@ static ze_result_t make_version(const struct zeta_user_group *user,
         any++;
     model = (count > 0 ? user->members[0]->programmable : metrics->programmables[any])->model;
     for (uint32_t tile = 0; tile < tiles; tile++) {
-        result = make_set(user, model, ingredients, tile, version);
+        const struct zeta_user_set_request request = {.name = user->properties.name,
+                                                      .description = user->properties.description,
+                                                      .sampling = user->properties.samplingType,
+                                                      .ingredients = ingredients,
+                                                      .count = user->member_count,
+                                                      .tile = tile};
+
+        result = zeta_user_set_make(metrics, model, &request, &version->sets[tile],
+                                    &version->compiled[tile]);
         if (result != ZE_RESULT_SUCCESS)
             goto discard;
+        version->count = tile + 1;
         if (zeta_compiled_metric_count(version->compiled[tile]) !=
             zeta_compiled_metric_count(version->compiled[0])) {
             result = zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,

@@ -28,20 +28,33 @@ static int clean_up(void **state)
     return 0;
 }
 
-/** A metric that counts thing 0 or 1: one entry of a program. */
-static zet_metric_handle_t make_metric(ze_device_handle_t device, uint32_t which)
+/** A metric of one of the two programmables, which counts one of four things. */
+static zet_metric_handle_t make_metric_of(ze_device_handle_t device, uint32_t index, uint32_t which)
 {
+    static const char *const names[2][4] = {{"A", "B", "C", "D"}, {"WideA", "WideB"}};
     zet_metric_programmable_param_value_exp_t value = {.value.ui64 = 0};
-    zet_metric_programmable_exp_handle_t programmable = NULL;
+    zet_metric_programmable_exp_handle_t programmables[2] = {NULL, NULL};
     zet_metric_handle_t metric = NULL;
-    uint32_t count = 1;
+    uint32_t count = 2;
 
     value.value.ui32 = which;
-    EXPECT_OK(zetMetricProgrammableGetExp(device, &count, &programmable));
+    EXPECT_OK(zetMetricProgrammableGetExp(device, &count, programmables));
     count = 1;
-    EXPECT_OK(zetMetricCreateFromProgrammableExp2(programmable, 1, &value, which ? "B" : "A",
-                                                  "of a test", &count, &metric));
+    EXPECT_OK(zetMetricCreateFromProgrammableExp2(
+        programmables[index], 1, &value, names[index][which], "of a test", &count, &metric));
     return metric;
+}
+
+/** One that is one entry of a program. */
+static zet_metric_handle_t make_metric(ze_device_handle_t device, uint32_t which)
+{
+    return make_metric_of(device, 0, which);
+}
+
+/** One that is two. */
+static zet_metric_handle_t make_wide(ze_device_handle_t device, uint32_t which)
+{
+    return make_metric_of(device, 1, which);
 }
 
 static zet_metric_group_handle_t open_group(ze_device_handle_t device)
@@ -155,8 +168,70 @@ static void close__more_than_one_pass__refused_with_the_number(void **state)
     }
 }
 
+/** Makes groups of metrics, and expects so many; they are destroyed again. */
+static void expect_groups(ze_device_handle_t device, uint32_t count, zet_metric_handle_t *metrics,
+                          uint32_t expected)
+{
+    zet_metric_group_handle_t groups[8] = {NULL};
+    uint32_t group_count = 0;
+
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, count, metrics, "Made", "of a test",
+                                                        &group_count, NULL));
+    assert_int_equal(group_count, expected);
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, count, metrics, "Made", "of a test",
+                                                        &group_count, groups));
+    assert_int_equal(group_count, expected);
+    for (uint32_t i = 0; i < group_count; i++)
+        EXPECT_OK(zetMetricGroupDestroyExp(groups[i]));
+}
+
+static void destroy_metrics(zet_metric_handle_t *metrics, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        EXPECT_OK(zetMetricDestroyExp(metrics[i])); /* in no group any more */
+}
+
 /* Rule 15.17. */
-static void create_from_metrics__more_than_one_pass__refused_and_nothing_left(void **state)
+static void create_from_metrics__several_passes__as_many_groups(void **state)
+{
+    static const char *const devices[] = {"fake0", "fake1"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ze_device_handle_t device = find_device(devices[i]);
+        zet_metric_handle_t metrics[4];
+
+        for (uint32_t j = 0; j < 4; j++)
+            metrics[j] = make_metric(device, j);
+        expect_groups(device, 4, metrics, 1);
+        control->passes(3, NULL, NULL);
+        expect_groups(device, 4, metrics, 2);
+        control->passes(2, NULL, NULL);
+        expect_groups(device, 4, metrics, 2);
+        control->passes(1, NULL, NULL);
+        expect_groups(device, 4, metrics, 4);
+        control->passes(0, NULL, NULL);
+        expect_groups(device, 4, metrics, 1);
+        destroy_metrics(metrics, 4);
+    }
+}
+
+/* Each is in the first group that it fits: A and B, WideA, WideB. Fewer have to be looked for.
+ * Rule 15.17. */
+static void create_from_metrics__unlucky_order__still_the_fewest_groups(void **state)
+{
+    ze_device_handle_t device = find_device("fake0");
+    zet_metric_handle_t metrics[] = {make_metric(device, 0), make_metric(device, 1),
+                                     make_wide(device, 0), make_wide(device, 1)};
+
+    (void)state;
+    control->passes(3, NULL, NULL);
+    expect_groups(device, 4, metrics, 2);
+    destroy_metrics(metrics, 4);
+}
+
+/* Rule 15.17. */
+static void create_from_metrics__no_room_for_the_groups__nothing_left(void **state)
 {
     ze_device_handle_t device = find_device("fake0");
     zet_metric_handle_t metrics[] = {make_metric(device, 0), make_metric(device, 1)};
@@ -168,14 +243,89 @@ static void create_from_metrics__more_than_one_pass__refused_and_nothing_left(vo
     EXPECT_RESULT(zetDeviceCreateMetricGroupsFromMetricsExp(device, 2, metrics, "Made", "of a test",
                                                             &count, &group),
                   REFUSED);
-    expect_sentence("group Made_1 needs 2 passes");
+    expect_sentence("2 groups are needed, and there is room for 1 handles");
     assert_null(group);
-    control->passes(2, NULL, NULL);
-    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, 2, metrics, "Made", "of a test",
-                                                        &count, &group));
-    EXPECT_OK(zetMetricGroupDestroyExp(group));
-    for (int i = 0; i < 2; i++)
-        EXPECT_OK(zetMetricDestroyExp(metrics[i])); /* in no group any more */
+    assert_int_equal(count, 1);
+    destroy_metrics(metrics, 2);
+}
+
+/* Rule 15.17. */
+static void create_from_metrics__one_never_counts_in_a_pass__refused_by_name(void **state)
+{
+    ze_device_handle_t device = find_device("fake0");
+    zet_metric_handle_t metrics[] = {make_metric(device, 0), make_wide(device, 0)};
+    uint32_t count = 0;
+
+    (void)state;
+    control->passes(1, NULL, NULL);
+    EXPECT_RESULT(zetDeviceCreateMetricGroupsFromMetricsExp(device, 2, metrics, "Made", "of a test",
+                                                            &count, NULL),
+                  REFUSED);
+    expect_sentence("metric WideA needs 2 passes on device fake0, and a group has one");
+    expect_sentence(FAKE_STREAM_REASON);
+    control->passes(UINT32_MAX, NULL, NULL);
+    EXPECT_RESULT(zetDeviceCreateMetricGroupsFromMetricsExp(device, 2, metrics, "Made", "of a test",
+                                                            &count, NULL),
+                  REFUSED);
+    expect_sentence("metric A cannot be counted on device fake0");
+    destroy_metrics(metrics, 2);
+}
+
+/** Takes more programs as time goes on, or fewer. */
+struct mood {
+    uint32_t asked;
+    uint32_t until;
+    uint32_t then;
+};
+
+static void change_mind(void *context)
+{
+    struct mood *mood = context;
+
+    if (++mood->asked == mood->until)
+        control->passes(mood->then, NULL, NULL);
+}
+
+/* What was packed by other answers is refused when its group is closed. Rule 15.17. */
+static void create_from_metrics__answers_change__refused_and_nothing_left(void **state)
+{
+    ze_device_handle_t device = find_device("fake0");
+    zet_metric_handle_t metrics[] = {make_metric(device, 0), make_metric(device, 1)};
+    zet_metric_group_handle_t groups[2] = {NULL};
+    struct mood mood = {.until = 1, .then = 1};
+    uint32_t count = 1;
+
+    (void)state;
+    control->passes(2, change_mind, &mood);
+    EXPECT_RESULT(zetDeviceCreateMetricGroupsFromMetricsExp(device, 2, metrics, "Made", "of a test",
+                                                            &count, groups),
+                  REFUSED);
+    expect_sentence("group Made_1 needs 2 passes");
+    assert_null(groups[0]);
+    destroy_metrics(metrics, 2);
+}
+
+/* A backend that takes milliseconds is not asked thousands of times. */
+static void create_from_metrics__many_metrics__few_questions(void **state)
+{
+    ze_device_handle_t device = find_device("fake0");
+    zet_metric_handle_t metrics[8];
+    struct mood mood = {.until = 0};
+    uint32_t count = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++)
+        metrics[i] = make_metric_of(device, i % 2 && i < 4, i < 4 ? i / 2 : i % 4);
+    control->passes(0, change_mind, &mood);
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, 8, metrics, "Made", "of a test",
+                                                        &count, NULL));
+    assert_int_equal(mood.asked, 1);
+    control->passes(3, change_mind, &mood);
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, 8, metrics, "Made", "of a test",
+                                                        &count, NULL));
+    assert_int_equal(count, 3); /* eight entries of six things */
+    assert_true(mood.asked < 200);
+    destroy_metrics(metrics, 8);
 }
 
 struct change {
@@ -223,8 +373,16 @@ SUITE(passes)
         cmocka_unit_test_teardown(passes__of_predefined_groups__those_of_the_backend, clean_up),
         cmocka_unit_test_teardown(passes__bad_arguments__refused, clean_up),
         cmocka_unit_test_teardown(close__more_than_one_pass__refused_with_the_number, clean_up),
-        cmocka_unit_test_teardown(create_from_metrics__more_than_one_pass__refused_and_nothing_left,
+        cmocka_unit_test_teardown(create_from_metrics__several_passes__as_many_groups, clean_up),
+        cmocka_unit_test_teardown(create_from_metrics__unlucky_order__still_the_fewest_groups,
                                   clean_up),
+        cmocka_unit_test_teardown(create_from_metrics__no_room_for_the_groups__nothing_left,
+                                  clean_up),
+        cmocka_unit_test_teardown(create_from_metrics__one_never_counts_in_a_pass__refused_by_name,
+                                  clean_up),
+        cmocka_unit_test_teardown(create_from_metrics__answers_change__refused_and_nothing_left,
+                                  clean_up),
+        cmocka_unit_test_teardown(create_from_metrics__many_metrics__few_questions, clean_up),
         cmocka_unit_test_teardown(close__group_changes_meanwhile__asked_again, clean_up),
     };
 

@@ -142,6 +142,27 @@ static void many_things__with_a_known_bound__are_sorted_at_once(void **state)
     assert_cmp(questions, <, 100000);
 }
 
+/* First fit finds four classes here; the search has to be short. */
+static void a_budget__of_few_questions__is_kept(void **state)
+{
+    struct bins bins = {.counters = {1, 2, 4, 8, 16, 32, 1 | 2}, .room = 2};
+    struct zeta_partition_request request = {
+        .count = MAX, .budget = 3, .fits = fit, .context = &bins};
+    uint32_t class_of[MAX];
+    uint32_t class_count = 0;
+    uint64_t few;
+
+    (void)state;
+    assert_int_equal(zeta_partition(&request, class_of, &class_count), ZE_RESULT_SUCCESS);
+    few = bins.questions;
+    check_classes(&bins, MAX, class_of, class_count);
+    bins.questions = 0;
+    request.budget = 0;
+    assert_int_equal(zeta_partition(&request, class_of, &class_count), ZE_RESULT_SUCCESS);
+    assert_cmp(few, <=, MAX * (MAX - 1) / 2 + 3);
+    assert_cmp(bins.questions, >, few);
+}
+
 static void nothing__has_no_classes(void **state)
 {
     const struct zeta_partition_request request = {.fits = fit_sixteen};
@@ -158,6 +179,7 @@ SUITE(partition)
         cmocka_unit_test(random_things__are_sorted__into_the_fewest_classes),
         cmocka_unit_test(sizes__in_an_unlucky_order__still_take_the_least),
         cmocka_unit_test(many_things__with_a_known_bound__are_sorted_at_once),
+        cmocka_unit_test(a_budget__of_few_questions__is_kept),
         cmocka_unit_test(nothing__has_no_classes),
     };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Questions that a search may ask. */
+/** Questions that a search may ask unless the request says how many. */
 #define BUDGET 100000u
 
 struct search {
@@ -67,7 +67,7 @@ ze_result_t zeta_partition(const struct zeta_partition_request *request, uint32_
                            uint32_t *out_class_count)
 {
     const size_t count = request->count;
-    struct search search = {.request = request, .best = out_class, .budget = BUDGET};
+    struct search search = {.request = request, .best = out_class};
     uint32_t *room;
 
     *out_class_count = 0;
@@ -89,7 +89,7 @@ ze_result_t zeta_partition(const struct zeta_partition_request *request, uint32_
             search.best_count++;
     }
     memcpy(search.best, search.class_of, count * sizeof(*search.best));
-    search.budget = BUDGET;
+    search.budget = request->budget > 0 ? request->budget : BUDGET;
     search_all(&search, room + 2 * count);
     *out_class_count = search.best_count;
     free(room);

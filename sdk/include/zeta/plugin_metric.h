@@ -231,7 +231,9 @@ struct zeta_plugin_metric_ops {
      * sentence to the sink about why ("sm__a and sm__b share a counter"; the name is ignored).
      * Streams and queries have one pass: groups that an application makes of metrics are refused
      * if they need another number, so this says what stream_open() and query_pool_create() would
-     * refuse. Any time; may take milliseconds. Optional; absent: 1.
+     * refuse. Where the host sorts metrics into groups it asks up to some hundred times. A program
+     * of one pass still has one without some of its entries. Any time; may take milliseconds.
+     * Optional; absent: 1.
      */
     uint32_t (*program_check)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                               const struct zeta_plugin_program_use *use, uint32_t *out_passes,

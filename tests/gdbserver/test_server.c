@@ -233,7 +233,7 @@ static void attach__threads_run__are_stopped_and_named(void **state)
     expect(connection, "p4a", "0000000000000000"); /* local_z */
     expect(connection, "p4b", "0100000000000000"); /* at_barrier */
     expect(connection, "p4c", "0300000000000000"); /* launch */
-    expect(connection, "p4d", "00000000");         /* cause */
+    expect(connection, "p4d", "00000040");         /* cause: halted */
     expect(connection, "P4e=8877665544332211", "OK");
     expect(connection, "P4d=00000100", "OK");
     expect(connection, "p4e", "8877665544332211"); /* cause_address */
@@ -243,7 +243,7 @@ static void attach__threads_run__are_stopped_and_named(void **state)
     expect(connection, "P0=0000000000000000", "OK");
     /* tid, pc, tp, ten ids, cause and address, ra. */
     expect(connection, "qXfer:work-items:read::0,1000",
-           "l2 40000000 0 0 0 0 0 0 0 0 0 0 3 0 0 0\n"
+           "l2 40000000 0 0 0 0 0 0 0 0 0 0 3 40000000 0 0\n"
            "48 40000000 0 8 0 0 46 0 0 46 0 1 3 10000 1122334455667788 0\n");
     expect(connection, "qXfer:work-items:read::4,6", "m000000");
     expect(connection, "qXfer:work-items:read:x:0,10", "E00");
@@ -414,6 +414,39 @@ static void non_stop__several_stops__each_is_asked_for(void **state)
     assert_string_equal(receive(connection), "Stop:W00;process:1");
     expect(connection, "vStopped", "OK");
     assert_int_equal(read(connection->socket, connection->answer, 1), 0);
+}
+
+/* GDB stops each by its name, and asks for the list at each stop: neither looks at all threads. */
+static void non_stop__each_is_named__costs_one_thread(void **state)
+{
+    enum { THREADS = 64 };
+    struct connection *const connection = *state;
+    struct debug_counts before, after;
+    char packet[32];
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, THREADS, DEBUG_CODE);
+    shake_hands_non_stop(connection);
+    before = connection->control->counts();
+    for (unsigned tid = 2; tid < 2 + THREADS; tid++) {
+        (void)snprintf(packet, sizeof(packet), "vCont;t:p1.%x", tid);
+        expect(connection, packet, "OK");
+        (void)snprintf(packet, sizeof(packet), "Stop:T00thread:p1.%x;", tid);
+        expect_begins(receive(connection), packet);
+        expect(connection, "vStopped", "OK");
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        expect_has(ask(connection, "qXfer:threads:read::0,8000"),
+                   "<thread id=\"p1.11\" name=\"0.0.1.6 group 1,0,0 local 15,0,0\"/>");
+    after = connection->control->counts();
+    assert_int_equal(after.resumes, before.resumes);
+    assert_true(after.register_reads - before.register_reads < 10 * THREADS);
+    /* They are named anew when they have run. */
+    expect(connection, "vCont;c:p1.-1", "OK");
+    assert_false(connection->control->is_stopped(0));
+    expect_has(ask(connection, "qXfer:threads:read::0,8000"), "<thread id=\"p1.11\" name=");
+    assert_true(connection->control->counts().register_reads - after.register_reads >= THREADS);
+    expect(connection, "D;1", "OK");
 }
 
 static void non_stop__module__waits_for_the_control_thread(void **state)
@@ -741,6 +774,7 @@ SUITE(server)
         TEST(breakpoint__two_hits__one_after_the_other),
         TEST(non_stop__breakpoint__one_stops_and_others_run),
         TEST(non_stop__several_stops__each_is_asked_for),
+        TEST(non_stop__each_is_named__costs_one_thread),
         TEST(non_stop__module__waits_for_the_control_thread),
         TEST(resume__hundred_actions__all_count),
         TEST(interrupt__spinning__is_told_as_its_signal),

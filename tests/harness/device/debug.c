@@ -303,6 +303,9 @@ static uint32_t acknowledge(struct zeta_plugin *self, struct zeta_plugin_debug_s
 
 static void carry_out_halts(void)
 {
+    for (uint32_t i = 0; i < DEBUG_THREADS; i++)
+        if (in(state.running, i) && in(state.wanted, i))
+            state.executed[i].cr[1] = UINT32_C(1) << 30;
     for (uint32_t i = 0; i < WORDS; i++) {
         const uint64_t stopping = state.running[i] & state.wanted[i];
 
@@ -447,6 +450,7 @@ static uint32_t registers_read(struct zeta_plugin *self, struct zeta_plugin_debu
 
     (void)self;
     enter();
+    state.counts.register_reads++;
     values = find_registers(of, thread, type, &bytes);
     memcpy(buffer, values + (size_t)first * bytes, (size_t)count * bytes);
     leave();

@@ -9,7 +9,8 @@
  * "debug3" is like "debug0", with the registers of the virtual GPU and 64 KiB at DEBUG_CODE that
  * its threads execute, one straight line: each instruction does nothing, but for ebreak and
  * c.ebreak, which stop, and "j .", which goes on for ever. Behind the code a thread ends. BREAK in
- * CR makes one step. Images are at DEBUG_IMAGE; its watchpoints are memory, and nothing more.
+ * CR makes one step; a halt leaves its bit there. Images are at DEBUG_IMAGE; its watchpoints are
+ * memory, and nothing more.
  *
  * Memory: 256 bytes from DEBUG_MEMORY on in the default space, 64 bytes of local memory from 0 on.
  * Registers: set 1, read and write, 4 x 8 bytes; set 2, read only, 1 x 4 bytes: the thread's
@@ -36,7 +37,7 @@
 
 /** What the backend saw of the library since the last reset. */
 struct debug_counts {
-    uint32_t enables, attaches, detaches, halts, resumes, acknowledges;
+    uint32_t enables, attaches, detaches, halts, resumes, acknowledges, register_reads;
     uint64_t cookies[8]; /**< of acknowledges, in order */
     uint32_t overlaps;   /**< calls for one session at the same time: must stay 0 */
 };

@@ -9,12 +9,6 @@
 
 static const ze_device_thread_t all_threads = {ANY, ANY, ANY, ANY};
 
-static bool is_all(ze_device_thread_t thread)
-{
-    return thread.slice == ANY && thread.subslice == ANY && thread.eu == ANY &&
-           thread.thread == ANY;
-}
-
 ze_device_thread_t zeta_gdb_thread_name(const struct zeta_gdb_process *process, uint32_t thread)
 {
     ze_device_thread_t name;
@@ -119,11 +113,14 @@ static void take_stop(struct zeta_gdb_process *process, uint32_t number)
 {
     struct zeta_gdb_thread *const thread = &process->threads[number];
     const struct zeta_gdb_breakpoint *breakpoint;
-    uint32_t cr[4] = {0};
-    uint64_t pc = 0;
+    uint32_t cr[4];
+    uint64_t pc;
 
-    (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_CR, 0, 1, cr);
-    (void)zeta_gdb_registers_read(process, number, ZETA_GDB_SET_PC, 0, 1, &pc);
+    /* Where it stopped by itself while it was interrupted there are two events: one is enough. */
+    if (thread->is_stopped ||
+        !zeta_gdb_registers_read(process, number, ZETA_GDB_SET_CR, 0, 1, cr) ||
+        !zeta_gdb_registers_read(process, number, ZETA_GDB_SET_PC, 0, 1, &pc))
+        return;
     thread->is_there = thread->is_stopped = thread->has_stop = true;
     thread->has_cause = (cr[1] & (uint32_t)ZETA_GDB_CAUSE_BREAK) != 0;
     thread->cause = cr[1];
@@ -145,8 +142,7 @@ static void take_stop(struct zeta_gdb_process *process, uint32_t number)
     thread->has_stop = thread->is_break || thread->is_step || zeta_gdb_memory_breaks(process, pc);
 }
 
-/* Takes an event; gives whether it answers an interrupt of all threads. */
-static bool take(struct zeta_gdb_process *process, const zet_debug_event_t *event)
+static void take(struct zeta_gdb_process *process, const zet_debug_event_t *event)
 {
     switch (event->type) {
     case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
@@ -157,9 +153,8 @@ static bool take(struct zeta_gdb_process *process, const zet_debug_event_t *even
         break;
     case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
     case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
-        if (is_all(event->info.thread.thread))
-            return true;
         if (event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED &&
+            event->info.thread.thread.slice != ANY &&
             thread_number(process, event->info.thread.thread) < process->thread_count)
             take_stop(process, thread_number(process, event->info.thread.thread));
         break;
@@ -173,7 +168,6 @@ static bool take(struct zeta_gdb_process *process, const zet_debug_event_t *even
     default:
         break;
     }
-    return false;
 }
 
 bool zeta_gdb_process_take_event(struct zeta_gdb_process *process, uint64_t timeout_ms)
@@ -182,7 +176,7 @@ bool zeta_gdb_process_take_event(struct zeta_gdb_process *process, uint64_t time
     const ze_result_t result = zetDebugReadEvent(process->session, timeout_ms, &event);
 
     if (result == ZE_RESULT_SUCCESS)
-        (void)take(process, &event);
+        take(process, &event);
     else if (result != ZE_RESULT_NOT_READY)
         process->has_ended = true;
     return result == ZE_RESULT_SUCCESS;
@@ -194,29 +188,60 @@ void zeta_gdb_process_take_events(struct zeta_gdb_process *process)
         ;
 }
 
-void zeta_gdb_process_stop_all(struct zeta_gdb_process *process)
+/* Takes all events up to the answer to an interrupt; whether it stopped a thread. */
+static bool interrupt(struct zeta_gdb_process *process, ze_device_thread_t selector)
 {
-    const ze_result_t interrupted = zetDebugInterrupt(process->session, all_threads);
+    const ze_result_t interrupted = zetDebugInterrupt(process->session, selector);
     bool waits = interrupted == ZE_RESULT_SUCCESS || interrupted == ZE_RESULT_NOT_READY;
+    bool stopped = false;
 
     while (!process->has_ended && waits) {
         zet_debug_event_t event = {0};
         const ze_result_t result = zetDebugReadEvent(process->session, UINT64_MAX, &event);
 
-        if (result == ZE_RESULT_SUCCESS)
-            waits = !take(process, &event);
-        else if (result != ZE_RESULT_NOT_READY)
+        if (result == ZE_RESULT_SUCCESS) {
+            take(process, &event);
+            stopped = event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
+            waits = (!stopped && event.type != ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE) ||
+                    memcmp(&event.info.thread.thread, &selector, sizeof(selector)) != 0;
+        } else if (result != ZE_RESULT_NOT_READY) {
             process->has_ended = true;
+        }
     }
     zeta_gdb_process_take_events(process);
+    return stopped;
+}
+
+/* What is known of a thread that is not stopped: whether GDB waits for it. */
+static void forget(struct zeta_gdb_thread *thread)
+{
+    *thread = (struct zeta_gdb_thread){.is_gone = thread->is_gone};
+}
+
+void zeta_gdb_process_stop_all(struct zeta_gdb_process *process)
+{
+    const bool some_ran = interrupt(process, all_threads);
+
     for (uint32_t i = 0; i < process->thread_count; i++) {
+        struct zeta_gdb_thread *const thread = &process->threads[i];
         uint64_t pc;
 
-        process->threads[i].is_there = process->threads[i].is_stopped =
-            !process->has_ended && zeta_gdb_registers_read(process, i, ZETA_GDB_SET_PC, 0, 1, &pc);
-        if (!process->threads[i].is_stopped)
-            process->threads[i] = (struct zeta_gdb_thread){.is_gone = process->threads[i].is_gone};
+        if (some_ran)
+            thread->is_stopped = zeta_gdb_registers_read(process, i, ZETA_GDB_SET_PC, 0, 1, &pc);
+        if (process->has_ended || !thread->is_stopped)
+            forget(thread);
+        thread->is_there = thread->is_stopped;
     }
+}
+
+void zeta_gdb_process_stop(struct zeta_gdb_process *process, uint32_t number)
+{
+    struct zeta_gdb_thread *const thread = &process->threads[number];
+
+    if (!thread->is_stopped)
+        (void)interrupt(process, zeta_gdb_thread_name(process, number));
+    if (process->has_ended || !thread->is_stopped)
+        forget(thread);
 }
 
 /* Resume --------------------------------------------------------------------------------------- */
@@ -234,7 +259,7 @@ static void prepare(struct zeta_gdb_process *process, uint32_t number)
             (void)zeta_gdb_registers_write(process, number, ZETA_GDB_SET_CR, 0, 1, cr);
         }
     }
-    thread->has_cause = thread->has_stop = thread->is_stopped = false;
+    thread->has_cause = thread->has_stop = thread->is_stopped = thread->has_ids = false;
 }
 
 static bool stays(const struct zeta_gdb_thread *thread)

@@ -68,6 +68,8 @@ struct zeta_gdb_thread {
     uint64_t address; /**< with has_stop: of the access that caused it */
     enum zeta_gdb_action action; /**< last */
     uint64_t range_begin, range_end;
+    bool has_ids;    /**< read since it stopped */
+    uint64_t ids[6]; /**< of its group and of its work-item in it */
 };
 
 /** Code that is loaded, and a file of it that GDB reads. */
@@ -157,6 +159,9 @@ void zeta_gdb_process_take_events(struct zeta_gdb_process *process);
 /** Stops every thread that runs, and finds out which threads there are. Their actions stay. */
 void zeta_gdb_process_stop_all(struct zeta_gdb_process *process);
 
+/** The same for one thread, at the cost of one. */
+void zeta_gdb_process_stop(struct zeta_gdb_process *process, uint32_t thread);
+
 /**
  * Lets stopped threads do what their action says, but those with a stop that GDB does not know.
  * release: modules that wait go on.
@@ -187,6 +192,9 @@ bool zeta_gdb_registers_read(struct zeta_gdb_process *process, uint32_t thread, 
                              uint32_t first, uint32_t count, void *out_values);
 bool zeta_gdb_registers_write(struct zeta_gdb_process *process, uint32_t thread, uint32_t set,
                               uint32_t first, uint32_t count, const void *values);
+
+/** Its six ids, which GDB asks for again and again, until it goes on; NULL: it has none. */
+const uint64_t *zeta_gdb_thread_ids(struct zeta_gdb_process *process, uint32_t thread);
 
 /** Writes the target description, in XML. */
 void zeta_gdb_description_write(const struct zeta_gdb_process *process, FILE *answer);

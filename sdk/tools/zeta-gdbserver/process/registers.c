@@ -61,6 +61,16 @@ bool zeta_gdb_registers_write(struct zeta_gdb_process *process, uint32_t thread,
                                   first, count, (void *)(uintptr_t)values) == ZE_RESULT_SUCCESS;
 }
 
+const uint64_t *zeta_gdb_thread_ids(struct zeta_gdb_process *process, uint32_t number)
+{
+    struct zeta_gdb_thread *const thread = &process->threads[number];
+
+    if (!thread->has_ids)
+        thread->has_ids =
+            zeta_gdb_registers_read(process, number, ZETA_GDB_SET_ID, 0, 6, thread->ids);
+    return thread->has_ids ? thread->ids : NULL;
+}
+
 /* Description ---------------------------------------------------------------------------------- */
 
 static bool has_set(const struct zeta_gdb_process *process, uint32_t set)

@@ -25,13 +25,14 @@ static void write_threads(struct zeta_gdb_server *server, FILE *file)
     (void)fputs("<?xml version=\"1.0\"?><threads><thread id=\"p1.1\" name=\"control\"/>", file);
     for (uint32_t i = 0; i < process->thread_count; i++) {
         const ze_device_thread_t name = zeta_gdb_thread_name(process, i);
-        uint64_t id[8];
+        const uint64_t *id;
 
         if (!process->threads[i].is_stopped)
             continue;
+        id = zeta_gdb_thread_ids(process, i);
         (void)fprintf(file, "<thread id=\"p1.%x\" name=\"%u.%u.%u.%u", zeta_gdb_thread_tid(i),
                       name.slice, name.subslice, name.eu, name.thread);
-        if (zeta_gdb_registers_read(process, i, ZETA_GDB_SET_ID, 0, 6, id))
+        if (id)
             (void)fprintf(file,
                           " group %" PRIu64 ",%" PRIu64 ",%" PRIu64 " local %" PRIu64 ",%" PRIu64
                           ",%" PRIu64,

@@ -376,8 +376,12 @@ static void resume_named(struct zeta_gdb_server *server, const struct action *ac
 }
 
 /* GDB waits for the stop of a thread, also of one that has ended meanwhile. */
-static void halt(struct zeta_gdb_thread *thread, bool is_named)
+static void halt(struct zeta_gdb_process *process, uint32_t number, bool is_named)
 {
+    struct zeta_gdb_thread *const thread = &process->threads[number];
+
+    if (is_named)
+        zeta_gdb_process_stop(process, number);
     thread->is_gone |= !thread->is_there && is_named;
     if (!thread->is_there || thread->has_stop || thread->action == ZETA_GDB_ACTION_STAY)
         return;
@@ -386,8 +390,8 @@ static void halt(struct zeta_gdb_thread *thread, bool is_named)
     thread->is_break = thread->is_step = false;
 }
 
-/* Non-stop: who is not named does what it did. Who is to stop is stopped with all others, which go
- * on at once. */
+/* Non-stop: who is not named does what it did. Where all are to stop they are stopped together: it
+ * is not known which of them run. */
 static void change_named(struct zeta_gdb_server *server, const struct action *actions,
                          uint32_t count)
 {
@@ -396,7 +400,7 @@ static void change_named(struct zeta_gdb_server *server, const struct action *ac
     bool release = false;
 
     for (uint32_t i = 0; i < count; i++)
-        if (actions[i].action == ZETA_GDB_ACTION_STAY) {
+        if (actions[i].action == ZETA_GDB_ACTION_STAY && actions[i].thread.thread <= 0) {
             zeta_gdb_process_stop_all(process);
             break;
         }
@@ -405,7 +409,7 @@ static void change_named(struct zeta_gdb_server *server, const struct action *ac
         const struct action *const action = find_action(actions, count, i);
 
         if (action && action->action == ZETA_GDB_ACTION_STAY)
-            halt(thread, action->thread.thread > 0);
+            halt(process, i, action->thread.thread > 0);
         else if (action && thread->action == ZETA_GDB_ACTION_STAY)
             set_action(thread, action);
     }
@@ -432,7 +436,7 @@ void zeta_gdb_answer_break(struct zeta_gdb_server *server, struct zeta_gdb_text 
     if (thread == ZETA_GDB_CONTROL_THREAD)
         server->control_halts = true;
     else
-        halt(&process->threads[thread], true);
+        halt(process, thread, true);
     zeta_gdb_process_resume(process, false);
     zeta_gdb_answer_ok(server, true);
 }

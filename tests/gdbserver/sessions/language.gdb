@@ -13,8 +13,9 @@ show language
 condition 2 id == 65535 && $local_x == 255
 continue
 #= hit Breakpoint 2, mark \(id=65535\)
-# With the next module GDB parses it again, in OpenCL C, until the first stop.
-tbreak each
+# With the next module GDB parses it again, in OpenCL C, until the first stop: group 0 is over in this one, where
+# other groups may still begin.
+tbreak each if $group_x == 0
 continue
 #= ^numbers: 64 65 66
 #= hit Temporary breakpoint 3, each

@@ -68,3 +68,38 @@ const struct nvidia_nvml *nvidia_nvml_get(struct nvidia *nvidia, const char **ou
     *out_problem = nvidia->nvml.lib.problem;
     return nvidia->nvml.lib.handle ? &nvidia->nvml : NULL;
 }
+
+/* CUPTI asks for the time at calibrations only. */
+static bool open_cupti(struct nvidia *nvidia)
+{
+    struct nvidia_cupti *cupti = &nvidia->cupti;
+    sigset_t before;
+    int result;
+
+    if (!nvidia_cupti_open(cupti, nvidia->host, nvidia->root))
+        return false;
+    nvidia_signals_block(&before);
+    result = cupti->cuptiActivityRegisterTimestampCallback
+                 ? cupti->cuptiActivityRegisterTimestampCallback(nvidia_clock_ns)
+                 : NVIDIA_CUPTI_NOT_SUPPORTED;
+    nvidia_signals_restore(&before);
+    if (result == NVIDIA_CUPTI_SUCCESS)
+        return true;
+    (void)snprintf(cupti->lib.problem, sizeof(cupti->lib.problem),
+                   "%.300s takes no clock of ours (%.100s): it is older than that of CUDA 12.6, or "
+                   "another tool uses it in this process.",
+                   cupti->lib.path, nvidia_cupti_name(cupti, result));
+    cupti->lib.handle = NULL;
+    return false;
+}
+
+const struct nvidia_cupti *nvidia_cupti_get(struct nvidia *nvidia, const char **out_problem)
+{
+    (void)pthread_mutex_lock(&nvidia->lock);
+    if (!nvidia->cupti_was_tried)
+        (void)open_cupti(nvidia);
+    nvidia->cupti_was_tried = true;
+    (void)pthread_mutex_unlock(&nvidia->lock);
+    *out_problem = nvidia->cupti.lib.problem;
+    return nvidia->cupti.lib.handle ? &nvidia->cupti : NULL;
+}

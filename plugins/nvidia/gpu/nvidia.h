@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugins/nvidia/library/cupti.h"
 #include "plugins/nvidia/library/driver.h"
 #include "plugins/nvidia/library/nvml.h"
 
@@ -58,6 +59,8 @@ struct nvidia {
     pthread_mutex_t lock; /**< of what is opened when it is needed first; a leaf */
     bool nvml_was_tried;
     struct nvidia_nvml nvml;
+    bool cupti_was_tried;
+    struct nvidia_cupti cupti;
 };
 
 struct zeta_plugin {
@@ -98,6 +101,12 @@ void nvidia_device_lose(struct zeta_plugin_device *device, const char *format, .
  * cannot be used. Lives until finish().
  */
 const struct nvidia_nvml *nvidia_nvml_get(struct nvidia *nvidia, const char **out_problem);
+
+/**
+ * CUPTI, opened when it is asked for first, with the clock of clock.c for its times. NULL with a
+ * sentence for zeta_host_fail() where it cannot be used. Lives until finish().
+ */
+const struct nvidia_cupti *nvidia_cupti_get(struct nvidia *nvidia, const char **out_problem);
 
 /* ---- clock (clock.c) ---------------------------------------------------------------------- */
 

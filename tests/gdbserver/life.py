@@ -100,12 +100,14 @@ def reconnect():
 
 
 def login_folder():
-    """Functions are known where the folder of a login is not there."""
-    os.environ["XDG_RUNTIME_DIR"] = "/nonexistent"
-    server, port = start_server("--", PROGRAM, FILE, "sums")
-    expect(gdb(port, "break square", "continue", "delete", "continue"), "hit Breakpoint 1, square",
-           "exited normally")
-    server.wait()
+    """Functions are known where the folder of a login is not there, or has a strange name."""
+    os.mkdir('<a & "b">')
+    for folder in ("/nonexistent", os.path.abspath('<a & "b">')):
+        os.environ["XDG_RUNTIME_DIR"] = folder
+        server, port = start_server("--", PROGRAM, FILE, "sums")
+        expect(gdb(port, "break square", "continue", "delete", "continue"),
+               "hit Breakpoint 1, square", "exited normally")
+        server.wait()
 
 
 def kill():

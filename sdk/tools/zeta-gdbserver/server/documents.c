@@ -69,16 +69,28 @@ static void write_items(struct zeta_gdb_server *server, FILE *file)
     }
 }
 
+/* A folder may have a name with any characters in it. */
+static void put_xml(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        if (strchr("<>&\"", *text))
+            (void)fprintf(file, "&#%d;", *text);
+        else
+            (void)putc(*text, file);
+}
+
 static void write_libraries(struct zeta_gdb_server *server, FILE *file)
 {
     const struct zeta_gdb_process *const process = server->process;
 
     (void)fputs("<library-list>", file);
     for (uint32_t i = 0; i < process->module_count; i++)
-        if (process->modules[i].is_loaded && process->modules[i].path)
-            (void)fprintf(file,
-                          "<library name=\"%s\"><segment address=\"0x%" PRIx64 "\"/></library>",
-                          process->modules[i].path, process->modules[i].load);
+        if (process->modules[i].is_loaded && process->modules[i].path) {
+            (void)fputs("<library name=\"", file);
+            put_xml(file, process->modules[i].path);
+            (void)fprintf(file, "\"><segment address=\"0x%" PRIx64 "\"/></library>",
+                          process->modules[i].load);
+        }
     (void)fputs("</library-list>", file);
 }
 

@@ -155,16 +155,21 @@ static void shake_hands(struct connection *connection)
     expect_begins(ask(connection, "?"), "T00thread:p1.");
 }
 
-static void load_module(struct connection *connection, uint32_t kind, uint64_t cookie)
+static void load_image(struct connection *connection, uint32_t kind, uint64_t cookie, uint64_t size)
 {
     const struct zeta_plugin_debug_event event = {.struct_size = sizeof(event),
                                                   .kind = kind,
                                                   .u.module = {.image_begin = DEBUG_IMAGE,
-                                                               .image_end = DEBUG_IMAGE + 5000,
+                                                               .image_end = DEBUG_IMAGE + size,
                                                                .load = DEBUG_CODE,
                                                                .cookie = cookie}};
 
     connection->control->push(&event);
+}
+
+static void load_module(struct connection *connection, uint32_t kind, uint64_t cookie)
+{
+    load_image(connection, kind, cookie, 5000);
 }
 
 static void connect__no_kernel__control_thread_alone(void **state)
@@ -600,6 +605,44 @@ static void module__loaded_before__is_told_when_continued(void **state)
     assert_int_equal(connection->control->counts().acknowledges, 0);
 }
 
+/* The module is there without a file, and the person learns why GDB does not know it. */
+static void module__image_unusable__is_told_why(void **state)
+{
+    static const struct {
+        uint64_t size;
+        const char *sentence;
+    } images[] = {{DEBUG_CODE_BYTES + 1, "could not be read: The plugin"},
+                  {UINT64_C(1) << 40, "could not be read: it has more than 1 GiB"},
+                  {(uint64_t)-8, "could not be read: it has more than 1 GiB"},
+                  {5000, "could not be written: No such file or directory"}};
+    struct connection *const connection = *state;
+    const int errors = dup(STDERR_FILENO);
+    FILE *const file = tmpfile();
+    char line[512];
+
+    assert_true(errors >= 0 && file);
+    shake_hands(connection);
+    connection->process.folder = strdup("/nonexistent");
+    assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+    load_image(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 7, 0); /* it has none */
+    expect_has(ask(connection, "vCont;c:p1.-1"), "library:;");
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+        load_image(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 8 + i, images[i].size);
+        expect_has(ask(connection, "vCont;c:p1.-1"), "library:;");
+        expect(connection, "qXfer:libraries:read::0,1000", "l<library-list></library-list>");
+    }
+    assert_int_equal(dup2(errors, STDERR_FILENO), STDERR_FILENO);
+    (void)close(errors);
+    rewind(file);
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+        assert_non_null(fgets(line, sizeof(line), file));
+        expect_has(line, images[i].sentence);
+        expect_has(line, "GDB will not know the functions of a module");
+    }
+    assert_null(fgets(line, sizeof(line), file));
+    (void)fclose(file);
+}
+
 static void memory__writes__keep_breakpoints(void **state)
 {
     struct connection *const connection = *state;
@@ -782,6 +825,7 @@ SUITE(server)
         TEST(module__another_in_its_place__keeps_its_code),
         TEST(fault__found_before_it_goes_on__is_told),
         TEST(module__loaded_before__is_told_when_continued),
+        TEST(module__image_unusable__is_told_why),
         TEST(memory__writes__keep_breakpoints),
         TEST(watchpoints__sixteen__are_where_the_device_has_them),
         TEST(detach__breakpoints_left__program_is_as_before),

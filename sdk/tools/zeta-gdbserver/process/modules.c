@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zeta/zeta.h>
+
 #include "sdk/tools/zeta-gdbserver/process/process.h"
 
 /* An image of more bytes is a mistake of the process. */
@@ -41,11 +43,52 @@ static bool write_whole(int file, const uint8_t *bytes, size_t size)
     return true;
 }
 
+static void remove_file(struct zeta_gdb_module *module)
+{
+    if (module->file >= 0) {
+        (void)close(module->file);
+        (void)unlink(module->path);
+    }
+    free(module->path);
+    module->path = NULL;
+    module->file = -1;
+}
+
+/* Tells the person what a module's image could not be, and why. */
+static void tell_unknown(const char *failed, const char *reason)
+{
+    (void)fprintf(stderr,
+                  "zeta-gdbserver: GDB will not know the functions of a module, whose image could "
+                  "not be %s: %s\n",
+                  failed, reason);
+}
+
 /* Writes the image into a file of its own, which this user alone can read. */
+static void write_image(struct zeta_gdb_process *process, struct zeta_gdb_module *module,
+                        const uint8_t *image, size_t size)
+{
+    if (!make_folder(process)) {
+        tell_unknown("written to a folder in /tmp (set TMPDIR to another one)", strerror(errno));
+        return;
+    }
+    if (asprintf(&module->path, "%s/module-%" PRIu32 ".elf", process->folder,
+                 process->module_count) < 0) {
+        module->path = NULL;
+        tell_unknown("written", strerror(ENOMEM));
+        return;
+    }
+    module->file = open(module->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (module->file < 0 || !write_whole(module->file, image, size)) {
+        tell_unknown("written", strerror(errno));
+        remove_file(module);
+    }
+}
+
+/* Reads the image and keeps it in a file. */
 static void keep_image(struct zeta_gdb_process *process, struct zeta_gdb_module *module)
 {
     const uint64_t begin = module->event.info.module.moduleBegin;
-    const uint64_t end = module->event.info.module.moduleEnd;
+    const uint64_t size = module->event.info.module.moduleEnd - begin;
     /* The loader's validation layer does not know the space of images. */
     const zet_debug_memory_space_desc_t space = {.stype =
                                                      ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC,
@@ -54,37 +97,19 @@ static void keep_image(struct zeta_gdb_process *process, struct zeta_gdb_module 
     const ze_device_thread_t all = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     uint8_t *image;
 
-    if (end <= begin || end - begin > IMAGE_MAX_BYTES)
+    if (size == 0) /* it has none */
         return;
-    if (!make_folder(process)) {
-        (void)fprintf(stderr,
-                      "zeta-gdbserver: no folder can be made in /tmp (%s): GDB will not know "
-                      "the functions of a module; set TMPDIR to a folder of yours\n",
-                      strerror(errno));
+    if (size > IMAGE_MAX_BYTES) {
+        tell_unknown("read", "it has more than 1 GiB, says the program");
         return;
     }
-    image = malloc(end - begin);
+    image = malloc(size);
     if (!image)
-        return;
-    if (zetDebugReadMemory(process->session, all, &space, end - begin, image) ==
-            ZE_RESULT_SUCCESS &&
-        asprintf(&module->path, "%s/module-%" PRIu32 ".elf", process->folder,
-                 process->module_count) >= 0) {
-        module->file = open(module->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (module->file < 0 || !write_whole(module->file, image, end - begin)) {
-            (void)fprintf(stderr,
-                          "zeta-gdbserver: \"%s\" could not be written: GDB will not know "
-                          "the functions of that module\n",
-                          module->path);
-            if (module->file >= 0) {
-                (void)close(module->file);
-                (void)unlink(module->path);
-            }
-            module->file = -1;
-            free(module->path);
-            module->path = NULL;
-        }
-    }
+        tell_unknown("read", strerror(ENOMEM));
+    else if (zetDebugReadMemory(process->session, all, &space, size, image) != ZE_RESULT_SUCCESS)
+        tell_unknown("read", zetaGetLastError());
+    else
+        write_image(process, module, image, size);
     free(image);
 }
 
@@ -95,6 +120,7 @@ void zeta_gdb_module_loaded(struct zeta_gdb_process *process, const zet_debug_ev
     struct zeta_gdb_module *module;
 
     if (!more) {
+        tell_unknown("kept", strerror(ENOMEM));
         (void)zetDebugAcknowledgeEvent(process->session, event);
         return;
     }
@@ -110,17 +136,6 @@ void zeta_gdb_module_loaded(struct zeta_gdb_process *process, const zet_debug_ev
     keep_image(process, module);
     process->module_count++;
     process->modules_changed = true;
-}
-
-static void remove_file(struct zeta_gdb_module *module)
-{
-    if (module->file >= 0) {
-        (void)close(module->file);
-        (void)unlink(module->path);
-    }
-    free(module->path);
-    module->path = NULL;
-    module->file = -1;
 }
 
 void zeta_gdb_module_trim(struct zeta_gdb_module *module)

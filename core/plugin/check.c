@@ -105,7 +105,7 @@ static void run_steps(int fd, struct zeta_plugin_host *entry)
         report(fd, ZETA_PLUGIN_STATE_NOT_LOADABLE, true, zeta_text_get(&warning));
         return;
     }
-    if (!zeta_machine_matches(&machine, &entry->manifest, &reason))
+    if (!zeta_machine_matches(&machine, &entry->manifest, &reason, &entry->has_hardware))
         zeta_text_add(&text, " It would not be opened by itself: %s", zeta_text_get(&reason));
     else if (entry->device_count == 0)
         zeta_text_add(&text,

@@ -200,6 +200,11 @@ bool zeta_entry_enumerate(struct zeta_plugin_host *entry)
         entry->device_count = 0;
         return false;
     }
+    if (entry->device_count == 0 && entry->note.length > 0) {
+        entry->has_hardware = true;
+        entry->has_own_reason = true;
+        return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE, "%s", entry->note.data);
+    }
     if (entry->device_count == 0)
         return zeta_entry_stop(entry, ZETA_PLUGIN_STATE_NO_DEVICE,
                                "The plugin works but finds no device of its own here.");

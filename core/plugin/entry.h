@@ -37,6 +37,7 @@ struct zeta_plugin_host {
     struct zeta_text reason; /**< why it is not active; of an active one its note */
     struct zeta_text note;   /**< what its init() left though it succeeded */
     bool has_own_reason;     /**< from the plugin itself: it names what it needs */
+    bool has_hardware;       /**< no device, although the machine has hardware for it */
 
     /* After negotiation. */
     bool initialised;

@@ -270,6 +270,7 @@ static bool make_infos(struct state *state)
             .state = entry->state,
             .device_count = entry->active ? entry->device_count : 0,
             .reason = zeta_text_get(&entry->reason),
+            .has_hardware = entry->has_hardware,
         };
     }
     return true;
@@ -291,7 +292,7 @@ static ze_result_t find_and_open(struct state *state)
         if (result != ZE_RESULT_SUCCESS || entry->manifest.unnamed)
             continue;
         /* Matching first: that a plugin without a device is disabled too is not reported. */
-        if (zeta_machine_matches(&machine, &entry->manifest, &reason) ||
+        if (zeta_machine_matches(&machine, &entry->manifest, &reason, &entry->has_hardware) ||
             strcmp(enable_of(entry), "always") == 0)
             entry->matched = is_wanted(entry);
         else

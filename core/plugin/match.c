@@ -318,12 +318,41 @@ static bool holds(struct zeta_machine *machine, const struct zeta_manifest *mani
     return match->always || match->has_vendor || match->drivers.count > 0 || match->device_glob;
 }
 
+/* A device without the file that its driver makes: says so, and what driver it has instead. */
+static bool describe_without_file(const struct zeta_machine *machine,
+                                  const struct zeta_manifest *manifest, struct zeta_text *reason)
+{
+    for (size_t i = 0; i < manifest->match_count; i++) {
+        const struct zeta_manifest_match *match = &manifest->matches[i];
+
+        for (size_t d = 0; match->device_glob && d < machine->pci_count; d++) {
+            const struct zeta_pci_device *device = &machine->pci[d];
+
+            if (!fits_pci(match, device))
+                continue;
+            zeta_text_add(reason,
+                          "The PCI device 0x%04x:0x%04x at %s has %s%s, and there is no file %s, "
+                          "which the driver of its vendor makes: install or load that driver, and "
+                          "in a container pass the file.",
+                          device->vendor, device->device, device->address,
+                          device->driver[0] ? "the kernel driver " : "no kernel driver",
+                          device->driver, match->device_glob);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
-                          struct zeta_text *reason)
+                          struct zeta_text *reason, bool *out_has_hardware)
 {
     for (size_t i = 0; i < manifest->match_count; i++) {
         if (holds(machine, manifest, &manifest->matches[i]))
             return true;
+    }
+    if (describe_without_file(machine, manifest, reason)) {
+        *out_has_hardware = true;
+        return false;
     }
     if (manifest->match_count == 0) {
         zeta_text_add(reason, "The manifest has no \"matches\", so it fits no machine by itself.");

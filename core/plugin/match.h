@@ -31,9 +31,12 @@ struct zeta_machine {
 /**
  * True if one entry of "matches" holds. Otherwise reason receives a sentence with what was
  * looked for. Reads below zeta_paths_root(); the plugin's settings were declared before.
+ *
+ * @out_has_hardware  none holds, but one for want of a file alone: its PCI device is there, and the
+ *                    reason names both. Else untouched.
  */
 bool zeta_machine_matches(struct zeta_machine *machine, const struct zeta_manifest *manifest,
-                          struct zeta_text *reason);
+                          struct zeta_text *reason, bool *out_has_hardware);
 
 /**
  * The first PCI device that a manifest matches and that none of a list of entries

@@ -15,6 +15,7 @@ static void check_good(const struct zeta_manifest *manifest)
 {
     struct zeta_machine machine = {0};
     struct zeta_text reason = {0};
+    bool has_hardware = false;
 
     if (!*manifest->id || strlen(manifest->id) > ZETA_MANIFEST_ID_MAX || !*manifest->library ||
         manifest->abi_min > manifest->abi_max || manifest->provides >= 1u << ZETA_GROUP_COUNT)
@@ -23,7 +24,7 @@ static void check_good(const struct zeta_manifest *manifest)
         if (!manifest->settings[i].key || !manifest->settings[i].origin)
             abort();
     }
-    if (zeta_machine_matches(&machine, manifest, &reason) == (reason.length > 0))
+    if (zeta_machine_matches(&machine, manifest, &reason, &has_hardware) == (reason.length > 0))
         abort();
     zeta_text_finish(&reason);
     zeta_machine_finish(&machine);

@@ -41,7 +41,7 @@ static void make_machine(void)
     zeta_paths_set_root(harness_dir);
 }
 
-static bool matches(const char *entries, struct zeta_text *reason)
+static bool matches(const char *entries, struct zeta_text *reason, bool *out_has_hardware)
 {
     struct zeta_yaml_document *document;
     struct zeta_yaml_error error;
@@ -57,7 +57,7 @@ static bool matches(const char *entries, struct zeta_text *reason)
     document = zeta_yaml_parse(text, strlen(text), "m.yaml", NULL, &error);
     assert_non_null(document);
     assert_int_equal(zeta_manifest_read(document, NULL, &manifest), ZETA_MANIFEST_GOOD);
-    answer = zeta_machine_matches(&machine, &manifest, reason);
+    answer = zeta_machine_matches(&machine, &manifest, reason, out_has_hardware);
     zeta_machine_finish(&machine);
     zeta_manifest_finish(&manifest);
     zeta_yaml_free(document);
@@ -67,19 +67,28 @@ static bool matches(const char *entries, struct zeta_text *reason)
 static void expect_match(const char *entries)
 {
     struct zeta_text reason = {0};
+    bool has_hardware = false;
 
-    assert_true(matches(entries, &reason));
+    assert_true(matches(entries, &reason, &has_hardware));
+    assert_false(has_hardware);
+    zeta_text_finish(&reason);
+}
+
+static void expect_words(const char *entries, const char *words, bool has_hardware)
+{
+    struct zeta_text reason = {0};
+    bool found = false;
+
+    assert_false(matches(entries, &reason, &found));
+    assert_int_equal(found, has_hardware);
+    if (!strstr(zeta_text_get(&reason), words))
+        fail_msg("\"%s\" lacks \"%s\"", zeta_text_get(&reason), words);
     zeta_text_finish(&reason);
 }
 
 static void expect_none(const char *entries, const char *words)
 {
-    struct zeta_text reason = {0};
-
-    assert_false(matches(entries, &reason));
-    if (!strstr(zeta_text_get(&reason), words))
-        fail_msg("\"%s\" lacks \"%s\"", zeta_text_get(&reason), words);
-    zeta_text_finish(&reason);
+    expect_words(entries, words, false);
 }
 
 /* The machine is looked at while the process may open so many descriptors more. */
@@ -87,6 +96,7 @@ static void read_with_descriptors(const char *entry, rlim_t more, char *out_log,
 {
     struct rlimit before, limit;
     struct zeta_text reason = {0};
+    bool has_hardware = false;
     FILE *log;
     int first;
 
@@ -96,7 +106,7 @@ static void read_with_descriptors(const char *entry, rlim_t more, char *out_log,
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     limit = (struct rlimit){.rlim_cur = (rlim_t)first + more, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    (void)matches(entry, &reason);
+    (void)matches(entry, &reason, &has_hardware);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     zeta_log_reset();
     zeta_text_finish(&reason);
@@ -105,6 +115,22 @@ static void read_with_descriptors(const char *entry, rlim_t more, char *out_log,
     out_log[fread(out_log, 1, bytes - 1, log)] = '\0';
     assert_int_equal(fclose(log), 0);
     assert_int_equal(remove(harness_path("log")), 0);
+}
+
+/* Rule 1.16. */
+static void pci__without_the_file_of_its_driver__is_told_apart(void **state)
+{
+    (void)state;
+    make_machine();
+    expect_words("[{pci: {vendor: 0x10de, class: 3}, device: /dev/nvidiactl}]",
+                 "PCI device 0x10de:0x2204 at 0000:03:00.0 has no kernel driver, and there is no "
+                 "file /dev/nvidiactl",
+                 true);
+    expect_words("[{device: /dev/none}, {pci: {vendor: 0x8086}, device: /dev/other}]",
+                 "has the kernel driver i915, and there is no file /dev/other", true);
+    expect_none("[{pci: {vendor: 0x10de, class: 4}, device: /dev/nvidiactl}]", "matches");
+    expect_none("[{pci: {vendor: 0x8086}, drm_driver: xe, device: /dev/other}]", "matches");
+    expect_match("[{pci: {vendor: 0x10de}, device: /dev/dri/renderD128}]");
 }
 
 static void pci__no_descriptor_left__is_told_once(void **state)
@@ -197,7 +223,7 @@ static void device__glob__matches_files(void **state)
     make_machine();
     expect_match("[{device: \"/dev/dri/renderD*\"}]");
     expect_none("[{device: \"/dev/kfd\"}]", "/dev/kfd");
-    expect_none("[{pci: {vendor: 0x8086}, device: \"/dev/kfd\"}]", "and a file /dev/kfd");
+    expect_none("[{pci: {vendor: 0x1002}, device: \"/dev/kfd\"}]", "and a file /dev/kfd");
 }
 
 static void always__true__matches_and_nothing_else_does(void **state)
@@ -230,6 +256,7 @@ SUITE(match)
     const struct CMUnitTest tests[] = {
         CASE(pci__vendor_and_device__match),
         CASE(pci__no_descriptor_left__is_told_once),
+        CASE(pci__without_the_file_of_its_driver__is_told_apart),
         CASE(pci_with_driver__driver_of_that_device__decides),
         CASE(pci__several_lists_of_a_vendor__are_told_as_one),
         CASE(drm_driver__of_any_device__matches),

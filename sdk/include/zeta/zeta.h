@@ -62,8 +62,10 @@ struct zeta_plugin_info {
     const char *provides;     /**< comma separated: "compute,metric.stream" */
     uint32_t state;           /**< enum zeta_plugin_state */
     uint32_t device_count;
-    const char *reason; /**< sentence: why it is not active; of an active one what users should
-                             know of it, or "" */
+    const char *reason;    /**< sentence: why it is not active; of an active one what users should
+                                know of it, or "" */
+    uint32_t has_hardware; /**< 1: without a device, although the machine has hardware for it; the
+                                reason says what is missing */
 };
 
 /**

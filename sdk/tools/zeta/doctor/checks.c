@@ -223,6 +223,9 @@ static const struct {
 } known[] = {
     {"LD_LIBRARY_PATH", "searched for the loader, libzeta and drivers before other places"},
     {"LD_PRELOAD", "loaded before everything else, and can take the place of the loader"},
+    {"CUDA_VISIBLE_DEVICES", "only these NVIDIA GPUs are shown to programs"},
+    {"CUDA_DEVICE_ORDER",
+     "how CUDA numbers GPUs; devices of Zeta are in the order of PCI addresses"},
     {"ZE_ENABLE_ALT_DRIVERS", "the loader opens these drivers, and none of its own list"},
     {"ZE_ENABLE_NULL_DRIVER", "the loader opens a driver without devices too"},
     {"ZE_ENABLE_VALIDATION_LAYER", "the loader puts its checks in front of the driver"},

@@ -122,7 +122,9 @@ static void judge_devices(struct zeta_doctor *doctor)
         const char *name = zeta_plugin_name(plugin);
 
         /* The reason of a plugin that runs and fails has what to do. */
-        if (plugin->state == ZETA_PLUGIN_STATE_FAILED) {
+        if (plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE && !zeta_plugin_is_absent(plugin)) {
+            find(doctor, NOTE, NULL, "plugin %s finds no device: %s", name, plugin->reason);
+        } else if (plugin->state == ZETA_PLUGIN_STATE_FAILED) {
             find(doctor, PROBLEM, NULL, "plugin %s does not work: %s", name, plugin->reason);
         } else if (zeta_plugin_is_in_trouble(plugin)) {
             char *repair = zeta_format("zeta plugin check '%s'", plugin->manifest);

@@ -83,6 +83,7 @@ static const char *sentence_of(const struct zeta_doctor *doctor,
                                const struct zeta_plugin_info *plugin)
 {
     bool is_finding = zeta_plugin_is_in_trouble(plugin) ||
+                      plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE ||
                       (plugin->state == ZETA_PLUGIN_STATE_DISABLED && doctor->devices.count == 0);
 
     /* So is a device that the plugin samples and that cannot be sampled. */
@@ -100,7 +101,7 @@ static void print_plugins(const struct zeta_doctor *doctor)
         const struct zeta_plugin_info *plugin = &doctor->plugins.plugins[i];
         const char *sentence = sentence_of(doctor, plugin);
 
-        if (plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE)
+        if (zeta_plugin_is_absent(plugin))
             continue;
         print_label(label);
         (void)printf("%s: %s%s%s\n", zeta_plugin_name(plugin),

@@ -109,7 +109,7 @@ int zeta_device_list_explain_none(void)
     for (uint32_t i = 0; i < plugins.count; i++) {
         const struct zeta_plugin_info *plugin = &plugins.plugins[i];
 
-        if (plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE)
+        if (zeta_plugin_is_absent(plugin))
             continue;
         (void)fprintf(stderr, "  %s: %s: ", zeta_plugin_name(plugin),
                       zeta_plugin_state_name(plugin->state));

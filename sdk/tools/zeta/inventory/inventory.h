@@ -151,6 +151,9 @@ void zeta_plugin_list_print_failures(void);
  */
 void zeta_plugin_list_suggest_software(void);
 
+/** True for a plugin without a device on a machine that has no hardware for it either. */
+bool zeta_plugin_is_absent(const struct zeta_plugin_info *plugin);
+
 /** True for a plugin that should work and does not. */
 bool zeta_plugin_is_in_trouble(const struct zeta_plugin_info *plugin);
 

@@ -62,13 +62,18 @@ void zeta_plugin_list_print_absent(const struct zeta_plugin_list *list, const ch
     const char *before = text;
 
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->plugins[i].state != ZETA_PLUGIN_STATE_NO_DEVICE)
+        if (!zeta_plugin_is_absent(&list->plugins[i]))
             continue;
         (void)fprintf(stream, "%s%s", before, zeta_plugin_name(&list->plugins[i]));
         before = ", ";
     }
     if (before != text)
         (void)fputs("\n", stream);
+}
+
+bool zeta_plugin_is_absent(const struct zeta_plugin_info *plugin)
+{
+    return plugin->state == ZETA_PLUGIN_STATE_NO_DEVICE && !plugin->has_hardware;
 }
 
 bool zeta_plugin_is_in_trouble(const struct zeta_plugin_info *plugin)
@@ -123,6 +128,7 @@ static void put_plugin(struct json_object *object, const struct zeta_plugin_info
     zeta_json_put_u64(object, "devices", plugin->device_count);
     zeta_json_put_text(object, "manifest", plugin->manifest);
     zeta_json_put_text(object, "library", plugin->library);
+    zeta_json_put_bool(object, "has_hardware", plugin->has_hardware);
 }
 
 static int list_plugins(const struct zeta_plugin_list *list,
@@ -159,7 +165,7 @@ static int list_plugins(const struct zeta_plugin_list *list,
                        plugin->device_count == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->plugins[i].state == ZETA_PLUGIN_STATE_NO_DEVICE)
+        if (zeta_plugin_is_absent(&list->plugins[i]))
             continue;
         zeta_table_print_row(&table, i, stdout);
         if (list->plugins[i].reason[0])

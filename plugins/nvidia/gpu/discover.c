@@ -14,17 +14,46 @@ static int compare_devices(const void *a, const void *b)
                   ((const struct zeta_plugin_device *)b)->id);
 }
 
-static uint32_t refuse(const struct nvidia *nvidia, const char *function, int result)
+/* CUDA could not be started: no device, which may be meant so, or a reason to fail. */
+static uint32_t refuse(const struct nvidia *nvidia, int result)
 {
-    return zeta_host_fail(nvidia->host, ZETA_PLUGIN_NOT_AVAILABLE,
-                          "CUDA cannot be used: %s returns %s", function,
-                          nvidia_driver_text(&nvidia->driver, result).text);
+    const bool has_none = result == NVIDIA_CUDA_NO_DEVICE || result == NVIDIA_CUDA_INVALID_DEVICE;
+    struct nvidia_sentences why = {""};
+
+    nvidia_explain_cuda(nvidia, result, &why);
+    return zeta_host_fail(nvidia->host,
+                          has_none ? (uint32_t)ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_NOT_AVAILABLE,
+                          "%s", why.text);
+}
+
+/* Fills the devices; who cannot be read is left out. */
+static uint32_t list_devices(struct nvidia *nvidia, int count)
+{
+    nvidia->devices = calloc(count > 0 ? (size_t)count : 1, sizeof(*nvidia->devices));
+    if (!nvidia->devices)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    for (int i = 0; i < count; i++) {
+        const int result = nvidia_device_read(nvidia, i, &nvidia->devices[nvidia->device_count]);
+
+        if (result == NVIDIA_CUDA_SUCCESS)
+            nvidia->device_count++;
+        else
+            zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
+                          "device %d of CUDA is left out, because the driver does not tell its "
+                          "properties: it returns %s",
+                          i, nvidia_driver_text(&nvidia->driver, result).text);
+    }
+    if (nvidia->device_count > 1)
+        qsort(nvidia->devices, nvidia->device_count, sizeof(*nvidia->devices), compare_devices);
+    return ZETA_PLUGIN_SUCCESS;
 }
 
 uint32_t nvidia_discover(struct nvidia *nvidia)
 {
     const struct nvidia_driver *driver = &nvidia->driver;
+    struct nvidia_sentences notes = {""};
     sigset_t before;
+    uint32_t listed;
     int result, count = 0;
 
     if (!nvidia_driver_open(&nvidia->driver, nvidia->host, nvidia->root))
@@ -33,28 +62,18 @@ uint32_t nvidia_discover(struct nvidia *nvidia)
     nvidia_signals_block(&before);
     result = driver->cuInit(0);
     nvidia_signals_restore(&before);
+    if (result == NVIDIA_CUDA_SUCCESS)
+        result = driver->cuDriverGetVersion(&nvidia->driver_version);
+    if (result == NVIDIA_CUDA_SUCCESS)
+        result = driver->cuDeviceGetCount(&count);
     if (result != NVIDIA_CUDA_SUCCESS)
-        return refuse(nvidia, "cuInit", result);
-    result = driver->cuDriverGetVersion(&nvidia->driver_version);
-    if (result != NVIDIA_CUDA_SUCCESS)
-        return refuse(nvidia, "cuDriverGetVersion", result);
-    result = driver->cuDeviceGetCount(&count);
-    if (result != NVIDIA_CUDA_SUCCESS)
-        return refuse(nvidia, "cuDeviceGetCount", result);
-    nvidia->devices = calloc(count > 0 ? (size_t)count : 1, sizeof(*nvidia->devices));
-    if (!nvidia->devices)
-        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    for (int i = 0; i < count; i++) {
-        result = nvidia_device_read(nvidia, i, &nvidia->devices[nvidia->device_count]);
-        if (result == NVIDIA_CUDA_SUCCESS)
-            nvidia->device_count++;
-        else
-            zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
-                          "device %d of CUDA is left out: it cannot be read: %s", i,
-                          nvidia_driver_text(driver, result).text);
-    }
-    if (nvidia->device_count > 1)
-        qsort(nvidia->devices, nvidia->device_count, sizeof(*nvidia->devices), compare_devices);
+        return refuse(nvidia, result);
+    listed = list_devices(nvidia, count);
+    if (listed != ZETA_PLUGIN_SUCCESS)
+        return listed;
+    nvidia_explain_devices(nvidia, &notes);
+    if (notes.text[0] != '\0')
+        (void)zeta_host_fail(nvidia->host, ZETA_PLUGIN_SUCCESS, "%s", notes.text);
     return ZETA_PLUGIN_SUCCESS;
 }
 

@@ -81,6 +81,23 @@ uint32_t nvidia_child_after_fork(struct zeta_plugin *self);
  */
 uint32_t nvidia_discover(struct nvidia *nvidia);
 
+/* ---- sentences for users (explain.c) ------------------------------------------------------ */
+
+/** Sentences, one behind another; what is longer is cut. All zero: none. */
+struct nvidia_sentences {
+    char text[ZETA_HOST_TEXT_BYTES];
+};
+
+/** Adds a sentence. */
+void nvidia_say(struct nvidia_sentences *sentences, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Why cuInit gave a result: cause, current value, command. */
+void nvidia_explain_cuda(const struct nvidia *nvidia, int result, struct nvidia_sentences *out);
+
+/** What users of the devices should know: some that are hidden, compute modes, MIG. */
+void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences *out);
+
 /* ---- devices (device.c) ------------------------------------------------------------------- */
 
 /**

@@ -26,7 +26,9 @@ void nvidia_signals_restore(const sigset_t *before)
 static bool open_one(struct nvidia_library *library, const char *file)
 {
     const struct link_map *map = NULL;
+    const size_t length = strlen(file);
     sigset_t before;
+    bool is_about_it;
     const char *error;
 
     nvidia_signals_block(&before);
@@ -40,11 +42,14 @@ static bool open_one(struct nvidia_library *library, const char *file)
         return true;
     }
     error = dlerror();
-    /* "libcuda.so.1: cannot open ...": nobody has it. Else the sentence begins with a path. */
-    if (error && library->problem[0] == '\0' &&
-        (strncmp(error, file, strlen(file)) != 0 || strchr(file, '/')))
+    /* "libcuda.so.1: cannot open ...": nobody has it. Else the text begins with a path. */
+    if (!error || library->problem[0] != '\0')
+        return false;
+    is_about_it = strncmp(error, file, length) == 0 && strncmp(error + length, ": ", 2) == 0;
+    if (strchr(file, '/') || !is_about_it)
         (void)snprintf(library->problem, sizeof(library->problem),
-                       "%.300s cannot be loaded: %.300s.", file, error);
+                       "%.300s cannot be loaded: %.300s.", file,
+                       is_about_it ? error + length + 2 : error);
     return false;
 }
 

@@ -740,6 +740,8 @@ static void nonsense__any__is_refused(void **state)
                                           "Z0,40000010,4;X3,22012g",
                                           "Z0,40000010,4;X3,220127,",
                                           "Z0,40000010,4;Xffffffffffffffff,22",
+                                          "vCont",
+                                          "vCont;",
                                           "vCont;x",
                                           "vCont;c:",
                                           "QNonStop:x",

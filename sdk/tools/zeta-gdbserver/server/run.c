@@ -450,7 +450,7 @@ void zeta_gdb_answer_resume(struct zeta_gdb_server *server, struct zeta_gdb_text
     (void)zeta_gdb_take(text, ";");
     /* Each has a letter and, but the last, a semicolon. */
     actions = calloc((size_t)(text->end - text->at) / 2 + 1, sizeof(*actions));
-    good = actions != NULL;
+    good = actions != NULL && text->at < text->end;
     while (good && text->at < text->end) {
         struct zeta_gdb_text one = zeta_gdb_take_field(text, ';');
 

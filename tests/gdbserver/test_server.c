@@ -688,6 +688,30 @@ static void watchpoints__sixteen__are_where_the_device_has_them(void **state)
     expect(connection, "Z2,2000,8", "OK");
 }
 
+/* Which of them an access met is not known where there are several at its address. */
+static void watchpoints__two_kinds_at_an_address__is_an_access(void **state)
+{
+    static const struct {
+        uint64_t address;
+        const char *reason;
+    } accesses[] = {{0x1008, "awatch:1008;"}, {0x1000, "rwatch:1000;"}, {0x100c, "watch:100c;"}};
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    shake_hands(connection);
+    expect(connection, "Z3,1000,c", "OK");
+    expect(connection, "Z2,1008,8", "OK");
+    for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++) {
+        send_packet(connection, "vCont;c", 7);
+        while (connection->control->is_stopped(0))
+            (void)usleep(100);
+        connection->control->meet_watchpoint(0, accesses[i].address);
+        expect_begins(receive(connection), "T05thread:p1.2;");
+        expect_has(connection->answer, accesses[i].reason);
+    }
+}
+
 static void detach__breakpoints_left__program_is_as_before(void **state)
 {
     struct connection *const connection = *state;
@@ -830,6 +854,7 @@ SUITE(server)
         TEST(module__image_unusable__is_told_why),
         TEST(memory__writes__keep_breakpoints),
         TEST(watchpoints__sixteen__are_where_the_device_has_them),
+        TEST(watchpoints__two_kinds_at_an_address__is_an_access),
         TEST(detach__breakpoints_left__program_is_as_before),
         TEST(nonsense__any__is_refused),
         cmocka_unit_test(hang_up__before_the_answer__ends_as_asked),

@@ -207,6 +207,17 @@ static void resume_threads(const uint64_t *threads)
     }
 }
 
+/* A thread stops for a reason of its own. */
+static void stop_thread(uint32_t thread)
+{
+    const uint64_t bit = UINT64_C(1) << thread % 64;
+
+    state.running[thread / 64] &= ~bit;
+    state.stopped[thread / 64] |= bit;
+    state.excepted[thread / 64] |= bit;
+    state.threads_changed = true;
+}
+
 /* A running thread of debug3 goes on until something stops it. */
 static void execute(uint32_t thread)
 {
@@ -230,13 +241,12 @@ static void execute(uint32_t thread)
             stops = steps;
         }
     }
-    state.running[thread / 64] &= ~bit;
-    if (!stops)
+    if (!stops) {
+        state.running[thread / 64] &= ~bit;
         return;
+    }
     at->cr[1] = UINT32_C(1) << 31;
-    state.stopped[thread / 64] |= bit;
-    state.excepted[thread / 64] |= bit;
-    state.threads_changed = true;
+    stop_thread(thread);
 }
 
 static void detach(struct zeta_plugin *self, struct zeta_plugin_debug_session *of)
@@ -504,13 +514,17 @@ static void control_run(uint64_t low, uint64_t high)
 
 static void control_stop(uint32_t thread)
 {
-    const uint64_t bit = UINT64_C(1) << thread % 64;
-
     play();
-    state.running[thread / 64] &= ~bit;
-    state.stopped[thread / 64] |= bit;
-    state.excepted[thread / 64] |= bit;
-    state.threads_changed = true;
+    stop_thread(thread);
+    played();
+}
+
+static void control_meet_watchpoint(uint32_t thread, uint64_t address)
+{
+    play();
+    state.executed[thread].cr[1] = UINT32_C(1) << 24;
+    memcpy(&state.executed[thread].cr[2], &address, sizeof(address));
+    stop_thread(thread);
     played();
 }
 
@@ -615,6 +629,7 @@ const struct debug_control debug_control = {
     .watchpoints = control_watchpoints,
     .launch = control_launch,
     .counts = control_counts,
+    .meet_watchpoint = control_meet_watchpoint,
 };
 
 /* Negotiation ---------------------------------------------------------------------------------- */

@@ -69,6 +69,8 @@ struct debug_control {
     /** Threads of "debug3" begin to execute at once, with a stack in DEBUG_MEMORY. */
     void (*launch)(uint32_t first, uint32_t count, uint64_t pc);
     struct debug_counts (*counts)(void);
+    /** A running thread of "debug3" stops for an access to this address. */
+    void (*meet_watchpoint)(uint32_t thread, uint64_t address);
 };
 
 /** The table of the library that libzeta has opened (harness_control). */

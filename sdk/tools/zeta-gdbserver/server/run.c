@@ -55,18 +55,22 @@ static void tell_fault(struct zeta_gdb_server *server, uint64_t address)
     zeta_gdb_send_answer(server);
 }
 
-/* How GDB calls the watchpoint that an access met. */
+/* How GDB calls the watchpoint that an access met. The device does not say which of several kinds
+ * at its address that was: GDB compares values. */
 static const char *watch_name(const struct zeta_gdb_process *process, uint64_t address)
 {
+    static const char *const names[] = {[ZETA_GDB_WATCH_WRITE] = "watch",
+                                        [ZETA_GDB_WATCH_READ] = "rwatch",
+                                        [ZETA_GDB_WATCH_ACCESS] = "awatch"};
+    enum zeta_gdb_watch met = 0;
+
     for (uint32_t i = 0; i < ZETA_GDB_WATCHPOINTS; i++) {
         const struct zeta_gdb_watchpoint *const watch = &process->watchpoints[i];
 
         if (watch->kind && address - watch->address < watch->bytes)
-            return watch->kind == ZETA_GDB_WATCH_WRITE  ? "watch"
-                   : watch->kind == ZETA_GDB_WATCH_READ ? "rwatch"
-                                                        : "awatch";
+            met = met == 0 || met == watch->kind ? watch->kind : ZETA_GDB_WATCH_ACCESS;
     }
-    return "watch";
+    return met ? names[met] : "watch";
 }
 
 static void answer_thread_stop(struct zeta_gdb_server *server, uint32_t number)

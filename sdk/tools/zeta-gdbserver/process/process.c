@@ -31,14 +31,9 @@ static uint32_t thread_number(const struct zeta_gdb_process *process, ze_device_
 
 /* Attach and detach ---------------------------------------------------------------------------- */
 
-static const uint32_t set_types[] = {ZETA_GDB_SET_CE,  ZETA_GDB_SET_CR, ZETA_GDB_SET_X,
-                                     ZETA_GDB_SET_F,   ZETA_GDB_SET_PC, ZETA_GDB_SET_ID,
-                                     ZETA_GDB_SET_FCSR};
-#define SET_TYPES (sizeof(set_types) / sizeof(set_types[0]))
-
 static bool find_sets(struct zeta_gdb_process *process, zet_device_handle_t device)
 {
-    zet_debug_regset_properties_t sets[32] = {{0}};
+    zet_debug_regset_properties_t sets[sizeof(process->set_types) / sizeof(uint32_t)] = {{0}};
     uint32_t count = sizeof(sets) / sizeof(sets[0]);
 
     for (uint32_t i = 0; i < count; i++)
@@ -46,9 +41,10 @@ static bool find_sets(struct zeta_gdb_process *process, zet_device_handle_t devi
     if (zetDebugGetRegisterSetProperties(device, &count, sets) != ZE_RESULT_SUCCESS)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        for (size_t k = 0; k < SET_TYPES; k++)
-            process->has_sets[k] |= sets[i].type == set_types[k];
-    return process->has_sets[1] && process->has_sets[2] && process->has_sets[4];
+        process->set_types[i] = sets[i].type;
+    process->set_count = count;
+    return zeta_gdb_has_set(process, ZETA_GDB_SET_CR) &&
+           zeta_gdb_has_set(process, ZETA_GDB_SET_X) && zeta_gdb_has_set(process, ZETA_GDB_SET_PC);
 }
 
 ze_result_t zeta_gdb_process_attach(struct zeta_gdb_process *process, zet_device_handle_t device,

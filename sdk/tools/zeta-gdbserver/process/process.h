@@ -131,8 +131,9 @@ struct zeta_gdb_process {
     uint32_t breakpoint_registers; /**< of the device, for the first entries; 0: it has none */
     struct zeta_gdb_watchpoint watchpoints[ZETA_GDB_WATCHPOINTS];
 
-    bool has_sets[8]; /**< sets that the device has, in the order of their enum */
-    bool has_fault;   /**< an access failed at fault_address, and GDB does not know it */
+    uint32_t set_types[32]; /**< register sets that the device has */
+    uint32_t set_count;
+    bool has_fault; /**< an access failed at fault_address, and GDB does not know it */
     uint64_t fault_address;
     bool has_ended;
 };
@@ -186,6 +187,9 @@ void zeta_gdb_modules_release(struct zeta_gdb_process *process);
 void zeta_gdb_modules_finish(struct zeta_gdb_process *process);
 
 /* Registers (registers.c) --------------------------------------------------------------------- */
+
+/** Whether the device has a register set of a type. */
+bool zeta_gdb_has_set(const struct zeta_gdb_process *process, uint32_t set);
 
 /** Registers of a thread, as many as are in a row; false when it is not stopped or has none. */
 bool zeta_gdb_registers_read(struct zeta_gdb_process *process, uint32_t thread, uint32_t set,

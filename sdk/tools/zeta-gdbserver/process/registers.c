@@ -45,6 +45,14 @@ static const char *const f_names[] = {"ft0", "ft1", "ft2",  "ft3",  "ft4", "ft5"
                                       "fa6", "fa7", "fs2",  "fs3",  "fs4", "fs5", "fs6",  "fs7",
                                       "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
 
+bool zeta_gdb_has_set(const struct zeta_gdb_process *process, uint32_t set)
+{
+    for (uint32_t i = 0; i < process->set_count; i++)
+        if (process->set_types[i] == set)
+            return true;
+    return false;
+}
+
 bool zeta_gdb_registers_read(struct zeta_gdb_process *process, uint32_t thread, uint32_t set,
                              uint32_t first, uint32_t count, void *out_values)
 {
@@ -73,22 +81,6 @@ const uint64_t *zeta_gdb_thread_ids(struct zeta_gdb_process *process, uint32_t n
 
 /* Description ---------------------------------------------------------------------------------- */
 
-static bool has_set(const struct zeta_gdb_process *process, uint32_t set)
-{
-    switch (set) {
-    case ZETA_GDB_SET_CE:
-        return process->has_sets[0];
-    case ZETA_GDB_SET_F:
-        return process->has_sets[3];
-    case ZETA_GDB_SET_ID:
-        return process->has_sets[5];
-    case ZETA_GDB_SET_FCSR:
-        return process->has_sets[6];
-    default:
-        return true;
-    }
-}
-
 static void describe(FILE *answer, const char *name, uint32_t bytes, const char *type,
                      const char *group, uint32_t number)
 {
@@ -101,7 +93,7 @@ static void describe_more(const struct zeta_gdb_process *process, FILE *answer, 
                           uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++)
-        if (has_set(process, more_registers[i].set))
+        if (zeta_gdb_has_set(process, more_registers[i].set))
             describe(answer, more_registers[i].name, more_registers[i].bytes, "int", group,
                      MORE_FIRST + i);
 }
@@ -124,7 +116,7 @@ void zeta_gdb_description_write(const struct zeta_gdb_process *process, FILE *an
                  "general", i);
     }
     (void)fputs("</feature>", answer);
-    if (has_set(process, ZETA_GDB_SET_F)) {
+    if (zeta_gdb_has_set(process, ZETA_GDB_SET_F)) {
         (void)fputs("<feature name=\"org.gnu.gdb.riscv.fpu\">", answer);
         for (uint32_t i = 0; i < F_COUNT; i++)
             describe(answer, f_names[i], 8, "ieee_double", "float", F_FIRST + i);
@@ -154,7 +146,7 @@ static bool find(const struct zeta_gdb_process *process, uint32_t number,
         *out_register = more_registers[number - MORE_FIRST];
     else
         return false;
-    return has_set(process, out_register->set);
+    return zeta_gdb_has_set(process, out_register->set);
 }
 
 uint32_t zeta_gdb_register_bytes(const struct zeta_gdb_process *process, uint32_t number)

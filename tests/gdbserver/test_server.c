@@ -8,11 +8,13 @@
 #include "tests/metric_api/harness.h"
 #include "tests/support/suite.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* What instructions are; the first two do nothing. */
@@ -830,6 +832,35 @@ static void hang_up__before_the_answer__ends_as_asked(void **state)
     zeta_gdb_process_detach(&process);
 }
 
+/* The program lets go of the device, and ends when it is told to. */
+static void exit__long_after_the_device__is_told_with_its_code(void **state)
+{
+    struct connection *const connection = *state;
+    int tell[2];
+    pid_t child;
+    char byte;
+
+    assert_int_equal(pipe2(tell, O_CLOEXEC), 0);
+    child = fork();
+    if (child == 0) {
+        (void)close(tell[1]);
+        (void)!read(tell[0], &byte, 1);
+        _exit(7);
+    }
+    assert_true(child > 0);
+    connection->server.child = child;
+    shake_hands(connection);
+    send_packet(connection, "vCont;c", 7);
+    connection->control->end();
+    assert_int_equal(write(connection->socket, "\x03", 1), 1);
+    expect_begins(receive(connection), "T02thread:p1.1;");
+    send_packet(connection, "vCont;c", 7);
+    (void)close(tell[1]);
+    assert_string_equal(receive(connection), "W07;process:1");
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    (void)close(tell[0]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_gdb, disconnect_gdb)
 
 SUITE(server)
@@ -857,6 +888,7 @@ SUITE(server)
         TEST(watchpoints__two_kinds_at_an_address__is_an_access),
         TEST(detach__breakpoints_left__program_is_as_before),
         TEST(nonsense__any__is_refused),
+        TEST(exit__long_after_the_device__is_told_with_its_code),
         cmocka_unit_test(hang_up__before_the_answer__ends_as_asked),
     };
 

@@ -269,12 +269,10 @@ static int serve(const struct options *options, struct zeta_gdb_process *process
     if (end == ZETA_GDB_END_KILLED || (end == ZETA_GDB_END_CLOSED && child))
         (void)kill(child ? child : (pid_t)options->pid, SIGKILL);
     zeta_gdb_process_detach(process);
-    if (end == ZETA_GDB_END_EXITED)
-        return exit_code(server.wait_status);
     /* GDB does not wait for a server that it started. */
-    if (end == ZETA_GDB_END_DETACHED && listener < 0)
-        return EXIT_SUCCESS;
-    if (child && waitpid(child, &status, 0) == child && end == ZETA_GDB_END_DETACHED)
+    if (child && (end != ZETA_GDB_END_DETACHED || listener >= 0) &&
+        waitpid(child, &status, 0) == child &&
+        (end == ZETA_GDB_END_EXITED || end == ZETA_GDB_END_DETACHED))
         return exit_code(status);
     return EXIT_SUCCESS;
 }

@@ -149,33 +149,40 @@ static int signal_of_gdb(int signal)
     }
 }
 
-static void answer_exit(struct zeta_gdb_server *server)
+/*
+ * Whether the process has ended, of which out_about tells if it was started here. It lets go of the
+ * device before that, and may take its time then.
+ */
+static bool has_exited(const struct zeta_gdb_server *server, siginfo_t *out_about)
 {
-    unsigned code = 0;
-    char kind = 'W';
+    *out_about = (siginfo_t){0};
+    return server->process->has_ended &&
+           (server->child == 0 ||
+            waitid(P_PID, (id_t)server->child, out_about, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            out_about->si_pid == server->child);
+}
 
-    if (server->child && waitpid(server->child, &server->wait_status, 0) == server->child) {
-        kind = WIFSIGNALED(server->wait_status) ? 'X' : 'W';
-        code = (unsigned)(WIFSIGNALED(server->wait_status)
-                              ? signal_of_gdb(WTERMSIG(server->wait_status))
-                              : WEXITSTATUS(server->wait_status));
-    }
-    server->child = 0;
+static void answer_exit(struct zeta_gdb_server *server, const siginfo_t *about)
+{
+    const bool is_signal = about->si_code == CLD_KILLED || about->si_code == CLD_DUMPED;
+
     server->is_exit_told = true;
     if (!server->is_non_stop)
         server->end = ZETA_GDB_END_EXITED;
     rewind(server->answer);
-    (void)fprintf(server->answer, "%c%02x;process:1", kind, code);
+    (void)fprintf(server->answer, "%c%02x;process:1", is_signal ? 'X' : 'W',
+                  (unsigned)(is_signal ? signal_of_gdb(about->si_status) : about->si_status));
 }
 
 /* Writes why threads stopped, the most urgent of all reasons; false when there is none. */
 static bool answer_next(struct zeta_gdb_server *server)
 {
     struct zeta_gdb_process *const process = server->process;
+    siginfo_t about;
     uint32_t thread;
 
-    if (process->has_ended) {
-        answer_exit(server);
+    if (has_exited(server, &about)) {
+        answer_exit(server, &about);
     } else if (process->modules_changed && server->control_runs) {
         process->modules_changed = false;
         answer_stop(server, ZETA_GDB_CONTROL_THREAD, SIGNAL_TRAP, "library:;");
@@ -245,6 +252,7 @@ static void drop_steps_in_range(struct zeta_gdb_process *process)
 void zeta_gdb_watch(struct zeta_gdb_server *server)
 {
     struct zeta_gdb_process *const process = server->process;
+    siginfo_t about;
     uint32_t thread;
 
     if (!zeta_gdb_process_take_event(process, server->is_non_stop ? 0 : ZETA_GDB_WAIT_MS) &&
@@ -259,7 +267,7 @@ void zeta_gdb_watch(struct zeta_gdb_server *server)
         notify(server);
         return;
     }
-    if (!process->has_ended && !process->has_fault && !find_stop(server, &thread) &&
+    if (!has_exited(server, &about) && !process->has_fault && !find_stop(server, &thread) &&
         !(process->modules_changed && server->control_runs)) {
         zeta_gdb_process_resume(process, false);
         return;
@@ -358,6 +366,7 @@ static void resume_named(struct zeta_gdb_server *server, const struct action *ac
     static const struct action stay = {.action = ZETA_GDB_ACTION_STAY};
     struct zeta_gdb_process *const process = server->process;
     const struct action *control = find_action(actions, count, ZETA_GDB_CONTROL_THREAD);
+    siginfo_t about;
 
     for (uint32_t i = 0; i < process->thread_count; i++) {
         const struct action *const action = find_action(actions, count, i);
@@ -370,7 +379,7 @@ static void resume_named(struct zeta_gdb_server *server, const struct action *ac
         return;
     }
     server->control_runs = control && control->action == ZETA_GDB_ACTION_CONTINUE;
-    if (process->has_ended || process->has_fault ||
+    if (has_exited(server, &about) || process->has_fault ||
         (process->modules_changed && server->control_runs) || find_resumed_stop(process)) {
         stop(server, SIGNAL_NONE);
         return;
@@ -473,6 +482,7 @@ void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *t
 {
     struct zeta_gdb_process *const process = server->process;
     const bool modules_changed = process->modules_changed;
+    siginfo_t about;
     uint32_t thread;
 
     (void)text;
@@ -487,8 +497,8 @@ void zeta_gdb_answer_why(struct zeta_gdb_server *server, struct zeta_gdb_text *t
     server->is_running = false;
     /* GDB reads the list now, and the symbols of it only when it is told of a change. */
     process->modules_changed |= modules_changed || process->module_count > 0;
-    if (process->has_ended)
-        answer_exit(server);
+    if (has_exited(server, &about))
+        answer_exit(server, &about);
     else if (find_stop(server, &thread))
         answer_thread_stop(server, thread);
     else

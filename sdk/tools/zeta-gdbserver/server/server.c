@@ -403,7 +403,9 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
         server->process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
     while (server->end == ZETA_GDB_END_NONE) {
         struct pollfd input = {.fd = server->in, .events = POLLIN};
-        const int wait_ms = !server->is_running ? -1 : server->is_non_stop ? ZETA_GDB_WAIT_MS : 0;
+        /* Looking for events waits, but not where there will be none. */
+        const bool waits = server->is_non_stop || server->process->has_ended;
+        const int wait_ms = !server->is_running ? -1 : waits ? ZETA_GDB_WAIT_MS : 0;
         const int ready = poll(&input, 1, wait_ms);
 
         if (ready > 0) {

@@ -26,8 +26,7 @@ enum zeta_gdb_end {
 struct zeta_gdb_server {
     struct zeta_gdb_process *process; /**< not owned */
     int in, out;                      /**< descriptors, not owned */
-    pid_t child;                      /**< 0: the process is not of this one */
-    int wait_status;                  /**< of the child, with ZETA_GDB_END_EXITED */
+    pid_t child; /**< 0: the process is not of this one. It is not waited for */
 
     /* Inside. */
     struct zeta_gdb_link link;

@@ -261,7 +261,7 @@ static void write_client(int out, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct zeta_gdb_process process;
-    struct zeta_gdb_server server = {.process = &process};
+    struct zeta_gdb_server server = {.process = &process, .stop = -1};
     int client[2];
 
     memset(&model, 0, sizeof(model));

@@ -6,8 +6,10 @@ missing.
 """
 import os
 import re
+import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -53,6 +55,12 @@ def start_server(*words, host=""):
                               stderr=subprocess.PIPE, text=True)
     line = server.stderr.readline()
     return server, ":" + re.search(r"Listening on port (\d+)", line)[1]
+
+
+def start_spinning():
+    """A server, its program, which spins, and where it listens."""
+    server, port = start_server("--", "/bin/sh", "-c", 'echo $$; exec "$@"', "sh", *SPIN)
+    return server, int(server.stdout.readline()), port
 
 
 def attach():
@@ -112,10 +120,9 @@ def login_folder():
 
 def kill():
     """Server and program end."""
-    server, port = start_server("--", "/bin/sh", "-c", 'echo $$; exec "$@"', "sh", *SPIN)
+    server, pid, port = start_spinning()
     expect(gdb(port, "break spin", "continue", "kill"), "hit Breakpoint 1", "killed")
     server.wait()
-    pid = int(server.stdout.readline())
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -141,6 +148,90 @@ def hang_up():
         pid = file.read().strip()
     while os.path.exists(f"/proc/{pid}/exe"):
         time.sleep(0.01)
+
+
+def is_alive(pid):
+    """A program that has ended and was not waited for has no file."""
+    return os.path.exists(f"/proc/{pid}/exe")
+
+
+def module_folders():
+    return [name for name in os.listdir() if name.startswith("zeta-gdbserver-")]
+
+
+def ended():
+    """A server that is ended leaves no file and no program, also where the program is stopped."""
+    os.environ["XDG_RUNTIME_DIR"] = os.getcwd()
+    for number, is_stopped in ((signal.SIGTERM, False), (signal.SIGINT, True), (signal.SIGHUP, False)):
+        server, pid, port = start_spinning()
+        expect(gdb(port, "break spin", "continue", "disconnect"), "hit Breakpoint 1")
+        if len(module_folders()) != 1:
+            sys.exit(f"folders of modules: {module_folders()}")
+        if is_stopped:
+            os.kill(pid, signal.SIGSTOP)
+        server.send_signal(number)
+        if server.wait() != -number or is_alive(pid) or module_folders():
+            sys.exit(f"{server.returncode}, program {is_alive(pid)}, {module_folders()}")
+    # Before the program uses a device, and where a signal is ignored.
+    server, port = start_server("--", "/bin/sh", "-c", "echo $$; exec sleep infinity")
+    pid = int(server.stdout.readline())
+    server.terminate()
+    if server.wait() != -signal.SIGTERM:
+        sys.exit(f"the server gave {server.returncode}")
+    while is_alive(pid):
+        time.sleep(0.01)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    server, port = start_server("--", PROGRAM, FILE, "sums", "exit=3")
+    server.send_signal(signal.SIGHUP)
+    expect(gdb(port, "continue"), "exited with code 03")
+    server.wait()
+
+
+def ended_attached():
+    """The program that it attached to lives on, and those that are let go of."""
+    os.environ["XDG_RUNTIME_DIR"] = os.getcwd()
+    program = start_program()
+    server, port = start_server("--attach", str(program.pid))
+    expect(gdb(port, "sharedlibrary", "thread 2", "break 37", "continue", "disconnect"), "hit Breakpoint 1")
+    server.terminate()
+    if server.wait() != -signal.SIGTERM or program.poll() is not None or module_folders():
+        sys.exit(f"{server.returncode}, {program.poll()}, {module_folders()}")
+    server, port = start_server("--attach", str(program.pid))
+    expect(gdb(port, "sharedlibrary", "thread 2", "set var numbers[1] = 0", "detach"), "detached")
+    if program.wait() != 3 or server.wait() != 0:
+        sys.exit(f"{program.returncode}, {server.returncode}")
+    server, pid, port = start_spinning()
+    expect(gdb(port, "break spin", "continue", "detach"), "detached")
+    server.terminate()
+    code, lives = server.wait(), is_alive(pid)
+    os.kill(pid, signal.SIGKILL)
+    if code != -signal.SIGTERM or not lives:
+        sys.exit(f"{code}, program {lives}")
+
+
+def descriptors():
+    """A server that cannot accept connections says so once, and ends with its program."""
+    server, pid, port = start_spinning()
+    expect(gdb(port, "break spin", "continue", "disconnect"), "hit Breakpoint 1")
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (3, 3))
+    with socket.create_connection(("127.0.0.1", int(port[1:]))):
+        said = server.stderr.read()
+    if server.wait() != 1 or is_alive(pid) or said.count("cannot be accepted: Too many open files") != 1:
+        sys.exit(f"{server.returncode}, program {is_alive(pid)}, \"{said}\"")
+
+
+def keep_alive():
+    """The system looks whether GDB's machine is still there."""
+    server, port = start_server("--", PROGRAM, FILE, "sums")
+    with socket.create_connection(("127.0.0.1", int(port[1:]))) as client:
+        address = f":{client.getpeername()[1]:04X} 0100007F:{client.getsockname()[1]:04X} 01 "
+        while True:
+            with open("/proc/net/tcp", encoding="ascii") as file:
+                if any(address in line and line.split()[5].startswith("02:") for line in file):
+                    break
+            time.sleep(0.01)
+    server.terminate()
+    server.wait()
 
 
 def address():
@@ -181,8 +272,9 @@ def refusals():
 
 
 def main():
-    cases = {function.__name__: function for function in (address, attach, detach, hang_up, kill,
-                                                          login_folder, reconnect, refusals, signals)}
+    cases = {function.__name__: function for function in (
+        address, attach, descriptors, detach, ended, ended_attached, hang_up, keep_alive, kill,
+        login_folder, reconnect, refusals, signals)}
     if not shutil.which(GDB):
         print(f"skipped: there is no {GDB} (package of that name)")
         return 77

@@ -73,6 +73,7 @@ static int start(void **state)
     load_code(world);
     EXPECT_OK(zeta_gdb_process_attach(&world->process, find_device("debug3"), DEBUG_PID));
     world->server.process = &world->process;
+    world->server.stop = -1;
     world->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(world->listener, (struct sockaddr *)&at, sizeof(at)), 0);
     assert_int_equal(listen(world->listener, 1), 0);

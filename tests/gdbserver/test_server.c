@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,6 +64,7 @@ static int connect_gdb(void **state)
     connection->socket = pair[0];
     connection->server.process = &connection->process;
     connection->server.in = connection->server.out = pair[1];
+    connection->server.stop = eventfd(0, EFD_CLOEXEC);
     assert_int_equal(pthread_create(&connection->thread, NULL, serve, connection), 0);
     *state = connection;
     return 0;
@@ -75,6 +77,7 @@ static int disconnect_gdb(void **state)
     (void)close(connection->socket);
     (void)pthread_join(connection->thread, NULL);
     (void)close(connection->server.in);
+    (void)close(connection->server.stop);
     zeta_gdb_process_detach(&connection->process);
     frames_clear(&connection->received);
     free(connection);
@@ -790,7 +793,7 @@ static void nonsense__any__is_refused(void **state)
 static enum zeta_gdb_end serve_gone(struct zeta_gdb_process *process, const char *packets,
                                     bool is_closed)
 {
-    struct zeta_gdb_server server = {.process = process};
+    struct zeta_gdb_server server = {.process = process, .stop = -1};
     int pair[2];
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
@@ -830,6 +833,19 @@ static void hang_up__before_the_answer__ends_as_asked(void **state)
     assert_int_equal(serve_gone(&process, "$QNonStop:1#8d$?#3f$vStopped#55", false),
                      ZETA_GDB_END_EXITED);
     zeta_gdb_process_detach(&process);
+}
+
+/* A client that asks and does not read fills what is between it and the server. */
+static void stop__client_does_not_read__ends(void **state)
+{
+    struct connection *const connection = *state;
+    const uint64_t one = 1;
+
+    while (send(connection->socket, "$m40000000,8000#ba", 18, MSG_DONTWAIT) == 18)
+        ;
+    assert_int_equal(write(connection->server.stop, &one, sizeof(one)), sizeof(one));
+    while (read(connection->socket, connection->answer, sizeof(connection->answer)) > 0)
+        ;
 }
 
 /* The program lets go of the device, and ends when it is told to. */
@@ -888,6 +904,7 @@ SUITE(server)
         TEST(watchpoints__two_kinds_at_an_address__is_an_access),
         TEST(detach__breakpoints_left__program_is_as_before),
         TEST(nonsense__any__is_refused),
+        TEST(stop__client_does_not_read__ends),
         TEST(exit__long_after_the_device__is_told_with_its_code),
         cmocka_unit_test(hang_up__before_the_answer__ends_as_asked),
     };

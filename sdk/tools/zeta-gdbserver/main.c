@@ -6,14 +6,15 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <zeta/c_locale.h>
@@ -24,7 +25,7 @@
 enum { EXIT_USAGE = 2, EXIT_NOT_FOUND = 127 };
 
 /* How often a program is tried that has not come so far yet. */
-#define ATTACH_PERIOD_NS 1000000
+#define ATTACH_PERIOD_MS 1
 
 static const char manual[] =
     "Usage: zeta-gdbserver [OPTION]... [HOST]:PORT -- PROGRAM [ARGUMENT]...\n"
@@ -47,7 +48,8 @@ static const char manual[] =
     "\n"
     "Who can connect can do to the program what you can: there is no password. The\n"
     "program waits at its first module until GDB lets it go on.\n"
-    "Exits as the program does; with 1 when it cannot be debugged.\n";
+    "Exits as the program does; with 1 when it cannot be debugged. A signal that ends\n"
+    "the server ends the program that it started, too.\n";
 
 struct options {
     const char *device; /* null: the first that can be debugged */
@@ -128,6 +130,47 @@ static int find_device(const char *wanted, ze_device_handle_t *out_device)
     return fail("no device here can be debugged; \"zeta doctor\" says why");
 }
 
+/* Signals -------------------------------------------------------------------------------------- */
+
+/*
+ * A signal that ends programs is to leave nothing behind. The program is killed at once, so that
+ * nothing waits for it, even if it is stopped; the server then ends as it always does, and at last
+ * by the signal. A second one ends it as it stands.
+ */
+static volatile sig_atomic_t end_signal;     /* 0: none came */
+static volatile sig_atomic_t killed_program; /* 0: none is to be killed */
+static volatile sig_atomic_t has_let_go;     /* nothing is left to be done */
+static int end_descriptor = -1;              /* can be read once a signal came */
+
+static void on_end_signal(int number)
+{
+    const uint64_t one = 1;
+    const int error = errno;
+
+    end_signal = number;
+    if (killed_program > 0)
+        (void)kill(killed_program, SIGKILL);
+    (void)!write(end_descriptor, &one, sizeof(one));
+    if (has_let_go)
+        (void)raise(number); /* which does what it does by default, behind this function */
+    errno = error;
+}
+
+static int catch_signals(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+    const struct sigaction action = {.sa_handler = on_end_signal, .sa_flags = SA_RESETHAND};
+    struct sigaction before;
+
+    end_descriptor = eventfd(0, EFD_CLOEXEC);
+    if (end_descriptor < 0)
+        return fail("there is no descriptor for signals: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            (void)sigaction(signals[i], &action, NULL);
+    return EXIT_SUCCESS;
+}
+
 /* Program -------------------------------------------------------------------------------------- */
 
 /*
@@ -154,8 +197,10 @@ static int start_program(char **arguments, bool is_stdio, ze_device_handle_t dev
     }
     error = posix_spawnp(out_child, arguments[0], &actions, NULL, arguments, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
-    if (error == 0)
+    if (error == 0) {
+        killed_program = *out_child;
         return EXIT_SUCCESS;
+    }
     (void)fail("\"%s\" cannot be run: %s", arguments[0], strerror(error));
     return EXIT_NOT_FOUND;
 }
@@ -170,7 +215,7 @@ static int exit_code(int wait_status)
 static int attach(struct zeta_gdb_process *process, ze_device_handle_t device, uint32_t pid,
                   pid_t child)
 {
-    const struct timespec period = {.tv_nsec = ATTACH_PERIOD_NS};
+    struct pollfd ending = {.fd = end_descriptor, .events = POLLIN};
 
     for (bool is_first = true;; is_first = false) {
         const ze_result_t result = zeta_gdb_process_attach(process, device, pid);
@@ -185,7 +230,9 @@ static int attach(struct zeta_gdb_process *process, ze_device_handle_t device, u
             return fail("process %" PRIu32 " cannot be debugged: %s", pid, process->failure);
         if (is_first && !child)
             (void)fail("waiting: %s", process->failure);
-        (void)nanosleep(&period, NULL);
+        (void)poll(&ending, 1, ATTACH_PERIOD_MS);
+        if (end_signal != 0)
+            return EXIT_FAILURE;
     }
 }
 
@@ -215,7 +262,7 @@ static int listen_at(const char *address, int *out_listener)
     error = getaddrinfo(host, colon + 1, &hints, &found);
     if (error != 0)
         return fail("\"%s\" port \"%s\" is no address: %s", host, colon + 1, gai_strerror(error));
-    listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    listener = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener >= 0)
         (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (listener < 0 || bind(listener, found->ai_addr, found->ai_addrlen) != 0 ||
@@ -233,48 +280,74 @@ static int listen_at(const char *address, int *out_listener)
     return EXIT_SUCCESS;
 }
 
-static enum zeta_gdb_end serve_next(struct zeta_gdb_server *server, int listener)
+/* The next connection; -1: there is none, or the server is to end. */
+static int accept_next(int listener)
 {
+    struct pollfd polled[] = {{.fd = listener, .events = POLLIN},
+                              {.fd = end_descriptor, .events = POLLIN}};
     const int on = 1;
-    enum zeta_gdb_end end;
     int connection;
 
-    do
+    do {
+        (void)poll(polled, 2, -1);
+        if (end_signal != 0)
+            return -1;
         connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    while (connection < 0 && (errno == EINTR || errno == ECONNABORTED));
+    } while (connection < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED));
     if (connection < 0) {
         (void)fail("connections cannot be accepted: %s", strerror(errno));
-        return ZETA_GDB_END_CLOSED;
+        return -1;
     }
     (void)setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    server->in = server->out = connection;
-    end = zeta_gdb_server_run(server);
-    (void)close(connection);
+    /* GDB's machine may vanish. */
+    (void)setsockopt(connection, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    return connection;
+}
+
+/* Serves one connection after the other, until the last has ended. */
+static enum zeta_gdb_end serve_all(const struct options *options, struct zeta_gdb_process *process,
+                                   int listener, pid_t child)
+{
+    enum zeta_gdb_end end = ZETA_GDB_END_CLOSED;
+    bool is_last = false;
+
+    while (end == ZETA_GDB_END_CLOSED && !is_last) {
+        struct zeta_gdb_server server = {.process = process,
+                                         .in = STDIN_FILENO,
+                                         .out = STDOUT_FILENO,
+                                         .stop = end_descriptor,
+                                         .child = child};
+
+        is_last = options->is_once || listener < 0;
+        if (listener >= 0)
+            server.in = server.out = accept_next(listener);
+        if (server.in < 0)
+            return ZETA_GDB_END_NONE;
+        end = zeta_gdb_server_run(&server);
+        if (listener >= 0)
+            (void)close(server.in);
+    }
     return end;
 }
 
 static int serve(const struct options *options, struct zeta_gdb_process *process, int listener,
                  pid_t child)
 {
-    struct zeta_gdb_server server;
-    enum zeta_gdb_end end;
+    const enum zeta_gdb_end end = serve_all(options, process, listener, child);
+    const bool has_code = end == ZETA_GDB_END_EXITED || end == ZETA_GDB_END_DETACHED;
     int status = 0;
 
-    do {
-        server = (struct zeta_gdb_server){
-            .process = process, .in = STDIN_FILENO, .out = STDOUT_FILENO, .child = child};
-        end = listener >= 0 ? serve_next(&server, listener) : zeta_gdb_server_run(&server);
-    } while (end == ZETA_GDB_END_CLOSED && !options->is_once && listener >= 0);
     /* Detaching lets threads go on, and who kills the program wants none of them to. */
-    if (end == ZETA_GDB_END_KILLED || (end == ZETA_GDB_END_CLOSED && child))
+    if (end == ZETA_GDB_END_KILLED || (!has_code && child))
         (void)kill(child ? child : (pid_t)options->pid, SIGKILL);
     zeta_gdb_process_detach(process);
+    has_let_go = 1;
+    killed_program = 0;
     /* GDB does not wait for a server that it started. */
     if (child && (end != ZETA_GDB_END_DETACHED || listener >= 0) &&
-        waitpid(child, &status, 0) == child &&
-        (end == ZETA_GDB_END_EXITED || end == ZETA_GDB_END_DETACHED))
+        waitpid(child, &status, 0) == child && has_code)
         return exit_code(status);
-    return EXIT_SUCCESS;
+    return end == ZETA_GDB_END_NONE ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* Command line --------------------------------------------------------------------------------- */
@@ -341,6 +414,8 @@ int main(int argc, char **argv)
     status = find_device(options.device, &device);
     if (status == EXIT_SUCCESS && strcmp(options.address, "-") != 0)
         status = listen_at(options.address, &listener);
+    if (status == EXIT_SUCCESS)
+        status = catch_signals();
     if (status == EXIT_SUCCESS && options.program)
         status = start_program(options.program, listener < 0, device, &child);
     (void)signal(SIGPIPE, SIG_IGN); /* of this process, not of the program */
@@ -353,5 +428,7 @@ int main(int argc, char **argv)
     }
     if (listener >= 0)
         (void)close(listener);
+    if (end_signal != 0)
+        (void)raise(end_signal);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "sdk/tools/zeta-gdbserver/server/server.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,14 +363,24 @@ static void take_bytes(struct zeta_gdb_server *server, const uint8_t *bytes, siz
     }
 }
 
+/* A client that does not read is waited for, but not once the connection is to end. */
 static bool write_whole(void *to, const void *bytes, size_t size)
 {
     const struct zeta_gdb_server *const server = to;
+    struct pollfd polled[] = {{.fd = server->out, .events = POLLOUT},
+                              {.fd = server->stop, .events = POLLIN}};
     const uint8_t *at = bytes;
 
     while (size > 0) {
-        const ssize_t written = write(server->out, at, size);
+        /* So many do not block where any can be written. */
+        const size_t some = size < PIPE_BUF ? size : PIPE_BUF;
+        const int ready = poll(polled, 2, -1);
+        ssize_t written = -1;
 
+        if (ready > 0 && polled[1].revents != 0)
+            return false;
+        if (ready > 0)
+            written = write(server->out, at, some);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
@@ -402,21 +413,24 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
     for (uint32_t i = 0; i < server->process->thread_count; i++)
         server->process->threads[i].action = ZETA_GDB_ACTION_CONTINUE;
     while (server->end == ZETA_GDB_END_NONE) {
-        struct pollfd input = {.fd = server->in, .events = POLLIN};
+        struct pollfd polled[] = {{.fd = server->in, .events = POLLIN},
+                                  {.fd = server->stop, .events = POLLIN}};
         /* Looking for events waits, but not where there will be none. */
         const bool waits = server->is_non_stop || server->process->has_ended;
         const int wait_ms = !server->is_running ? -1 : waits ? ZETA_GDB_WAIT_MS : 0;
-        const int ready = poll(&input, 1, wait_ms);
+        const int ready = poll(polled, 2, wait_ms);
 
-        if (ready > 0) {
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready < 0 || polled[1].revents != 0) {
+            zeta_gdb_close(server);
+        } else if (polled[0].revents != 0) {
             const ssize_t size = read(server->in, bytes, sizeof(bytes));
 
             if (size > 0)
                 take_bytes(server, bytes, (size_t)size);
             else if (size == 0 || errno != EINTR)
                 zeta_gdb_close(server);
-        } else if (ready < 0 && errno != EINTR) {
-            zeta_gdb_close(server);
         }
         if (server->end == ZETA_GDB_END_NONE && server->is_running &&
             (ready == 0 || server->is_non_stop))

@@ -26,6 +26,7 @@ enum zeta_gdb_end {
 struct zeta_gdb_server {
     struct zeta_gdb_process *process; /**< not owned */
     int in, out;                      /**< descriptors, not owned */
+    int stop;    /**< descriptor, not owned: the connection ends when it can be read; -1: none */
     pid_t child; /**< 0: the process is not of this one. It is not waited for */
 
     /* Inside. */
@@ -51,7 +52,7 @@ struct zeta_gdb_server {
 };
 
 /**
- * Serves a connection until it ends. process, in, out and child are set, the rest is zero.
+ * Serves a connection until it ends. process, in, out, stop and child are set, the rest is zero.
  * Prints nothing but failures.
  */
 enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server);

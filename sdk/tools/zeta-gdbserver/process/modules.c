@@ -35,6 +35,8 @@ static bool write_whole(int file, const uint8_t *bytes, size_t size)
     while (size > 0) {
         const ssize_t written = write(file, bytes, size);
 
+        if (written < 0 && errno == EINTR)
+            continue;
         if (written <= 0)
             return false;
         bytes += written;

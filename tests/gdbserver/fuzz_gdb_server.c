@@ -103,14 +103,15 @@ ze_result_t ZE_APICALL zetDebugReadEvent(zet_debug_session_handle_t session, uin
         event->type = ZET_DEBUG_EVENT_TYPE_DETACHED;
         return ZE_RESULT_SUCCESS;
     }
-    if (model.events % 8 == 1) {
+    /* The process waits in a load until it is acknowledged. */
+    if (model.events % 8 == 1 && !model.is_held) {
         event->type = model.has_module ? ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD
                                        : ZET_DEBUG_EVENT_TYPE_MODULE_LOAD;
         event->flags = model.has_module ? 0 : ZET_DEBUG_EVENT_FLAG_NEED_ACK;
         event->info.module.moduleBegin = MEMORY;
         event->info.module.moduleEnd = MEMORY + 64;
         event->info.module.load = MEMORY + 1024;
-        model.is_held |= !model.has_module;
+        model.is_held = !model.has_module;
         model.has_module = !model.has_module;
         return ZE_RESULT_SUCCESS;
     }

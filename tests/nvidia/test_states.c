@@ -264,9 +264,13 @@ static void library__driver_that_cannot_be_loaded__is_told(void **state)
 
 static void check_alone(void)
 {
+    static const char *const parts[] = {"libcupti is not installed", "Metrics need it",
+                                        "cuda-cupti-13-0 or libcupti13", NULL};
+
     bed_set("libcupti", cuda_folder(bed_machine));
     bed_set("libnvidia_ml", cuda_folder(bed_machine));
     (void)bed_device();
+    bed_expect_plugin(ZETA_PLUGIN_STATE_ACTIVE, parts);
 }
 
 static void library__driver_alone__is_enough_for_devices(void **state)
@@ -307,6 +311,44 @@ static void note__devices_with_limits__are_told(void **state)
     CHECK(states);
 }
 
+/* Whether the plugin says that counters are not permitted. */
+static bool has_permission_note(void)
+{
+    const char *reason = "";
+
+    assert_int_equal(bed_plugin(&reason), ZETA_PLUGIN_STATE_ACTIVE);
+    if (!strstr(reason, "Metrics are not available"))
+        return false;
+    assert_non_null(strstr(reason, "RmProfilingAdminOnly is 1"));
+    assert_non_null(strstr(reason, "CapEff 0000000000000000"));
+    assert_non_null(strstr(reason, "NVreg_RestrictProfilingToAdminUsers=0"));
+    assert_non_null(strstr(reason, "--cap-add=SYS_ADMIN"));
+    return true;
+}
+
+static void check_user(void)
+{
+    if (become_nobody())
+        assert_true(has_permission_note());
+    else
+        print_message("not checked: the libraries are not open to others\n");
+}
+
+static void check_permitted_user(void)
+{
+    bed_file("proc/driver/nvidia/params",
+             "ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 0\n");
+    if (become_nobody())
+        assert_false(has_permission_note());
+}
+
+static void note__counters_for_administrators__user_is_told(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, permits: false, gpus: [{chip: gh100}]}", check_user);
+    bed_run("{format: 1, permits: false, gpus: [{chip: gh100}]}", check_permitted_user);
+}
+
 static void check_has_hardware(void)
 {
     struct zeta_plugin_info plugins[64];
@@ -336,6 +378,7 @@ SUITE(states)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library__driver_alone__is_enough_for_devices),
         cmocka_unit_test(library__driver_that_cannot_be_loaded__is_told),
+        cmocka_unit_test(note__counters_for_administrators__user_is_told),
         cmocka_unit_test(note__devices_with_limits__are_told),
         cmocka_unit_test(note__hardware_without_a_device__is_told_apart),
         cmocka_unit_test(start__each_result_of_cuda__cause_value_and_command),

@@ -227,6 +227,20 @@ static void explain_hidden(const struct nvidia *nvidia, struct nvidia_sentences 
                    shown, nodes);
 }
 
+/* What keeps metrics away, as far as that can be seen without CUPTI. */
+static void explain_counters(const struct nvidia *nvidia, struct nvidia_sentences *out)
+{
+    char why[ZETA_HOST_TEXT_BYTES];
+    const char *advice;
+
+    if (!nvidia_cupti_is_there(nvidia->host, nvidia->root, &advice))
+        nvidia_say(out, "libcupti is not installed. %s", advice);
+    if (nvidia->device_count == 0 || nvidia_may_read_counters(nvidia->root))
+        return;
+    nvidia_explain_permission(nvidia->root, why, sizeof(why));
+    nvidia_say(out, "Metrics are not available: %s.", why);
+}
+
 void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences *out)
 {
     /* As cuDeviceGetAttribute numbers them. */
@@ -245,4 +259,5 @@ void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences
                        "DEFAULT.",
                        device->id, modes[device->compute_mode], device->address);
     }
+    explain_counters(nvidia, out);
 }

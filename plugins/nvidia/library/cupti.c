@@ -84,15 +84,22 @@ static void open_companions(const struct nvidia_cupti *cupti)
     nvidia_signals_restore(&before);
 }
 
+static const struct nvidia_library_search search = {
+    .setting = "libcupti",
+    .names = {"libcupti.so.13", "libcupti.so.12"},
+    .folders = {"/usr/local/cuda*/lib64", "/usr/local/cuda*/extras/CUPTI/lib64",
+                "/usr/local/cuda*/targets/*/lib"},
+    .advice = "Metrics need it; install the package cuda-cupti-13-0 or libcupti13.",
+};
+
+bool nvidia_cupti_is_there(const struct zeta_host *host, const char *root, const char **out_advice)
+{
+    *out_advice = search.advice;
+    return nvidia_library_is_there(host, root, &search);
+}
+
 bool nvidia_cupti_open(struct nvidia_cupti *cupti, const struct zeta_host *host, const char *root)
 {
-    static const struct nvidia_library_search search = {
-        .setting = "libcupti",
-        .names = {"libcupti.so.13", "libcupti.so.12"},
-        .folders = {"/usr/local/cuda*/lib64", "/usr/local/cuda*/extras/CUPTI/lib64",
-                    "/usr/local/cuda*/targets/*/lib"},
-        .advice = "Metrics need it; install the package cuda-cupti-13-0 or libcupti13.",
-    };
 #define NVIDIA_SYMBOL(symbol, ...) {#symbol, offsetof(struct nvidia_cupti, symbol), false},
     static const struct nvidia_symbol symbols[] = {NVIDIA_CUPTI_BLOCKS(NVIDIA_SYMBOL)
                                                        NVIDIA_CUPTI_OTHERS(NVIDIA_SYMBOL)};
@@ -180,10 +187,23 @@ static void read_text(const char *root, const char *name, char *text, size_t cap
     (void)fclose(file);
 }
 
+/* CAP_SYS_ADMIN, and CAP_PERFMON, which drivers take from 565 on. */
+static const uint64_t sys_admin = UINT64_C(1) << 21, perfmon = UINT64_C(1) << 38;
+
+bool nvidia_may_read_counters(const char *root)
+{
+    char file[16384];
+    uint64_t effective = 0;
+
+    read_text(root, "/proc/driver/nvidia/params", file, sizeof(file));
+    if (nvidia_parse_admin_only(file) != NVIDIA_ADMIN_ONLY)
+        return true;
+    read_text("", "/proc/self/status", file, sizeof(file));
+    return !nvidia_parse_capabilities(file, &effective) || (effective & (sys_admin | perfmon)) != 0;
+}
+
 void nvidia_explain_permission(const char *root, char *text, size_t capacity_bytes)
 {
-    /* CAP_SYS_ADMIN, and CAP_PERFMON, which drivers take from 565 on. */
-    const uint64_t sys_admin = UINT64_C(1) << 21, perfmon = UINT64_C(1) << 38;
     static const char *const settings[] = {
         [NVIDIA_ADMIN_UNKNOWN] = "RmProfilingAdminOnly is not in /proc/driver/nvidia/params",
         [NVIDIA_ADMIN_ALL] =

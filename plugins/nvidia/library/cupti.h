@@ -418,6 +418,9 @@ NVIDIA_CUPTI_BLOCKS(NVIDIA_DECLARE)
  */
 bool nvidia_cupti_open(struct nvidia_cupti *cupti, const struct zeta_host *host, const char *root);
 
+/** Whether there is a libcupti, without opening it; the sentence with what to do if not. */
+bool nvidia_cupti_is_there(const struct zeta_host *host, const char *root, const char **out_advice);
+
 /**
  * The first symbol that PM sampling, or the range profiler, needs and the library lacks; NULL: it
  * has all of them. They came with CUDA 12.6.
@@ -464,6 +467,9 @@ enum nvidia_admin_only nvidia_parse_admin_only(const char *params);
 
 /** Reads CapEff out of the text of /proc/PID/status. False: it is not there. */
 bool nvidia_parse_capabilities(const char *status, uint64_t *out_effective);
+
+/** Whether files and capabilities say that this process may read counters; the driver decides. */
+bool nvidia_may_read_counters(const char *root);
 
 /** Why counters are not permitted here, and what the administrator can do; terminated. */
 void nvidia_explain_permission(const char *root, char *text, size_t capacity_bytes);

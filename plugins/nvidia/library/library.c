@@ -6,8 +6,14 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <zeta/file.h>
+
+/* The linker's cache of a large machine has some hundred KiB. */
+#define CACHE_BYTES (16 << 20)
 
 void nvidia_signals_block(sigset_t *out_before)
 {
@@ -105,6 +111,79 @@ bool nvidia_library_open(struct nvidia_library *library, const struct zeta_host 
                        "%s is not installed%s%.300s. %s", search->names[0],
                        chosen[0] != '\0' ? " in " : "", chosen, search->advice);
     return library->handle != NULL;
+}
+
+/* Whether there is such a file in a folder, which may be a pattern. */
+static bool is_in(const char *root, const char *folder, const char *const *names)
+{
+    char path[PATH_MAX];
+    bool is_found = false;
+
+    for (; *names && !is_found; names++) {
+        glob_t found = {0};
+
+        (void)snprintf(path, sizeof(path), "%.2000s%.1000s/%.200s", root, folder, *names);
+        is_found = glob(path, GLOB_NOSORT, NULL, &found) == 0;
+        globfree(&found);
+    }
+    return is_found;
+}
+
+/* The folders that the dynamic linker searches before and behind its cache. */
+static bool is_on_search_path(const char *const *names)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    Dl_serinfo size, *path = NULL;
+    bool is_found = false;
+
+    if (program && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0)
+        path = malloc(size.dls_size);
+    if (path) {
+        *path = size;
+        if (dlinfo(program, RTLD_DI_SERINFO, path) == 0) {
+            for (unsigned i = 0; i < path->dls_cnt && !is_found; i++)
+                is_found = is_in("", path->dls_serpath[i].dls_name, names);
+        }
+    }
+    free(path);
+    if (program)
+        (void)dlclose(program);
+    return is_found;
+}
+
+/* The linker's cache names each file by its path, with a terminator. */
+static bool is_in_cache(const char *root, const char *const *names)
+{
+    char path[PATH_MAX], name[64];
+    uint64_t bytes = 0;
+    bool is_found = false;
+    char *cache;
+
+    (void)snprintf(path, sizeof(path), "%.4000s/etc/ld.so.cache", root);
+    cache = zeta_file_read(path, CACHE_BYTES, &bytes);
+    for (; cache && *names && !is_found; names++) {
+        const int length = snprintf(name, sizeof(name), "/%s", *names);
+
+        is_found = memmem(cache, (size_t)bytes, name, (size_t)length + 1) != NULL;
+    }
+    free(cache);
+    return is_found;
+}
+
+bool nvidia_library_is_there(const struct zeta_host *host, const char *root,
+                             const struct nvidia_library_search *search)
+{
+    char chosen[PATH_MAX] = "";
+    struct stat status;
+    bool is_found;
+
+    if (zeta_host_setting(host, search->setting, chosen, sizeof(chosen)) && chosen[0] != '\0')
+        return stat(chosen, &status) == 0 &&
+               (!S_ISDIR(status.st_mode) || is_in("", chosen, search->names));
+    is_found = is_on_search_path(search->names) || is_in_cache(root, search->names);
+    for (const char *const *folder = search->folders; *folder && !is_found; folder++)
+        is_found = is_in(root, *folder, search->names);
+    return is_found;
 }
 
 bool nvidia_library_bind(struct nvidia_library *library, const struct nvidia_symbol *symbols,

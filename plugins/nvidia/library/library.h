@@ -44,6 +44,13 @@ bool nvidia_library_open(struct nvidia_library *library, const struct zeta_host 
                          const char *root, const struct nvidia_library_search *search);
 
 /**
+ * Whether nvidia_library_open() would find a file, without opening it: that costs time, and what a
+ * library does when it is opened is not for programs that never use it.
+ */
+bool nvidia_library_is_there(const struct zeta_host *host, const char *root,
+                             const struct nvidia_library_search *search);
+
+/**
  * Fills a table with addresses, NULL for an optional function that is not there. False with the
  * problem, the library unusable, if it lacks a required one.
  *

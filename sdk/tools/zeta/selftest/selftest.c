@@ -547,9 +547,38 @@ static int test_device(struct selftest *test, const struct zeta_device_entry *de
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int test_devices(struct selftest *test, struct zeta_device_list *devices)
+/* Whether an id is that of the plugin to test: "intel" is intel-gen9 too. */
+static bool is_meant(const struct selftest *test, const char *id)
 {
     const size_t length = test->plugin ? strlen(test->plugin) : 0;
+
+    return length == 0 ||
+           (strncmp(id, test->plugin, length) == 0 && (id[length] == '\0' || id[length] == '-'));
+}
+
+/* Says that there is nothing to test, and why, if the plugin has a reason that is not plain. */
+static int explain_none(const struct selftest *test)
+{
+    struct zeta_plugin_list plugins;
+
+    (void)zeta_print_failure("plugin '%s' has no device that can be measured; 'zeta plugin list' "
+                             "shows the plugins",
+                             test->plugin ? test->plugin : "any");
+    if (zeta_plugin_list_init(&plugins) == ZETA_EXIT_OK) {
+        for (uint32_t i = 0; test->plugin && i < plugins.count; i++) {
+            const struct zeta_plugin_info *plugin = &plugins.plugins[i];
+
+            if (is_meant(test, plugin->id) && plugin->reason[0] && !zeta_plugin_is_absent(plugin))
+                zeta_print_note("%s: %s: %s", plugin->id, zeta_plugin_state_name(plugin->state),
+                                plugin->reason);
+        }
+    }
+    zeta_plugin_list_finish(&plugins);
+    return ZETA_EXIT_FAILED;
+}
+
+static int test_devices(struct selftest *test, struct zeta_device_list *devices)
+{
     const struct zeta_device_entry *only = NULL;
     uint32_t tested = 0;
 
@@ -558,19 +587,15 @@ static int test_devices(struct selftest *test, struct zeta_device_list *devices)
         return ZETA_EXIT_FAILED;
     for (uint32_t i = 0; i < (only ? 1 : devices->count); i++) {
         const struct zeta_device_entry *device = only ? only : &devices->entries[i];
-        const char *plugin = device->info.stream;
 
-        /* "intel" is intel-gen9 too. */
-        if (test->plugin && (strncmp(plugin, test->plugin, length) != 0 ||
-                             (plugin[length] != '\0' && plugin[length] != '-')))
+        if (!is_meant(test, device->info.stream))
             continue;
         if (test_device(test, device) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
         tested++;
     }
     if (tested == 0)
-        return zeta_print_failure("plugin '%s' has no device; 'zeta plugin list' shows why",
-                                  test->plugin ? test->plugin : "any");
+        return explain_none(test);
     (void)printf("\n%u device%s, %u checks: %u failed, %u not possible\n", tested,
                  tested == 1 ? "" : "s", test->count, test->failed, test->skipped);
     return test->failed > 0 ? ZETA_EXIT_FAILED : ZETA_EXIT_OK;

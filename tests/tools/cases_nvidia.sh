@@ -1,0 +1,87 @@
+# Cases of a machine with NVIDIA GPUs, for command_test.sh: the libraries of tests/cuda show it.
+# shellcheck shell=sh disable=SC2154 # it has the variables
+
+# nvidia "OPTIONS of cuda-run" COMMAND...: with those GPUs alone, and nothing of Zeta ruled out.
+nvidia()
+{
+    options=$1
+    shift
+    # shellcheck disable=SC2086 # a list of words
+    env -u ZETA_PLUGINS_DISABLE -u CUDA_VISIBLE_DEVICES "$build/tests/cuda-run" $options -- "$@"
+}
+
+# shows OPTIONS TEXT...: plugin list, doctor and selftest say all this of a machine on which the plugin fails.
+shows()
+{
+    options=$1
+    shift
+    expect 0 nvidia "$options" "$bin/zeta" plugin list
+    for text in "$@"; do out_has "$text"; done
+    expect 1 nvidia "$options" "$bin/zeta" doctor
+    out_has "PROBLEM: plugin nvidia does not work"
+    for text in "$@"; do out_has "$text"; done
+    expect 1 nvidia "$options" "$bin/zeta" selftest nvidia
+    for text in "$@"; do err_has "$text"; done
+}
+
+case_nvidia_devices()
+{
+    expect 0 nvidia "--gpu gh100 --gpu ad102" "$bin/zeta" devices
+    out_has "0  NVIDIA H100 80GB HBM3 (hardware)"
+    out_has "id        0000:06:00.0"
+    out_has "1 slice x 132 subslices x 4 EUs x 16 threads"
+    out_has "core 1980 MHz, timer 1000 MHz with 64 bits"
+    out_has "1  NVIDIA GeForce RTX 4090 (hardware)"
+    expect 0 nvidia "--gpu gh100 --gpu ad102" "$bin/zeta" plugin list "--json=$json"
+    holds "$json" '[(p["state"], p["devices"]) for p in d["plugins"] if p["id"] == "nvidia"] == [("active", 2)]'
+    expect 0 nvidia "" env ZETA_PLUGINS_SELECT=vgpu "$bin/zeta" devices "--json=$json"
+    holds "$json" '[e["class"] for e in d["devices"]] == ["software"]'
+    expect 0 nvidia "" env ZETA_PLUGIN_VGPU_ENABLE=always "$bin/zeta" devices "--json=$json"
+    holds "$json" '[e["class"] for e in d["devices"]] == ["hardware", "software"]'
+}
+
+# Each way in which CUDA does not start: cause, current value, command.
+case_nvidia_driver_states()
+{
+    shows "--without driver" "libcuda.so.1 is not installed" "NVIDIA's driver"
+    shows "--fault cuInit=34@1+" "is the stub of a CUDA toolkit" "LD_LIBRARY_PATH"
+    shows "--fault cuInit=36@1+" "The driver is too old" "580.159.04"
+    shows "--fault cuInit=46@1+" "compute mode" "sudo nvidia-smi -c DEFAULT"
+    shows "--fault cuInit=802@1+" "systemctl status nvidia-fabricmanager"
+    shows "--fault cuInit=803@1+" "the kernel module has version 580.159.04, the library is" "reboot"
+    shows "--fault cuInit=804@1+" "cuda-compat"
+    shows "--fault cuInit=999@1+" "cuInit returns 999" "kernel module 580.159.04"
+}
+
+# GPUs that a variable hides are no problem; whoever looks for them is told.
+case_nvidia_hidden()
+{
+    expect 0 nvidia "--gpu gh100 --gpu ga100" env CUDA_VISIBLE_DEVICES=1 "$bin/zeta" plugin list
+    out_has 'CUDA_VISIBLE_DEVICES is "1": it shows 1 of 2 GPUs.'
+    expect 0 nvidia "--gpu gh100 --gpu ga100" env CUDA_VISIBLE_DEVICES=1 "$bin/zeta" devices
+    out_has "0  NVIDIA A100-SXM4-80GB"
+    expect 0 nvidia "" env CUDA_VISIBLE_DEVICES= "$bin/zeta" plugin list
+    grep -q "^nvidia  *no device" "$out" || die "the plugin is not listed"
+    out_has 'CUDA_VISIBLE_DEVICES is "", which names none of the 1 that are there'
+    ! grep -q "no device of:.*nvidia" "$out" || die "it is among those without hardware"
+    [ ! -s "$err" ] || die "a warning is written"
+    expect 0 nvidia "" env CUDA_VISIBLE_DEVICES= "$bin/zeta" plugin list "--json=$json"
+    holds "$json" '[p["id"] for p in d["plugins"] if p["has_hardware"]] == ["nvidia"]'
+    expect 1 nvidia "" env CUDA_VISIBLE_DEVICES= "$bin/zeta" doctor
+    out_has "note: plugin nvidia finds no device: CUDA shows no GPU"
+    out_has "only these NVIDIA GPUs are shown to programs"
+    expect 1 nvidia "" env CUDA_VISIBLE_DEVICES= "$bin/zeta" devices
+    err_has "nvidia: no device: CUDA shows no GPU"
+}
+
+# A machine without NVIDIA's driver: nothing is opened, written or said but in the list.
+case_nvidia_absent()
+{
+    expect 0 env ZETA_PLUGINS_DISABLE=intel-\* "$bin/zeta" devices
+    [ ! -s "$err" ] || die "something is written"
+    if [ ! -e /dev/nvidiactl ]; then
+        out_has "software"
+        expect 0 env ZETA_PLUGINS_DISABLE=intel-\* "$bin/zeta" plugin list
+        grep -q "nvidia" "$out" || die "the plugin is not listed"
+    fi
+}

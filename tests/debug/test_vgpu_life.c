@@ -248,6 +248,32 @@ static void socket__of_a_process__private_and_not_left_behind(void **state)
     free(shared);
 }
 
+/* A child that exits, which has all that its parent registered. */
+static uint64_t run_child(ze_context_handle_t context, ze_device_handle_t device)
+{
+    const pid_t child = fork_runner();
+    int status = 1;
+
+    (void)context;
+    (void)device;
+    if (child == 0)
+        exit(0);
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* Its own, and no other process's. */
+static void socket__process_exits__removed(void **state)
+{
+    struct debuggee d = debuggee_start();
+    const pid_t pid = d.pid;
+
+    (void)state;
+    assert_int_equal(debuggee_do(&d, DEBUGGEE_CALL, (uintptr_t)run_child), 1);
+    assert_int_equal(count_sockets(pid), 1);
+    debuggee_finish(&d);
+    assert_int_equal(count_sockets(pid), 0);
+}
+
 /* Ids of processes are those of a container; a folder can be that of several. */
 static void socket__of_a_process_that_cannot_be_seen__left_alone(void **state)
 {
@@ -462,7 +488,7 @@ static void debuggee__stopped__calls_wait_and_attaching_does_not(void **state)
     assert_int_equal(kill(d.pid, SIGSTOP), 0);
     assert_int_equal(waitpid(d.pid, &status, WUNTRACED), d.pid);
     if (fork_child() == 0) {
-        (void)usleep(50000);
+        await_sleep(getppid());
         _exit(kill(d.pid, SIGCONT));
     }
     number = 1;
@@ -692,6 +718,7 @@ SUITE(vgpu_life)
         cmocka_unit_test(attach__impossible__result_and_sentence),
         cmocka_unit_test(attach__too_early__not_ready),
         cmocka_unit_test(socket__of_a_process__private_and_not_left_behind),
+        cmocka_unit_test(socket__process_exits__removed),
         cmocka_unit_test(socket__of_a_process_that_cannot_be_seen__left_alone),
         cmocka_unit_test(start__debugger_is_the_parent__waits_until_it_attaches),
         cmocka_unit_test(attach__from_another_folder__finds_the_process),

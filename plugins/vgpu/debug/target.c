@@ -43,6 +43,8 @@ struct zeta_vgpu_target {
     pthread_mutex_t enable_lock;
     char folder[512]; /**< of the socket; do not change while the thread runs */
     char name[ZETA_VGPU_DEBUG_NAME_BYTES];
+    LIST_ENTRY(zeta_vgpu_target) listening; /**< with a socket */
+    pid_t owner;                            /**< of the socket; 0: there is none */
 
     int poke;            /**< eventfd: the thread has something to do */
     atomic_bool changed; /**< what an engine had to say */
@@ -159,6 +161,50 @@ static void sweep(const char *folder)
     }
     if (listing)
         (void)closedir(listing);
+}
+
+/* Those whose sockets exit() removes; in a child of fork() those of its parent, too. */
+static LIST_HEAD(, zeta_vgpu_target) listening = LIST_HEAD_INITIALIZER(listening);
+static pthread_mutex_t listening_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void remove_socket(const struct zeta_vgpu_target *target)
+{
+    char path[sizeof(target->folder) + sizeof(target->name) + 1];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", target->folder, target->name);
+    if (target->owner == getpid())
+        (void)unlink(path);
+}
+
+/* When the process exits, or the plugin is unloaded. */
+static void remove_sockets(void)
+{
+    const struct zeta_vgpu_target *target;
+
+    (void)pthread_mutex_lock(&listening_lock);
+    LIST_FOREACH (target, &listening, listening)
+        remove_socket(target);
+    (void)pthread_mutex_unlock(&listening_lock);
+}
+
+static void list_socket(struct zeta_vgpu_target *target)
+{
+    static bool is_removed_at_exit;
+
+    (void)pthread_mutex_lock(&listening_lock);
+    target->owner = getpid();
+    LIST_INSERT_HEAD(&listening, target, listening);
+    is_removed_at_exit = is_removed_at_exit || atexit(remove_sockets) == 0;
+    (void)pthread_mutex_unlock(&listening_lock);
+}
+
+static void unlist_socket(struct zeta_vgpu_target *target)
+{
+    (void)pthread_mutex_lock(&listening_lock);
+    if (target->owner != 0)
+        LIST_REMOVE(target, listening);
+    target->owner = 0;
+    (void)pthread_mutex_unlock(&listening_lock);
 }
 
 /* Listens in the folder, in place of what a dead process with our id has left. -1 with errno. */
@@ -684,11 +730,8 @@ struct zeta_vgpu_target *zeta_vgpu_target_create(struct zeta_vgpu *vgpu)
 /* Removes the socket and frees what enable() made; the thread does not run. */
 static void disable(struct zeta_vgpu_target *target)
 {
-    char path[sizeof(target->folder) + sizeof(target->name) + 1];
-
-    (void)snprintf(path, sizeof(path), "%s/%s", target->folder, target->name);
-    if (target->listener >= 0)
-        (void)unlink(path);
+    remove_socket(target);
+    unlist_socket(target);
     close_one(&target->listener);
     close_one(&target->poke);
     free(target->masks);
@@ -726,6 +769,7 @@ void zeta_vgpu_target_destroy(struct zeta_vgpu_target *target)
 
 void zeta_vgpu_target_abandon(struct zeta_vgpu_target *target)
 {
+    unlist_socket(target);
     close_one(&target->listener);
     close_one(&target->connection);
     close_one(&target->debugger);
@@ -753,6 +797,7 @@ static int start(struct zeta_vgpu_target *target)
     target->listener = listen_in(target->folder, target->name);
     if (target->listener < 0)
         return errno;
+    list_socket(target);
     return zeta_thread_start(&target->thread, serve, target, "vgpu-debug");
 }
 

@@ -326,6 +326,20 @@ void debuggee_finish(struct debuggee *debuggee)
     (void)close(debuggee->socket);
 }
 
+void await_sleep(pid_t pid)
+{
+    char path[64], text[256] = "";
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    do {
+        FILE *file = fopen(path, "re");
+
+        assert_non_null(file);
+        assert_non_null(fgets(text, sizeof(text), file));
+        (void)fclose(file);
+    } while (strncmp(strrchr(text, ')'), ") S", 3) != 0);
+}
+
 /* ---- the debugger --------------------------------------------------------------------------- */
 
 ze_device_handle_t debugger_device(void)

@@ -65,6 +65,9 @@ void debuggee_kill(struct debuggee *debuggee);
 /** Lets it exit by itself; it has to succeed. */
 void debuggee_finish(struct debuggee *debuggee);
 
+/** Returns when a process waits for something. */
+void await_sleep(pid_t pid);
+
 /* The debugger. */
 
 extern const ze_device_thread_t everything;

@@ -98,21 +98,6 @@ static void set_scene(struct scene *scene, enum call call)
         EXPECT_OK(zetDebugResume(scene->bench.session, everything));
 }
 
-/* Returns when the process waits for something. */
-static void await_sleep(pid_t pid)
-{
-    char path[64], text[256] = "";
-
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    do {
-        FILE *file = fopen(path, "re");
-
-        assert_non_null(file);
-        assert_non_null(fgets(text, sizeof(text), file));
-        (void)fclose(file);
-    } while (strncmp(strrchr(text, ')'), ") S", 3) != 0);
-}
-
 static void stop(const struct debuggee *debuggee)
 {
     int status;

@@ -132,6 +132,7 @@ static void check_chosen_instance(void)
     assert_string_equal(info.id, "0000:06:00.0.MIG-5a657461-0000-4000-8000-000000000300");
 }
 
+/* Rule 28.3. */
 static void device__instance_of_mig__has_an_id_of_its_own(void **state)
 {
     (void)state;
@@ -183,6 +184,7 @@ static void check_order(void)
     expect_name(devices[1], "NVIDIA H100 80GB HBM3");
 }
 
+/* Rule 28.1. */
 static void devices__in_the_order_of_addresses__not_of_cuda(void **state)
 {
     (void)state;
@@ -223,6 +225,7 @@ static void check_uuid(void)
     expect_name(bed_device(), "NVIDIA A100-SXM4-80GB");
 }
 
+/* Rule 28.1. */
 static void devices__masks_of_cuda_and_of_level_zero__both_count(void **state)
 {
     (void)state;
@@ -268,6 +271,7 @@ static void check_clock(void)
     }
 }
 
+/* Rule 28.4. */
 static void clock__of_host_and_device__is_the_raw_monotonic_one(void **state)
 {
     (void)state;
@@ -310,6 +314,7 @@ static void check_fork(void)
     EXPECT_OK(zeDeviceGetStatus(device));
 }
 
+/* Rule 28.5. */
 static void fork__child__is_told_to_start_a_program(void **state)
 {
     (void)state;

@@ -49,6 +49,7 @@ static void check_states(const struct state *states, size_t count)
 
 #define MODULE "580.159.04" /* of the kernel */
 
+/* Rule 28.6. */
 static void start__each_result_of_cuda__cause_value_and_command(void **state)
 {
     static const struct state states[] = {
@@ -342,6 +343,7 @@ static void check_permitted_user(void)
         assert_false(has_permission_note());
 }
 
+/* Rule 28.6. */
 static void note__counters_for_administrators__user_is_told(void **state)
 {
     (void)state;
@@ -366,7 +368,7 @@ static void check_has_hardware(void)
     assert_int_equal(found, 1);
 }
 
-/* Rule 1.16. */
+/* Rules 1.16, 28.2. */
 static void note__hardware_without_a_device__is_told_apart(void **state)
 {
     (void)state;

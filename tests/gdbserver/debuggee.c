@@ -125,6 +125,7 @@ int main(int count, char **words)
     ze_device_handle_t device = NULL;
     ze_context_handle_t context = NULL;
     ze_command_list_handle_t list = NULL;
+    int die;
 
     if (count < 3)
         return 2;
@@ -146,6 +147,8 @@ int main(int count, char **words)
     example_check(zeMemFree(context, numbers), "zeMemFree");
     example_check(zeCommandListDestroy(list), "zeCommandListDestroy");
     example_check(zeContextDestroy(context), "zeContextDestroy");
-    (void)raise((int)option(count, words, "die", 0));
+    die = (int)option(count, words, "die", 0);
+    (void)signal(die, SIG_DFL); /* a sanitizer may have handlers of its own */
+    (void)raise(die);
     return (int)option(count, words, "exit", 0);
 }

@@ -50,7 +50,8 @@ def debug(gdb, server, program, file):
 
     gdb.do("delete")
     gdb.do("-exec-continue --all")
-    gdb.event(r'\*stopped,reason="exited",exit-code="03"')
+    end = gdb.event(r'\*stopped,reason="exited')
+    assert 'exit-code="03"' in end, end
 
 
 def main():

@@ -1,0 +1,21 @@
+#ifndef ZETA_TESTS_NVIDIA_SETS_H
+#define ZETA_TESTS_NVIDIA_SETS_H
+
+/* Set files of the plugin, and what is checked of them with the host side of a CUPTI. */
+
+#include "core/formula/sets/set.h"
+#include "plugins/nvidia/library/cupti.h"
+
+/** Ends the test at the first finding. */
+extern struct zeta_diagnostics sets_findings;
+
+/** A file of the plugin's data with what all have in common, linked without a finding. */
+struct zeta_catalog *sets_load(const char *file);
+
+/**
+ * Checks each set of each file on its chips, for streams and queries: its program has names of the
+ * chip, one pass counts them, and metrics read fields that it fills.
+ */
+void sets_check(const struct nvidia_cupti *cupti);
+
+#endif

@@ -10,6 +10,7 @@ static const struct zeta_plugin_ops plugin_ops = {
     .init = nvidia_init,
     .finish = nvidia_finish,
     .device = &nvidia_device_ops,
+    .metric = &nvidia_metric_ops,
     .debug = &nvidia_debug_ops,
 };
 

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <zeta/record_ring.h>
+
 #include "plugins/nvidia/library/cupti.h"
 #include "plugins/nvidia/library/driver.h"
 #include "plugins/nvidia/library/nvml.h"
@@ -43,6 +45,12 @@ struct zeta_plugin_device {
     struct zeta_plugin_memory memory;
     struct zeta_plugin_cache cache;
 
+    char chip[16];         /**< "GH100", once it was asked for; guarded by the lock */
+    char perfmon_user[96]; /**< what of this process has the counters: "a stream of ComputeBasic";
+                                guarded by the lock */
+    struct zeta_plugin_symbol symbols[2]; /**< of metric sets, once they were asked for */
+    bool has_symbols;                     /**< guarded by the lock */
+
     char lost[256]; /**< why it is lost; written before is_lost */
     atomic_bool is_lost;
 };
@@ -61,6 +69,16 @@ struct nvidia {
     struct nvidia_nvml nvml;
     bool cupti_was_tried;
     struct nvidia_cupti cupti;
+};
+
+/** A stream of any unit: a ring, and what fills it. First in the struct of whoever does that. */
+struct zeta_plugin_stream {
+    struct zeta_record_ring *ring;
+    /** SUCCESS, or why no record will come any more, with a sentence. */
+    uint32_t (*status)(struct zeta_plugin_stream *stream);
+    /** Stops, hands out what is left and gives up the unit. Again: nothing. */
+    void (*stop)(struct zeta_plugin_stream *stream);
+    void (*close)(struct zeta_plugin_stream *stream);
 };
 
 struct zeta_plugin {
@@ -125,6 +143,31 @@ const struct nvidia_nvml *nvidia_nvml_get(struct nvidia *nvidia, const char **ou
  */
 const struct nvidia_cupti *nvidia_cupti_get(struct nvidia *nvidia, const char **out_problem);
 
+/* ---- counters (counters.c) ---------------------------------------------------------------- */
+
+/** The chip as CUPTI names it, "GH100"; "": it cannot tell. After nvidia_cupti_get(). */
+const char *nvidia_device_chip(struct zeta_plugin_device *device);
+
+/** Room for what messages call a device. */
+struct nvidia_label {
+    char text[224];
+};
+
+/** "NVIDIA H100 80GB HBM3 (0000:06:00.0)". */
+struct nvidia_label nvidia_device_label(const struct zeta_plugin_device *device);
+
+/**
+ * Takes the counters of a device for one stream or the queries of this process. False: they are
+ * taken.
+ *
+ * @user  what takes them: "a stream of ComputeBasic"
+ */
+bool nvidia_perfmon_take(struct zeta_plugin_device *device, const char *user);
+void nvidia_perfmon_give(struct zeta_plugin_device *device);
+
+/** What of this process has the counters. False: nothing. */
+bool nvidia_perfmon_user(struct zeta_plugin_device *device, char *out_user, size_t capacity_bytes);
+
 /* ---- clock (clock.c) ---------------------------------------------------------------------- */
 
 /**
@@ -134,6 +177,7 @@ const struct nvidia_cupti *nvidia_cupti_get(struct nvidia *nvidia, const char **
 uint64_t nvidia_clock_ns(void);
 
 extern const struct zeta_plugin_device_ops nvidia_device_ops;
+extern const struct zeta_plugin_metric_ops nvidia_metric_ops; /* metric.c */
 /** Only says why programs cannot be debugged. */
 extern const struct zeta_plugin_debug_ops nvidia_debug_ops;
 

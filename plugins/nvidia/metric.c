@@ -1,0 +1,289 @@
+/*
+ * Metrics of a device: sets, symbols, limits, and streams of whichever unit.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zeta/file.h>
+
+#include "plugins/nvidia/gpu/nvidia.h"
+#include "plugins/nvidia/sampling/config.h"
+#include "plugins/nvidia/sampling/stream.h"
+
+/* No set file is as large. */
+#define MAX_SET_BYTES (4u << 20)
+
+/* ---- sets --------------------------------------------------------------------------------- */
+
+static void write_set(const struct nvidia *nvidia, const char *name,
+                      const struct zeta_plugin_text_sink *sink)
+{
+    char path[PATH_MAX];
+    uint64_t bytes = 0;
+    char *text;
+
+    (void)snprintf(path, sizeof(path), "%.3900s/%s", nvidia->host->data_dir, name);
+    text = zeta_file_read(path, MAX_SET_BYTES, &bytes);
+    if (text)
+        sink->write(sink->context, zeta_string(path), (struct zeta_plugin_string){text, bytes});
+    else
+        zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
+                      "the set file %s cannot be read: error %d", path, errno);
+    free(text);
+}
+
+/* CUPTI if it can sample, or NULL with the sentence why not. */
+static const struct nvidia_cupti *sampling_cupti(struct nvidia *nvidia, const char **out_problem)
+{
+    const struct nvidia_cupti *cupti = nvidia_cupti_get(nvidia, out_problem);
+
+    if (!cupti || !nvidia_cupti_lacks_sampling(cupti))
+        return cupti;
+    *out_problem = "libcupti is too old for PM sampling; install that of CUDA 12.6 or newer.";
+    return NULL;
+}
+
+/* What every chip counts. */
+static const char *const common_names[] = {
+    "sm__cycles_elapsed.sum",  "sm__cycles_active.sum", "sm__inst_executed_realtime.sum",
+    "lts__t_sectors.sum",      "dram__bytes_read.sum",  "dram__bytes_write.sum",
+    "dram__cycles_elapsed.sum"};
+enum { NAMES_WITHOUT_DRAM = 4, NAMES_WITH_DRAM = 7 };
+
+/* Whether a chip counts the first of these names in one pass; result of CUPTI. */
+static int try_names(const struct nvidia_cupti *cupti, const char *chip, size_t count,
+                     bool *out_one_pass)
+{
+    const char *names[NAMES_WITH_DRAM];
+    struct nvidia_config config;
+    size_t wrong;
+    int result;
+
+    memcpy(names, common_names, sizeof(names));
+    result = nvidia_config_make(cupti, NVIDIA_PM_SAMPLING, chip, names, count, &config, &wrong);
+    *out_one_pass = result == NVIDIA_CUPTI_SUCCESS && config.passes == 1;
+    nvidia_config_finish(&config);
+    return result;
+}
+
+/* Whether the chip can be sampled at all; else the log has the reason. */
+static bool can_sample(struct zeta_plugin_device *device)
+{
+    struct nvidia *nvidia = device->nvidia;
+    const char *problem, *chip = "";
+    const struct nvidia_cupti *cupti = sampling_cupti(nvidia, &problem);
+    char text[ZETA_HOST_TEXT_BYTES];
+    bool has = false;
+    int result;
+
+    if (cupti) {
+        chip = nvidia_device_chip(device);
+        result = try_names(cupti, chip, NAMES_WITHOUT_DRAM, &has);
+        nvidia_cupti_explain(result, nvidia->root, text, sizeof(text));
+        problem = text;
+    }
+    if (!has)
+        zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN, "%s has no metric sets (chip \"%s\"): %s",
+                      nvidia_device_label(device).text, chip, problem);
+    return has;
+}
+
+/* Chips with a file of their own; the others share names. */
+static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                         const struct zeta_plugin_text_sink *sink)
+{
+    if (!can_sample(device))
+        return ZETA_PLUGIN_SUCCESS;
+    write_set(self->nvidia, "nvidia.yaml", sink);
+    write_set(self->nvidia,
+              strcmp(nvidia_device_chip(device), "GH100") == 0 ? "gh100.yaml" : "portable.yaml",
+              sink);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Asks the libraries once; two threads that do so at a time get the same answers. */
+static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_array *out_symbols)
+{
+    struct nvidia *nvidia = self->nvidia;
+    const char *problem;
+    const struct nvidia_cupti *cupti = sampling_cupti(nvidia, &problem);
+    bool has_symbols, has_dram = false;
+
+    (void)pthread_mutex_lock(&nvidia->lock);
+    has_symbols = device->has_symbols;
+    (void)pthread_mutex_unlock(&nvidia->lock);
+    /* An instance of MIG shares the memory with others, and its counters are not to be had. */
+    if (!has_symbols && cupti && !device->is_instance)
+        (void)try_names(cupti, nvidia_device_chip(device), NAMES_WITH_DRAM, &has_dram);
+    (void)pthread_mutex_lock(&nvidia->lock);
+    if (!device->has_symbols) {
+        device->symbols[0] = (struct zeta_plugin_symbol){.struct_size = sizeof(device->symbols[0]),
+                                                         .name = zeta_string("Dram"),
+                                                         .u64 = has_dram};
+        device->symbols[1] = (struct zeta_plugin_symbol){.struct_size = sizeof(device->symbols[1]),
+                                                         .name = zeta_string("Nvlink")};
+        device->has_symbols = true;
+    }
+    (void)pthread_mutex_unlock(&nvidia->lock);
+    out_symbols->data = device->symbols;
+    out_symbols->count = sizeof(device->symbols) / sizeof(device->symbols[0]);
+    out_symbols->stride = sizeof(device->symbols[0]);
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* ---- units -------------------------------------------------------------------------------- */
+
+static uint32_t unknown_unit(const struct zeta_plugin *self, struct zeta_plugin_string unit)
+{
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+                          "NVIDIA GPUs have no unit %.*s; they have perfmon",
+                          zeta_string_shown(unit), unit.data);
+}
+
+static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
+{
+    const uint64_t wanted_ns = out_limits->max_period_ns;
+    uint64_t least_ns, most_ns;
+
+    (void)device;
+    if (!zeta_string_is(unit, "perfmon"))
+        return unknown_unit(self, unit);
+    nvidia_period_range(self->nvidia, &least_ns, &most_ns);
+    if (wanted_ns != 0 && wanted_ns < least_ns)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
+                              "no period of PM sampling is as short as %llu ns",
+                              (unsigned long long)wanted_ns);
+    if (wanted_ns != 0 && wanted_ns < most_ns)
+        most_ns = wanted_ns / NVIDIA_TICK_NS * NVIDIA_TICK_NS;
+    out_limits->min_period_ns = least_ns;
+    out_limits->max_period_ns = most_ns;
+    if (ZETA_PLUGIN_HAS(out_limits, no_queries))
+        out_limits->no_queries =
+            zeta_string("this version of Zeta has no queries of NVIDIA GPUs yet");
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* Nobody tells which other process has the counters. */
+static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                           struct zeta_plugin_string unit, uint32_t *out_pid)
+{
+    char user[96];
+
+    if (!zeta_string_is(unit, "perfmon"))
+        return unknown_unit(self, unit);
+    *out_pid = nvidia_perfmon_user(device, user, sizeof(user)) ? (uint32_t)getpid() : 0;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+static uint32_t program_check(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_program_use *use, uint32_t *out_passes,
+                              const struct zeta_plugin_text_sink *reason)
+{
+    const int32_t type =
+        use->kind == ZETA_PLUGIN_USE_QUERY ? NVIDIA_RANGE_PROFILER : NVIDIA_PM_SAMPLING;
+    const char *problem;
+    const struct nvidia_cupti *cupti = sampling_cupti(self->nvidia, &problem);
+    struct nvidia_program program;
+    struct nvidia_config config;
+    size_t wrong = 0;
+    char text[400];
+    uint32_t result;
+    int made;
+
+    if (!zeta_string_is(use->unit, "perfmon"))
+        return unknown_unit(self, use->unit);
+    if (!cupti)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_DEPENDENCY_UNAVAILABLE, "%s", problem);
+    result = nvidia_program_read(&self->host, use->set, &use->entries, use->kind, &program);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    made = nvidia_config_make(cupti, type, nvidia_device_chip(device), program.names, program.count,
+                              &config, &wrong);
+    nvidia_config_finish(&config);
+    *out_passes = made == NVIDIA_CUPTI_SUCCESS ? (uint32_t)config.passes : 0;
+    if (*out_passes == 1)
+        return ZETA_PLUGIN_SUCCESS;
+    if (made == NVIDIA_CUPTI_SUCCESS)
+        (void)snprintf(text, sizeof(text), "the GPU cannot count its %u metrics at the same time",
+                       program.count);
+    else if (made == NVIDIA_CUPTI_INVALID_METRIC_NAME)
+        (void)snprintf(text, sizeof(text), "the chip has no metric %s for that",
+                       program.names[wrong]);
+    else
+        nvidia_cupti_explain(made, self->nvidia->root, text, sizeof(text));
+    reason->write(reason->context, zeta_string(""), zeta_string(text));
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            struct zeta_plugin_stream_desc *desc,
+                            struct zeta_plugin_stream **out_stream)
+{
+    if (desc->record_bytes != NVIDIA_RECORD_BYTES)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
+                              "records of NVIDIA GPUs have %d bytes (layout nv-interval), those of "
+                              "%.*s %u",
+                              NVIDIA_RECORD_BYTES, zeta_string_shown(desc->set), desc->set.data,
+                              desc->record_bytes);
+    if (zeta_string_is(desc->unit, "perfmon"))
+        return nvidia_sampling_open(device, desc, out_stream);
+    return unknown_unit(self, desc->unit);
+}
+
+static uint32_t stream_read(struct zeta_plugin *self, struct zeta_plugin_stream *stream,
+                            void *buffer, uint64_t capacity_bytes,
+                            struct zeta_plugin_read *out_read)
+{
+    (void)self;
+    zeta_record_ring_read(stream->ring, buffer, capacity_bytes, out_read);
+    /* What came before a failure is read first. */
+    return out_read->bytes > 0 ? ZETA_PLUGIN_SUCCESS : stream->status(stream);
+}
+
+static uint64_t stream_pending(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_record_ring_pending(stream->ring);
+}
+
+static int32_t stream_descriptor(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    return zeta_record_ring_descriptor(stream->ring);
+}
+
+static void stream_stop(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    stream->stop(stream);
+}
+
+static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *stream)
+{
+    (void)self;
+    if (stream)
+        stream->close(stream);
+}
+
+const struct zeta_plugin_metric_ops nvidia_metric_ops = {
+    .struct_size = sizeof(struct zeta_plugin_metric_ops),
+    .get_sets = get_sets,
+    .symbols = get_symbols,
+    .limits = get_limits,
+    .holder = get_holder,
+    .stream_open = stream_open,
+    .stream_read = stream_read,
+    .stream_pending = stream_pending,
+    .stream_descriptor = stream_descriptor,
+    .stream_stop = stream_stop,
+    .stream_close = stream_close,
+    .program_check = program_check,
+};

@@ -188,6 +188,7 @@ ze_result_t zetaDeviceGetInfo(ze_device_handle_t handle, struct zeta_device_info
     if (result != ZE_RESULT_SUCCESS)
         return result;
 
+    const char *note = atomic_load_explicit(&device->metric_note, memory_order_acquire);
     const struct zeta_device_info full = {
         .id = device->backend->id,
         .device_class = zeta_device_class_name(device->backend->identity.backend->device_class),
@@ -196,6 +197,7 @@ ze_result_t zetaDeviceGetInfo(ze_device_handle_t handle, struct zeta_device_info
         .query = provider(device, ZETA_GROUP_METRIC_QUERY),
         .tracer = provider(device, ZETA_GROUP_METRIC_TRACER),
         .debug = provider(device, ZETA_GROUP_DEBUG),
+        .metric_note = note ? note : "",
     };
     zeta_own_struct_copy(info, info->struct_size, &full, sizeof(full));
     return ZE_RESULT_SUCCESS;

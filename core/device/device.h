@@ -63,6 +63,8 @@ struct zeta_device {
     bool is_part; /**< a root of which this process sees some tiles only, at least two */
     struct zeta_device_fault *last_fault;          /**< the sentence of the last loss */
     _Atomic(struct zeta_device_metrics *) metrics; /**< owned by core/metric; NULL until used */
+    _Atomic(const char *)
+        metric_note; /**< of core/metric: what keeps metrics away; NULL: nothing */
 };
 
 /** What an application groups its objects by. */

@@ -105,6 +105,10 @@ struct zeta_backend_device {
 ze_result_t zeta_backend_result(const struct zeta_backend *backend, uint32_t result,
                                 const char *what);
 
+/** The sentence that a call left on this thread though it succeeded; NULL: none. As
+ * zeta_error_describe(). */
+const char *zeta_backend_note(const struct zeta_backend *backend);
+
 /** An element of an array of a plugin, whose stride may differ from our struct's size. */
 static inline const void *zeta_array_at(const struct zeta_plugin_array *array, uint64_t index)
 {

@@ -78,15 +78,25 @@ const char *zeta_services_failure(const struct zeta_plugin_host *entry, uint32_t
     return left ? zeta_error_describe() : NULL;
 }
 
+/* The backend is a member of its entry. */
+static const struct zeta_plugin_host *entry_of(const struct zeta_backend *backend)
+{
+    const void *entry = (const char *)backend - offsetof(struct zeta_plugin_host, backend);
+
+    return entry;
+}
+
+const char *zeta_backend_note(const struct zeta_backend *backend)
+{
+    return zeta_services_failure(entry_of(backend), ZETA_PLUGIN_SUCCESS);
+}
+
 ze_result_t zeta_backend_result(const struct zeta_backend *backend, uint32_t result,
                                 const char *what)
 {
-    /* The backend is a member of its entry. */
-    const void *entry = (const char *)backend - offsetof(struct zeta_plugin_host, backend);
-
     if (result == ZETA_PLUGIN_SUCCESS || result == ZETA_PLUGIN_NOT_READY)
         return (ze_result_t)result;
-    if (!zeta_services_failure(entry, result))
+    if (!zeta_services_failure(entry_of(backend), result))
         return zeta_error((ze_result_t)result,
                           "The plugin %s failed with 0x%08x in %s and gave no reason.", backend->id,
                           result, what);

@@ -272,6 +272,7 @@ static void info__of_a_device__names_its_plugins(void **state)
     assert_string_equal(info.device_class, "hardware");
     assert_string_equal(info.compute, "fake");
     assert_string_equal(info.stream, "");
+    assert_string_equal(info.metric_note, "");
     assert_success(zetaDeviceGetInfo(h->tiles[1], &info));
     assert_string_equal(info.id, "fake0.1");
     /* A program that was built when the struct was shorter. */

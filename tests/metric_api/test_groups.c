@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/harness/device/stream_control.h"
 #include "tests/metric_api/harness.h"
 #include "tests/support/suite.h"
 #include "zeta/zeta.h"
@@ -320,9 +321,30 @@ static void zeta_metric_info__says_the_class(void **state)
     }
 }
 
+/* Rule 10.20. */
+static void device_info__backend_lacks_sets__says_why_once_groups_were_listed(void **state)
+{
+    static const char *const devices[] = {"fake0", "fake1", "fake1.1"};
+    struct zeta_device_info info = {.struct_size = sizeof(info)};
+    uint32_t count = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        ze_device_handle_t device = find_device(devices[i]);
+
+        EXPECT_OK(zetMetricGroupGet(device, &count, NULL));
+        EXPECT_OK(zetaDeviceGetInfo(device, &info));
+        assert_string_equal(info.metric_note, FAKE_SETS_NOTE);
+    }
+    EXPECT_OK(zetMetricGroupGet(find_device("bare0"), &count, NULL));
+    EXPECT_OK(zetaDeviceGetInfo(find_device("bare0"), &info));
+    assert_string_equal(info.metric_note, "");
+}
+
 SUITE(groups)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_info__backend_lacks_sets__says_why_once_groups_were_listed),
         cmocka_unit_test(group_get__order__time_based_first_and_equal_each_time),
         cmocka_unit_test(group_get__backend_without_queries__has_no_event_based_groups),
         cmocka_unit_test(group_get__counts__follow_the_two_call_rule),

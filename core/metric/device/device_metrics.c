@@ -183,12 +183,14 @@ static void gather_text(void *context, struct zeta_plugin_string name,
     gather(gathering, label, text.data ? text.data : "", (size_t)text.size);
 }
 
-static ze_result_t gather_all(struct gathering *gathering, const struct zeta_provider *provider)
+static ze_result_t gather_all(struct gathering *gathering, const struct zeta_provider *provider,
+                              char **out_note)
 {
     const struct zeta_backend *backend = provider->backend;
     struct zeta_plugin_text_sink sink = {.context = gathering, .write = gather_text};
     size_t user_count = 0;
     const char *const *user = zeta_plugin_host_user_sets(&user_count);
+    const char *note;
     uint32_t result;
 
     /* Of what plugins ship with a thousand sets few are used; users read what is wrong with theirs.
@@ -197,6 +199,11 @@ static ze_result_t gather_all(struct gathering *gathering, const struct zeta_pro
     for (size_t i = 0; i < backend->set_file_count; i++)
         gather(gathering, backend->set_files[i], NULL, 0);
     result = backend->metric.get_sets(backend->self, provider->device, &sink);
+    note = result == ZETA_PLUGIN_SUCCESS ? zeta_backend_note(backend) : NULL;
+    if (note) {
+        *out_note = strdup(note);
+        zeta_error_clear(); /* nothing failed */
+    }
     if (result != ZETA_PLUGIN_SUCCESS && result != ZETA_PLUGIN_UNSUPPORTED_FEATURE)
         zeta_log(ZETA_LOG_WARN, "metric", "plugin %s gave no metric sets of its own: result 0x%x",
                  backend->id, result);
@@ -285,7 +292,7 @@ ze_result_t zeta_device_sets_load(const struct zeta_device *device,
 
     *out_sets = (struct zeta_device_sets){.catalog = gathering.catalog};
     if (gathering.catalog)
-        result = gather_all(&gathering, provider);
+        result = gather_all(&gathering, provider, &out_sets->note);
     if (result == ZE_RESULT_SUCCESS) {
         result = zeta_catalog_link(gathering.catalog, &sink);
         if (result != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
@@ -308,6 +315,7 @@ void zeta_device_sets_free(struct zeta_device_sets *sets)
     free(sets->compiled);
     free(sets->queries);
     free((void *)(uintptr_t)sets->lookup.values);
+    free(sets->note);
     zeta_catalog_destroy(sets->catalog);
     *sets = (struct zeta_device_sets){0};
 }

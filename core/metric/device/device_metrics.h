@@ -39,6 +39,7 @@ struct zeta_device_sets {
     struct zeta_compiled **compiled;  /**< in the order of the catalog */
     struct zeta_compiled **queries;   /**< their query forms; NULL for a set that has none here */
     uint32_t count;
+    char *note; /**< of the backend: why sets are missing; NULL: none is */
 };
 
 struct zeta_device_metrics {

@@ -298,8 +298,11 @@ static ze_result_t load_locked(struct zeta_device_metrics *metrics)
         result = make_groups(metrics, &candidates);
     free(candidates.items);
     free(candidates.forms);
-    if (result == ZE_RESULT_SUCCESS)
+    if (result == ZE_RESULT_SUCCESS) {
+        atomic_store_explicit(&device->metric_note, zeta_metrics_sets(metrics, 0)->note,
+                              memory_order_release);
         return result;
+    }
 
     for (uint32_t i = 0; i < metrics->group_count; i++)
         zeta_metric_group_discard(metrics->groups[i]);

@@ -142,7 +142,10 @@ struct zeta_plugin_limits {
 struct zeta_plugin_metric_ops {
     uint64_t struct_size;
 
-    /** Optional. Writes set files (YAML of the set format) beside those of the manifest. */
+    /**
+     * Optional. Writes set files (YAML of the set format) beside those of the manifest. A sentence
+     * that it leaves with host->fail(SUCCESS) says why the device lacks sets that it could have.
+     */
     uint32_t (*get_sets)(struct zeta_plugin *self, struct zeta_plugin_device *device,
                          const struct zeta_plugin_text_sink *sink);
     /** Array of struct zeta_plugin_symbol, valid until finish(). Required. */

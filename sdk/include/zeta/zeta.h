@@ -132,6 +132,8 @@ struct zeta_device_info {
     const char *query;
     const char *tracer;
     const char *debug;
+    const char *metric_note; /**< once its groups were listed: a sentence about what keeps metrics
+                                  away that it could have, or "" */
 };
 
 /** Says which plugins serve a device. */

@@ -23,6 +23,9 @@
 #define FAKE_STREAM_REASON "The unit takes few selections at a time."
 #define FAKE_QUERY_REASON "Queries take few selections at a time."
 
+/** Why devices lack sets that they could have. */
+#define FAKE_SETS_NOTE "The scripted device would have more sets with a newer library."
+
 /** A record as it stands in memory, little-endian. */
 struct fake_record {
     uint32_t report_id;

@@ -40,6 +40,8 @@ struct zeta_plugin_device {
 };
 
 struct zeta_plugin {
+    const struct zeta_plugin_host_ops *ops;
+    struct zeta_plugin_host *host;
     bool bare;
 };
 
@@ -186,12 +188,12 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
     /* As long as paths can be. */
     char name[400];
 
-    (void)self;
     (void)device;
     (void)snprintf(name, sizeof(name), "%0*d/runtime.yaml", 300, 0);
     sink->write(sink->context, scripted_text(name), scripted_text(made));
     sink->write(sink->context, scripted_text("broken"),
                 scripted_text("format: 1\nsets: [{name: Half}]\n"));
+    self->ops->fail(self->host, ZETA_PLUGIN_SUCCESS, scripted_text(FAKE_SETS_NOTE));
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -650,5 +652,7 @@ void scripted_streams(const struct zeta_plugin_offer *offer, struct zeta_plugin_
 
     name_units();
     out_answer->self = &instances[bare ? 1 : 0];
+    out_answer->self->ops = offer->ops;
+    out_answer->self->host = offer->host;
     out_answer->ops = bare ? &bare_ops : &full_ops;
 }

@@ -198,6 +198,20 @@ static void try_group(const struct zeta_device_entry *device, zet_metric_group_h
     }
 }
 
+static void try_groups(const struct zeta_device_entry *device, const struct zeta_group_list *groups,
+                       struct zeta_doctor_sampling *sampling)
+{
+    /* The first group of a device is one that can be streamed. */
+    if (groups->count > 0)
+        try_group(device, groups->entries[0].group, sampling);
+    if (groups->note[0] && groups->count > 0)
+        sampling->note = zeta_format("%s", groups->note);
+    if (groups->note[0] && groups->count == 0) {
+        sampling->was_tried = true;
+        sampling->error = zeta_format("%s", groups->note);
+    }
+}
+
 void zeta_doctor_try_sampling(struct zeta_doctor *doctor)
 {
     doctor->samplings = zeta_allocate(doctor->devices.count, sizeof(*doctor->samplings));
@@ -207,9 +221,8 @@ void zeta_doctor_try_sampling(struct zeta_doctor *doctor)
 
         if (strcmp(device->info.device_class, "hardware") != 0 || !device->info.stream[0])
             continue;
-        /* The first group of a device is one that can be streamed. */
-        if (zeta_group_list_init(device->device, &groups) == ZETA_EXIT_OK && groups.count > 0)
-            try_group(device, groups.entries[0].group, &doctor->samplings[i]);
+        if (zeta_group_list_init(device->device, &groups) == ZETA_EXIT_OK)
+            try_groups(device, &groups, &doctor->samplings[i]);
         zeta_group_list_finish(&groups);
     }
 }

@@ -94,8 +94,10 @@ static void finish(struct zeta_doctor *doctor)
     free(doctor->drivers);
     free(doctor->variables);
     zeta_plugin_list_finish(&doctor->plugins);
-    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++)
+    for (uint32_t i = 0; doctor->samplings && i < doctor->devices.count; i++) {
         free(doctor->samplings[i].error);
+        free(doctor->samplings[i].note);
+    }
     free(doctor->samplings);
     for (uint32_t i = 0; doctor->debugging.devices && i < doctor->devices.count; i++) {
         free(doctor->debugging.devices[i].error);

@@ -84,6 +84,8 @@ struct zeta_doctor_sampling {
     bool was_tried;
     bool is_busy; /**< another process samples it; error names it */
     char *error;  /**< why it cannot; null: it can */
+    char *note; /**< why it lacks groups that it could have, though it has others; null: it does not
+                 */
 };
 
 /** Whether a debugger can attach to programs on a device. */

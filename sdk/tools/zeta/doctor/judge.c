@@ -141,6 +141,9 @@ static void judge_devices(struct zeta_doctor *doctor)
             find(doctor, sampling->is_busy ? NOTE : PROBLEM, NULL, "%s cannot be sampled%s: %s",
                  doctor->devices.entries[i].properties.name, sampling->is_busy ? " now" : "",
                  sampling->error);
+        if (sampling->note)
+            find(doctor, NOTE, NULL, "%s lacks metrics that it could have: %s",
+                 doctor->devices.entries[i].properties.name, sampling->note);
     }
     if (doctor->devices.count > 0)
         return;

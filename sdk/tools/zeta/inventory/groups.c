@@ -72,10 +72,11 @@ const char *zeta_sampling_name(zet_metric_group_sampling_type_flags_t sampling)
 int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_list)
 {
     zet_metric_group_handle_t *groups;
+    struct zeta_device_info info = {.struct_size = sizeof(info)};
     uint32_t count = 0;
     ze_result_t result = zetDeviceEnableMetricsExp(device);
 
-    *out_list = (struct zeta_group_list){0};
+    *out_list = (struct zeta_group_list){.note = ""};
     if (result != ZE_RESULT_SUCCESS)
         return zeta_print_refusal(result, "cannot turn on the metrics of the device");
     result = zetMetricGroupGet(device, &count, NULL);
@@ -86,6 +87,8 @@ int zeta_group_list_init(ze_device_handle_t device, struct zeta_group_list *out_
         free(groups);
         return zeta_print_refusal(result, "cannot list metric groups");
     }
+    if (zetaDeviceGetInfo(device, &info) == ZE_RESULT_SUCCESS)
+        out_list->note = info.metric_note;
     out_list->entries = zeta_allocate(count, sizeof(*out_list->entries));
     for (; out_list->count < count && result == ZE_RESULT_SUCCESS; out_list->count++) {
         struct zeta_group_entry *entry = &out_list->entries[out_list->count];
@@ -170,8 +173,8 @@ static int refuse_unknown(const struct zeta_group_list *list,
                                   "'zeta record -e %s' records them",
                                   name, name);
     if (list->count == 0)
-        return zeta_print_failure("%s has no metric groups; 'zeta doctor' shows why",
-                                  device->properties.name);
+        return zeta_print_failure("%s has no metric groups%s%s", device->properties.name,
+                                  list->note[0] ? ": " : "; 'zeta doctor' shows why", list->note);
     (void)zeta_print_failure("%s has no group '%s' %s; it has:", device->properties.name, name,
                              is_events ? "of events" : "that can be sampled over time");
     for (uint32_t i = 0; i < list->count; i++) {
@@ -501,6 +504,14 @@ static void print_details(const struct zeta_group_entry *group)
     (void)putchar('\n');
 }
 
+static void print_none(const struct zeta_group_list *groups)
+{
+    if (groups->note[0])
+        (void)printf("It has no metric groups: %s\n", groups->note);
+    else
+        (void)puts("It has no metric groups; 'zeta doctor' shows why.");
+}
+
 static void print_groups(const struct zeta_device_entry *device,
                          const struct zeta_group_list *groups, bool is_verbose)
 {
@@ -519,7 +530,7 @@ static void print_groups(const struct zeta_device_entry *device,
     (void)printf("%s (%s, %s)\n\n", device->properties.name, device->info.device_class,
                  device->info.id);
     if (groups->count == 0) {
-        (void)puts("It has no metric groups; 'zeta doctor' shows why.");
+        print_none(groups);
         return;
     }
     for (uint32_t i = 0; i < groups->count; i++) {
@@ -551,6 +562,8 @@ static void print_groups(const struct zeta_device_entry *device,
         if (is_verbose)
             print_details(&groups->entries[i]);
     }
+    if (groups->note[0])
+        (void)printf("\nMore are missing: %s\n", groups->note);
     zeta_table_free(&table);
 }
 
@@ -629,6 +642,8 @@ int zeta_command_groups(int count, char **arguments)
         zeta_json_put_text(document, "device", device->properties.name);
         zeta_json_put_text(document, "device_id", device->info.id);
         zeta_json_put_text(document, "device_class", device->info.device_class);
+        if (groups.note[0])
+            zeta_json_put_text(document, "missing", groups.note);
         array = zeta_json_put_array(document, "groups");
         for (uint32_t i = 0; i < groups.count; i++)
             put_group(array, &groups.entries[i]);

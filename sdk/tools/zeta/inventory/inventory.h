@@ -77,6 +77,7 @@ struct zeta_group_entry {
 struct zeta_group_list {
     struct zeta_group_entry *entries;
     uint32_t count;
+    const char *note; /**< what keeps groups away that the device could have, or "" */
 };
 
 /**

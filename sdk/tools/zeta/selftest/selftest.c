@@ -537,8 +537,8 @@ static int test_device(struct selftest *test, const struct zeta_device_entry *de
     (void)printf("%s (%s, %s), plugin %s\n", device->properties.name, device->info.device_class,
                  device->info.id, device->info.stream);
     if (status == ZETA_EXIT_OK && groups.count == 0)
-        print_check(test, CHECK_FAILED, "groups",
-                    "it has no metric groups; 'zeta doctor' shows why");
+        print_check(test, CHECK_FAILED, "groups", "it has no metric groups%s%s",
+                    groups.note[0] ? ": " : "; 'zeta doctor' shows why", groups.note);
     else if (status == ZETA_EXIT_OK)
         status = run_checks(test, &groups);
     zeta_group_list_finish(&groups);

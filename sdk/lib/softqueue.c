@@ -77,8 +77,9 @@ void zeta_softqueue_pool_destroy(struct zeta_softqueue_pool *pool)
 void zeta_softqueue_pool_wake(struct zeta_softqueue_pool *pool)
 {
     /*
-     * Pairs with wait_for_events(): both change the same variable, so either this sees the waiter,
-     * or the waiter's query, which comes after its change, sees the event that the caller changed.
+     * Pairs with zeta_softqueue_pool_wait(): both change the same variable, so either this sees the
+     * waiter, or the waiter's query, which comes after its change, sees the event that the caller
+     * changed.
      */
     if (atomic_fetch_add(&pool->waiters, 0) == 0)
         return;
@@ -87,11 +88,9 @@ void zeta_softqueue_pool_wake(struct zeta_softqueue_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static bool events_ready(const struct zeta_softqueue *queue,
-                         const struct zeta_plugin_command *command)
+bool zeta_softqueue_pool_is_ready(const struct zeta_softqueue_pool *pool,
+                                  const struct zeta_plugin_command *command)
 {
-    const struct zeta_softqueue_pool *pool = queue->pool;
-
     for (uint64_t i = 0; i < command->wait_count; i++) {
         if (pool->ops->event_query(pool->host, command->wait_events[i]) != ZETA_PLUGIN_SUCCESS)
             return false;
@@ -99,16 +98,16 @@ static bool events_ready(const struct zeta_softqueue *queue,
     return true;
 }
 
-/* False when the queue is being destroyed. */
-static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
+bool zeta_softqueue_pool_wait(struct zeta_softqueue_pool *pool,
+                              const struct zeta_plugin_command *command,
+                              bool (*stops)(const void *context), const void *context)
 {
-    struct zeta_softqueue_pool *pool = queue->pool;
     /* How long to sleep before the next poll although nobody called wake(); all ones: no limit. */
     uint64_t first_ns = UINT64_MAX;
     uint64_t begin_ns;
 
-    if (command->wait_count == 0 || events_ready(queue, command))
-        return !atomic_load(&queue->stopping);
+    if (command->wait_count == 0 || zeta_softqueue_pool_is_ready(pool, command))
+        return !stops(context);
 
     if (ZETA_PLUGIN_HAS(pool->ops, event_look_ns) && pool->ops->event_look_ns) {
         for (uint64_t i = 0; i < command->wait_count; i++) {
@@ -120,7 +119,7 @@ static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plug
     begin_ns = zeta_monotonic_ns();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->waiters, 1);
-    while (!atomic_load(&queue->stopping) && !events_ready(queue, command)) {
+    while (!stops(context) && !zeta_softqueue_pool_is_ready(pool, command)) {
         const uint64_t now_ns = zeta_monotonic_ns();
         uint64_t pause_ns = (now_ns - begin_ns) / POLL_PART;
         struct timespec until;
@@ -136,7 +135,14 @@ static bool wait_for_events(struct zeta_softqueue *queue, const struct zeta_plug
     }
     atomic_fetch_sub(&pool->waiters, 1);
     pthread_mutex_unlock(&pool->lock);
-    return !atomic_load(&queue->stopping);
+    return !stops(context);
+}
+
+static bool is_stopping(const void *context)
+{
+    const struct zeta_softqueue *queue = context;
+
+    return atomic_load(&queue->stopping);
 }
 
 static uint32_t dispatch(struct zeta_softqueue *queue, const struct zeta_plugin_command *command)
@@ -165,7 +171,7 @@ static uint32_t run_command(struct zeta_softqueue *queue, const struct zeta_plug
     struct zeta_plugin_times times;
     uint32_t result;
 
-    if (!wait_for_events(queue, command))
+    if (!zeta_softqueue_pool_wait(queue->pool, command, is_stopping, queue))
         return ZETA_PLUGIN_DEVICE_LOST;
 
     times.begin_ticks = queue->backend.ticks(queue->backend.context);
@@ -308,7 +314,7 @@ uint32_t zeta_softqueue_submit_here(struct zeta_softqueue *queue,
         const struct zeta_plugin_command *command = (const void *)at;
 
         if (command->type == ZETA_PLUGIN_COMMAND_CALL ||
-            (command->wait_count > 0 && !events_ready(queue, command)))
+            (command->wait_count > 0 && !zeta_softqueue_pool_is_ready(pool, command)))
             return zeta_softqueue_submit(queue, commands, cookie);
     }
     pthread_mutex_lock(&queue->lock);

@@ -12,6 +12,8 @@
 #ifndef ZETA_SOFTQUEUE_H
 #define ZETA_SOFTQUEUE_H
 
+#include <stdbool.h>
+
 #include <zeta/plugin.h>
 
 #ifdef __cplusplus
@@ -62,6 +64,19 @@ void zeta_softqueue_pool_destroy(struct zeta_softqueue_pool *pool);
 
 /** Some event changed: queues that wait look again. Any thread, costs one load if none waits. */
 void zeta_softqueue_pool_wake(struct zeta_softqueue_pool *pool);
+
+/** True if every event that a command waits for is signalled. Any thread. */
+bool zeta_softqueue_pool_is_ready(const struct zeta_softqueue_pool *pool,
+                                  const struct zeta_plugin_command *command);
+
+/**
+ * Waits until every event that a command waits for is signalled. False when stops() said so: who
+ * makes it say so calls zeta_softqueue_pool_wake() afterwards. For backends with queues of their
+ * own; any thread.
+ */
+bool zeta_softqueue_pool_wait(struct zeta_softqueue_pool *pool,
+                              const struct zeta_plugin_command *command,
+                              bool (*stops)(const void *context), const void *context);
 
 /**
  * Makes a queue.

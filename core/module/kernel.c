@@ -75,16 +75,18 @@ static ze_result_t fill_kernel(struct zeta_kernel *kernel, const char *name)
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct zeta_plugin_argument *argument = zeta_array_at(&p->arguments, i);
         uint64_t bytes = argument->kind == ZETA_PLUGIN_ARG_VALUE ? argument->size_bytes : 8;
+        const bool is_optional = (argument->flags & ZETA_PLUGIN_ARG_OPTIONAL) != 0;
 
         if (argument->offset_bytes + bytes > p->block_bytes)
             return zeta_error(ZE_RESULT_ERROR_UNKNOWN,
                               "plugin \"%s\" placed argument %u of kernel \"%s\" outside its "
                               "argument block of %u bytes",
                               backend->id, i, kernel->name, p->block_bytes);
-        kernel->arguments[i] =
-            (struct zeta_kernel_argument){.kind = argument->kind,
-                                          .size_bytes = (uint32_t)bytes,
-                                          .offset_bytes = argument->offset_bytes};
+        kernel->arguments[i] = (struct zeta_kernel_argument){.kind = argument->kind,
+                                                             .size_bytes = (uint32_t)bytes,
+                                                             .offset_bytes = argument->offset_bytes,
+                                                             .is_optional = is_optional,
+                                                             .is_set = is_optional};
     }
     for (int i = 0; i < 3; i++)
         kernel->group_size[i] = p->required_group_size[i] ? p->required_group_size[i] : 1;
@@ -353,8 +355,11 @@ ze_result_t zeta_kernel_set_arguments(struct zeta_kernel *kernel, void **argumen
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct zeta_kernel_argument *argument = &kernel->arguments[i];
         size_t size = argument->size_bytes;
-        const void *value = arguments[i];
 
+        /* Who passes an array has one value for each argument that the source declares. */
+        if (argument->is_optional)
+            continue;
+        const void *value = arguments[i];
         if (argument->kind == ZETA_PLUGIN_ARG_LOCAL) {
             if (!value)
                 return wrong_size(kernel, i, 0, 8);

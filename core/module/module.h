@@ -44,6 +44,7 @@ struct zeta_kernel_argument {
     uint32_t kind; /**< ZETA_PLUGIN_ARG_* */
     uint32_t size_bytes;
     uint32_t offset_bytes;
+    bool is_optional; /**< local memory that no array of arguments has */
     bool is_set;
     atomic_bool is_logged; /**< the log has that it was given another size */
 };

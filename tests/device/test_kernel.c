@@ -100,6 +100,48 @@ static void profile__of_a_backend_without_one__has_no_tokens(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
+/* Rule 6.33. */
+static void argument__local_memory_that_is_optional__need_not_be_set(void **state)
+{
+    const struct harness *h = *state;
+    static const char image[] = "FAKE spare";
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = ZE_MODULE_FORMAT_NATIVE,
+                                   .inputSize = sizeof(image) - 1,
+                                   .pInputModule = (const uint8_t *)image};
+    const ze_kernel_desc_t wanted = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                     .pKernelName = "spare"};
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    const ze_group_count_t one = {1, 1, 1};
+    const ze_group_size_t size = {1, 1, 1};
+    ze_module_handle_t module = NULL;
+    ze_kernel_handle_t kernel = NULL;
+    uint64_t *target = harness_memory(h, sizeof(*target));
+    void *arguments[] = {&target}; /* one for each that the source declares */
+
+    *target = 1;
+    assert_success(zeModuleCreate(h->context, h->device, &desc, &module, NULL));
+    assert_success(zeKernelCreate(module, &wanted, &kernel));
+    assert_success(zeKernelGetProperties(kernel, &properties));
+    assert_int_equal(properties.numKernelArgs, 2);
+    assert_success(zeKernelSetGroupSize(kernel, 1, 1, 1));
+    assert_success(zeKernelSetArgumentValue(kernel, 0, sizeof(target), &target));
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    assert_int_equal(*target, 0);
+    assert_success(zeKernelSetArgumentValue(kernel, 1, 96, NULL));
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    assert_int_equal(*target, 96);
+    *target = 1;
+    assert_success(zeCommandListAppendLaunchKernelWithArguments(list, kernel, one, size, arguments,
+                                                                NULL, NULL, 0, NULL));
+    assert_int_equal(*target, 96);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
+    assert_success(zeMemFree(h->context, target));
+}
+
 /* Rule 6.23. */
 static void arguments__of_unknown_kind__are_values_and_addresses(void **state)
 {
@@ -265,6 +307,7 @@ SUITE(kernel)
         cmocka_unit_test(attributes__of_the_source__are_copied),
         cmocka_unit_test(properties__with_garbage_or_a_chain__are_filled),
         cmocka_unit_test(profile__of_a_backend_without_one__has_no_tokens),
+        cmocka_unit_test(argument__local_memory_that_is_optional__need_not_be_set),
         cmocka_unit_test(arguments__of_unknown_kind__are_values_and_addresses),
         cmocka_unit_test(arguments__of_every_kind__are_checked),
         cmocka_unit_test(group_size__limits__are_kept),

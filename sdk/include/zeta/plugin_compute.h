@@ -94,13 +94,18 @@ enum {
     ZETA_PLUGIN_ARG_UNKNOWN = 3 /**< 8 bytes: plain data or a pointer, nobody knows which */
 };
 
+/** Flags of an argument. */
+enum {
+    ZETA_PLUGIN_ARG_OPTIONAL = 1u << 0 /**< LOCAL only: need not be set, and is 0 bytes then */
+};
+
 /** One kernel argument and its place in the argument block of a launch. */
 struct zeta_plugin_argument {
     uint64_t struct_size;
     uint32_t kind; /**< ZETA_PLUGIN_ARG_* */
     uint32_t size_bytes;
     uint32_t offset_bytes; /**< in the block */
-    uint32_t reserved;
+    uint32_t flags;        /**< ZETA_PLUGIN_ARG_OPTIONAL */
 };
 
 /** What a kernel is. Pointers stay valid until the kernel is destroyed. */

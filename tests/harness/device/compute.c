@@ -15,7 +15,7 @@
 #include <zeta/softqueue.h>
 
 #define DEVICE_COUNT FAKE_DEVICE_COUNT
-#define KERNEL_COUNT 6
+#define KERNEL_COUNT 7
 
 struct zeta_plugin {
     const struct zeta_plugin_host_ops *ops;
@@ -141,6 +141,14 @@ static const struct zeta_plugin_argument any_arguments[] = {
      .offset_bytes = 8},
 };
 
+static const struct zeta_plugin_argument spare_arguments[] = {
+    {.struct_size = sizeof(add_arguments[0]), .kind = ZETA_PLUGIN_ARG_GLOBAL, .size_bytes = 8},
+    {.struct_size = sizeof(add_arguments[0]),
+     .kind = ZETA_PLUGIN_ARG_LOCAL,
+     .offset_bytes = 8,
+     .flags = ZETA_PLUGIN_ARG_OPTIONAL},
+};
+
 static const struct fake_kernel {
     const char *name;
     uint32_t (*run)(struct zeta_plugin_queue *queue, const struct zeta_plugin_launch *launch);
@@ -148,9 +156,13 @@ static const struct fake_kernel {
     uint32_t argument_count;
     uint32_t required_x; /* required group size in x */
 } kernels[KERNEL_COUNT] = {
-    {"add", run_add, add_arguments, 2, 0}, {"size", run_size, size_arguments, 2, 8},
-    {"hold", run_hold, NULL, 0, 0},        {"fault", run_fault, NULL, 0, 0},
-    {"refuse", run_refuse, NULL, 0, 0},    {"any", run_add, any_arguments, 2, 0},
+    {"add", run_add, add_arguments, 2, 0},
+    {"size", run_size, size_arguments, 2, 8},
+    {"hold", run_hold, NULL, 0, 0},
+    {"fault", run_fault, NULL, 0, 0},
+    {"refuse", run_refuse, NULL, 0, 0},
+    {"any", run_add, any_arguments, 2, 0},
+    {"spare", run_size, spare_arguments, 2, 0},
 };
 
 /* ---------------------------------------------------------------- device */

@@ -102,6 +102,15 @@ int memory_kind(uint64_t address);
 
 /* kernels.c */
 const struct kernel *kernel_find(const char *name);
+/* An argument of a launch, zero extended. */
+uint64_t kernel_argument(const struct launch *launch, uint32_t index);
+/* Memory that the GPU may access; NULL and the fault else. */
+void *kernel_memory(uint64_t address, uint64_t bytes, struct outcome *outcome);
+/* So many instructions of each warp. */
+void kernel_count(const struct launch *launch, struct outcome *outcome, uint64_t per_warp);
+
+/* api_kernels.c: ends with an entry without a name. */
+extern const struct kernel api_kernels[];
 
 /* ptx.c: reads a text; a sentence in log when it is refused. */
 int ptx_read(const char *text, const struct cuda_chip *chip, uint64_t driver, struct module *module,

@@ -10,7 +10,7 @@
 
 enum { CHAINS = 8, TURN = 64 };
 
-static uint64_t argument(const struct launch *launch, uint32_t index)
+uint64_t kernel_argument(const struct launch *launch, uint32_t index)
 {
     uint64_t value = 0;
 
@@ -36,8 +36,7 @@ static double double_of(uint64_t bits)
     return value;
 }
 
-/* Memory that the GPU may access; NULL and the fault else. */
-static void *memory(uint64_t address, uint64_t bytes, struct outcome *outcome)
+void *kernel_memory(uint64_t address, uint64_t bytes, struct outcome *outcome)
 {
     if (memory_is_accessible(address, bytes))
         return (void *)(uintptr_t)address;
@@ -45,8 +44,7 @@ static void *memory(uint64_t address, uint64_t bytes, struct outcome *outcome)
     return NULL;
 }
 
-static void count_instructions(const struct launch *launch, struct outcome *outcome,
-                               uint64_t per_warp)
+void kernel_count(const struct launch *launch, struct outcome *outcome, uint64_t per_warp)
 {
     outcome->counts[CUDA_INST] = launch->warps * per_warp;
     outcome->counts[CUDA_THREAD_INST] = launch->threads * per_warp;
@@ -64,16 +62,17 @@ static void count_store(const struct launch *launch, struct outcome *outcome, ui
 /* Nothing. */
 static void run_empty(const struct launch *launch, struct outcome *outcome)
 {
-    count_instructions(launch, outcome, 1);
+    kernel_count(launch, outcome, 1);
 }
 
 /* fma_loop(out, turns, a, b): 7 additions, 64 fused ones a turn in 8 chains, 7 additions, a store.
  */
 static void run_fma_loop(const struct launch *launch, struct outcome *outcome)
 {
-    const uint64_t turns = argument(launch, 1);
-    const float a = float_of(argument(launch, 2)), b = float_of(argument(launch, 3));
-    float *out = memory(argument(launch, 0), launch->threads * sizeof(float), outcome);
+    const uint64_t turns = kernel_argument(launch, 1);
+    const float a = float_of(kernel_argument(launch, 2)), b = float_of(kernel_argument(launch, 3));
+    float *out =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(float), outcome);
     float x[CHAINS] = {a};
 
     if (!out)
@@ -86,7 +85,7 @@ static void run_fma_loop(const struct launch *launch, struct outcome *outcome)
         x[0] += x[i];
     for (uint64_t i = 0; i < launch->threads; i++)
         out[i] = x[0];
-    count_instructions(launch, outcome, 67 * turns + 28);
+    kernel_count(launch, outcome, 67 * turns + 28);
     outcome->counts[CUDA_INST_FMA] = launch->warps * (TURN * turns + 16);
     outcome->counts[CUDA_INST_ALU] = launch->warps * (2 * turns + 2);
     outcome->counts[CUDA_FFMA] = launch->threads * TURN * turns;
@@ -98,9 +97,11 @@ static void run_fma_loop(const struct launch *launch, struct outcome *outcome)
 /* dfma_loop(out, turns, a, b): the same in double precision. */
 static void run_dfma_loop(const struct launch *launch, struct outcome *outcome)
 {
-    const uint64_t turns = argument(launch, 1);
-    const double a = double_of(argument(launch, 2)), b = double_of(argument(launch, 3));
-    double *out = memory(argument(launch, 0), launch->threads * sizeof(double), outcome);
+    const uint64_t turns = kernel_argument(launch, 1);
+    const double a = double_of(kernel_argument(launch, 2)),
+                 b = double_of(kernel_argument(launch, 3));
+    double *out =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(double), outcome);
     double x[CHAINS] = {a};
 
     if (!out)
@@ -113,7 +114,7 @@ static void run_dfma_loop(const struct launch *launch, struct outcome *outcome)
         x[0] += x[i];
     for (uint64_t i = 0; i < launch->threads; i++)
         out[i] = x[0];
-    count_instructions(launch, outcome, 67 * turns + 28);
+    kernel_count(launch, outcome, 67 * turns + 28);
     outcome->counts[CUDA_FP64_CYCLES] = launch->warps * (TURN * turns + 14) / 2;
     outcome->counts[CUDA_DFMA] = launch->threads * TURN * turns;
     outcome->counts[CUDA_DADD] = launch->threads * 14;
@@ -124,17 +125,17 @@ static void run_dfma_loop(const struct launch *launch, struct outcome *outcome)
 /* vector_add(a, b, c, n): an element for each thread. */
 static void run_vector_add(const struct launch *launch, struct outcome *outcome)
 {
-    const uint64_t size = argument(launch, 3);
+    const uint64_t size = kernel_argument(launch, 3);
     const uint64_t count = launch->threads < size ? launch->threads : size;
-    const float *a = memory(argument(launch, 0), count * sizeof(float), outcome);
-    const float *b = memory(argument(launch, 1), count * sizeof(float), outcome);
-    float *c = memory(argument(launch, 2), count * sizeof(float), outcome);
+    const float *a = kernel_memory(kernel_argument(launch, 0), count * sizeof(float), outcome);
+    const float *b = kernel_memory(kernel_argument(launch, 1), count * sizeof(float), outcome);
+    float *c = kernel_memory(kernel_argument(launch, 2), count * sizeof(float), outcome);
 
     if (!a || !b || !c)
         return;
     for (uint64_t i = 0; i < count; i++)
         c[i] = a[i] + b[i];
-    count_instructions(launch, outcome, 17);
+    kernel_count(launch, outcome, 17);
     outcome->counts[CUDA_FADD] = count;
     outcome->counts[CUDA_INTEGER] = launch->threads * 2;
     outcome->counts[CUDA_DRAM_READ] = 8 * count;
@@ -148,17 +149,17 @@ static void run_vector_add(const struct launch *launch, struct outcome *outcome)
 /* copy_repeat(source, target, n, times): threads copy n words of 32 bits, again and again. */
 static void run_copy_repeat(const struct launch *launch, struct outcome *outcome)
 {
-    const uint64_t count = argument(launch, 2), times = argument(launch, 3);
-    const void *source = memory(argument(launch, 0), count * 4, outcome);
-    void *target = memory(argument(launch, 1), count * 4, outcome);
+    const uint64_t count = kernel_argument(launch, 2), times = kernel_argument(launch, 3);
+    const void *source = kernel_memory(kernel_argument(launch, 0), count * 4, outcome);
+    void *target = kernel_memory(kernel_argument(launch, 1), count * 4, outcome);
     const uint64_t sectors = (count * 4 + 31) / 32;
 
     if (!source || !target)
         return;
     if (times > 0)
         (void)memmove(target, source, count * 4);
-    count_instructions(launch, outcome,
-                       8 + 6 * times * ((count + launch->threads - 1) / launch->threads));
+    kernel_count(launch, outcome,
+                 8 + 6 * times * ((count + launch->threads - 1) / launch->threads));
     outcome->counts[CUDA_L2_READ] = sectors * times;
     outcome->counts[CUDA_L2_WRITE] = sectors * times;
     outcome->counts[CUDA_L2_HITS] = 2 * sectors * times;
@@ -170,8 +171,9 @@ static void run_copy_repeat(const struct launch *launch, struct outcome *outcome
  */
 static void run_shared_stride(const struct launch *launch, struct outcome *outcome)
 {
-    const uint64_t loads = argument(launch, 1), stride = argument(launch, 2);
-    uint32_t *out = memory(argument(launch, 0), launch->threads * sizeof(uint32_t), outcome);
+    const uint64_t loads = kernel_argument(launch, 1), stride = kernel_argument(launch, 2);
+    uint32_t *out =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(uint32_t), outcome);
     uint64_t conflicts = 32;
 
     if (!out)
@@ -181,7 +183,7 @@ static void run_shared_stride(const struct launch *launch, struct outcome *outco
         conflicts /= 2;
     for (uint64_t i = 0; i < launch->threads; i++)
         out[i] = (uint32_t)(loads * (i % launch->block[0] % 32 * stride % 1024));
-    count_instructions(launch, outcome, 24 + 4 * loads);
+    kernel_count(launch, outcome, 24 + 4 * loads);
     outcome->counts[CUDA_SHARED_LOADS] = launch->warps * loads;
     outcome->counts[CUDA_SHARED_WAVEFRONTS] = launch->warps * loads * (stride ? conflicts : 1);
     count_store(launch, outcome, sizeof(uint32_t));
@@ -191,14 +193,15 @@ static void run_shared_stride(const struct launch *launch, struct outcome *outco
 /* mma_chain(out, n): n products m16n8k16 of ones for each warp, bf16 with sums in fp32. */
 static void run_mma_chain(const struct launch *launch, struct outcome *outcome)
 {
-    const uint64_t count = argument(launch, 1);
-    float *out = memory(argument(launch, 0), launch->threads * sizeof(float), outcome);
+    const uint64_t count = kernel_argument(launch, 1);
+    float *out =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(float), outcome);
 
     if (!out)
         return;
     for (uint64_t i = 0; i < launch->threads; i++)
         out[i] = 16.0f * (float)count;
-    count_instructions(launch, outcome, 16 + 4 * count);
+    kernel_count(launch, outcome, 16 + 4 * count);
     outcome->counts[CUDA_INST_TENSOR] = launch->warps * count;
     outcome->counts[CUDA_TENSOR_OPS] = launch->warps * count * 4096;
     outcome->counts[CUDA_TENSOR_CYCLES] = launch->warps * count * 2;
@@ -208,8 +211,9 @@ static void run_mma_chain(const struct launch *launch, struct outcome *outcome)
 /* divergent(out, n): the lower lanes of each warp count to n, the others do not. */
 static void run_divergent(const struct launch *launch, struct outcome *outcome)
 {
-    const uint64_t count = argument(launch, 1);
-    uint32_t *out = memory(argument(launch, 0), launch->threads * sizeof(uint32_t), outcome);
+    const uint64_t count = kernel_argument(launch, 1);
+    uint32_t *out =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(uint32_t), outcome);
 
     if (!out)
         return;
@@ -224,12 +228,12 @@ static void run_divergent(const struct launch *launch, struct outcome *outcome)
 /* write_at(address): every thread writes there, wherever that is. */
 static void run_write_at(const struct launch *launch, struct outcome *outcome)
 {
-    uint32_t *out = memory(argument(launch, 0), sizeof(uint32_t), outcome);
+    uint32_t *out = kernel_memory(kernel_argument(launch, 0), sizeof(uint32_t), outcome);
 
     if (!out)
         return;
     *out = 1;
-    count_instructions(launch, outcome, 6);
+    kernel_count(launch, outcome, 6);
     count_store(launch, outcome, sizeof(uint32_t));
 }
 
@@ -250,6 +254,10 @@ const struct kernel *kernel_find(const char *name)
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
         if (strcmp(kernels[i].name, name) == 0)
             return &kernels[i];
+    }
+    for (const struct kernel *kernel = api_kernels; kernel->name; kernel++) {
+        if (strcmp(kernel->name, name) == 0)
+            return kernel;
     }
     return NULL;
 }

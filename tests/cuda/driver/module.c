@@ -1,31 +1,35 @@
 /* Modules: PTX, and what cuLinkComplete made of it. */
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/cuda/driver/driver.h"
 
-/* Own cubins are an ELF header's first bytes, the compute capability, and the PTX that was linked.
+/* Own cubins are an ELF header without sections, the compute capability, and the PTX that was
+ * linked.
  */
-static const char cubin_magic[8] = "\177ELFfake";
+static const char cubin_magic[8] = "fake PTX";
 
 struct cubin {
+    Elf64_Ehdr header;
     char magic[8];
     uint32_t cc_major, cc_minor;
     char ptx[];
-};
-
-struct link {
-    struct context *context;
-    char *ptx;
-    struct cubin *cubin;
 };
 
 /* Options of builds that are answered: values as the driver casts them. */
 struct log {
     char *info, *error;
     size_t info_bytes, error_bytes;
+};
+
+struct link {
+    struct context *context;
+    struct log log;
+    char *ptx;
+    struct cubin *cubin;
 };
 
 static struct log read_options(unsigned count, const int *options, void **values)
@@ -68,11 +72,11 @@ static int load(struct context *context, const char *image, struct module *modul
     if (memcmp(image, "\177ELF", 4) == 0) {
         uint32_t cc[2];
 
-        if (memcmp(image, cubin_magic, sizeof(cubin_magic)) != 0) {
+        if (memcmp(cubin->magic, cubin_magic, sizeof(cubin_magic)) != 0) {
             (void)snprintf(log, log_bytes, "fake driver: a cubin that it has not linked itself\n");
             return CU_NO_BINARY_FOR_GPU;
         }
-        (void)memcpy(cc, image + sizeof(cubin_magic), sizeof(cc));
+        (void)memcpy(cc, &cubin->cc_major, sizeof(cc));
         if (cc[0] != chip->cc_major || cc[1] > chip->cc_minor)
             return CU_NO_BINARY_FOR_GPU;
         image = cubin->ptx;
@@ -183,14 +187,14 @@ int cuLinkCreate_v2(unsigned count, int *options, void **values, void **out)
     struct context *context;
     struct link *link;
 
-    (void)count;
-    (void)options;
-    (void)values;
     ENTER_CONTEXT(&context);
+    if (count > 0 && (!options || !values))
+        return CU_INVALID_VALUE;
     link = out ? calloc(1, sizeof(*link)) : NULL;
     if (!link)
         return out ? CU_OUT_OF_MEMORY : CU_INVALID_VALUE;
     link->context = context;
+    link->log = read_options(count, options, values);
     *out = link;
     return CU_OK;
 }
@@ -218,7 +222,7 @@ int cuLinkComplete(void *handle, void **out, size_t *bytes)
     struct link *link = handle;
     struct module module = {0};
     const struct cuda_chip *chip;
-    char sentence[256];
+    char sentence[256] = "";
     int result;
 
     ENTER();
@@ -228,11 +232,16 @@ int cuLinkComplete(void *handle, void **out, size_t *bytes)
     result = ptx_read(link->ptx, chip, cuda_shared()->description.driver, &module, sentence,
                       sizeof(sentence));
     free(module.functions);
+    write_log(&link->log, result, sentence);
     if (result != CU_OK)
         return result;
     link->cubin = calloc(1, sizeof(*link->cubin) + strlen(link->ptx) + 1);
     if (!link->cubin)
         return CU_OUT_OF_MEMORY;
+    (void)memcpy(link->cubin->header.e_ident, ELFMAG, SELFMAG);
+    link->cubin->header.e_ident[EI_CLASS] = ELFCLASS64;
+    link->cubin->header.e_ident[EI_DATA] = ELFDATA2LSB;
+    link->cubin->header.e_machine = 190; /* CUDA */
     (void)memcpy(link->cubin->magic, cubin_magic, sizeof(cubin_magic));
     link->cubin->cc_major = (uint32_t)chip->cc_major;
     link->cubin->cc_minor = (uint32_t)chip->cc_minor;

@@ -1,0 +1,189 @@
+/* The kernels of the API tests, on the host. kernels/api.ptx has the same in PTX. */
+
+#include <sched.h>
+#include <string.h>
+
+#include "tests/cuda/driver/driver.h"
+
+/* Instructions of a warp: as if each kernel were as short as it looks. */
+enum { SHORT = 10 };
+
+/* matrix(left, right, product, size): a product of square matrices, an element for each thread. */
+static void run_matrix(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t size = kernel_argument(launch, 3);
+    const uint64_t bytes = size * size * sizeof(float);
+    const uint64_t columns = (uint64_t)launch->grid[0] * launch->block[0];
+    const uint64_t rows = (uint64_t)launch->grid[1] * launch->block[1];
+    const float *left = kernel_memory(kernel_argument(launch, 0), bytes, outcome);
+    const float *right = kernel_memory(kernel_argument(launch, 1), bytes, outcome);
+    float *product = kernel_memory(kernel_argument(launch, 2), bytes, outcome);
+
+    if (!left || !right || !product)
+        return;
+    for (uint64_t row = 0; row < rows && row < size; row++) {
+        for (uint64_t column = 0; column < columns && column < size; column++) {
+            float sum = 0;
+
+            for (uint64_t k = 0; k < size; k++)
+                sum += left[row * size + k] * right[k * size + column];
+            product[row * size + column] = sum;
+        }
+    }
+    kernel_count(launch, outcome, SHORT + 10 * size);
+    outcome->counts[CUDA_FMUL] = size * size * size;
+    outcome->counts[CUDA_FADD] = size * size * size;
+}
+
+/* reverse(numbers): the numbers of each group, by way of dynamic shared memory. */
+static void run_reverse(const struct launch *launch, struct outcome *outcome)
+{
+    const uint32_t size = launch->block[0];
+    uint32_t *numbers =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(*numbers), outcome);
+
+    if (numbers && launch->shared < size * sizeof(*numbers))
+        outcome->error = CU_ILLEGAL_ADDRESS;
+    if (!numbers || outcome->error != CU_OK)
+        return;
+    for (uint64_t group = 0; group < launch->groups; group++) {
+        for (uint32_t i = 0; i < size / 2; i++) {
+            uint32_t *first = &numbers[group * size + i];
+            uint32_t *second = &numbers[group * size + size - 1 - i];
+            const uint32_t other = *first;
+
+            *first = *second;
+            *second = other;
+        }
+    }
+    kernel_count(launch, outcome, 2 * SHORT);
+}
+
+/* ids(target): each thread stores its number there. */
+static void run_ids(const struct launch *launch, struct outcome *outcome)
+{
+    uint32_t *target =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(*target), outcome);
+
+    for (uint64_t i = 0; target && i < launch->threads; i++)
+        target[i] = (uint32_t)i;
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* wild(): stores where it must not. */
+static void run_wild(const struct launch *launch, struct outcome *outcome)
+{
+    (void)launch;
+    outcome->error = CU_ILLEGAL_ADDRESS;
+}
+
+/* meet(arrived, seen): all groups run at the same time, which the check of a launch has made sure.
+ */
+static void run_meet(const struct launch *launch, struct outcome *outcome)
+{
+    uint32_t *arrived = kernel_memory(kernel_argument(launch, 0), sizeof(*arrived), outcome);
+    uint32_t *seen =
+        kernel_memory(kernel_argument(launch, 1), launch->threads * sizeof(*seen), outcome);
+
+    if (!arrived || !seen)
+        return;
+    *arrived += (uint32_t)launch->groups;
+    for (uint64_t i = 0; i < launch->threads; i++)
+        seen[i] = *arrived;
+    kernel_count(launch, outcome, 2 * SHORT);
+}
+
+static uint64_t load_number(const uint64_t *address)
+{
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);
+}
+
+/* await(counter, value, seen): until the counter has the value. */
+static void run_await(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t *counter = kernel_memory(kernel_argument(launch, 0), sizeof(*counter), outcome);
+    const uint64_t value = kernel_argument(launch, 1);
+    uint64_t *seen = kernel_memory(kernel_argument(launch, 2), sizeof(*seen), outcome);
+
+    if (!counter || !seen)
+        return;
+    while (load_number(counter) < value)
+        (void)sched_yield();
+    *seen = load_number(counter);
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* add(sum, value): each thread adds, atomically. */
+static void run_add(const struct launch *launch, struct outcome *outcome)
+{
+    uint64_t *sum = kernel_memory(kernel_argument(launch, 0), sizeof(*sum), outcome);
+
+    if (sum)
+        (void)__atomic_fetch_add(sum, launch->threads * kernel_argument(launch, 1),
+                                 __ATOMIC_SEQ_CST);
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* step(sum, value): one step in which the order matters; not atomic on purpose. */
+static void run_step(const struct launch *launch, struct outcome *outcome)
+{
+    uint64_t *sum = kernel_memory(kernel_argument(launch, 0), sizeof(*sum), outcome);
+
+    if (sum)
+        *sum = *sum * 3 + kernel_argument(launch, 1);
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* store(target, value): each thread stores the value. */
+static void run_store(const struct launch *launch, struct outcome *outcome)
+{
+    uint64_t *target =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(*target), outcome);
+
+    for (uint64_t i = 0; target && i < launch->threads; i++)
+        target[i] = kernel_argument(launch, 1);
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* load(source, target): each thread copies a number. */
+static void run_load(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t bytes = launch->threads * sizeof(uint64_t);
+    const void *source = kernel_memory(kernel_argument(launch, 0), bytes, outcome);
+    void *target = kernel_memory(kernel_argument(launch, 1), bytes, outcome);
+
+    if (source && target)
+        (void)memmove(target, source, bytes);
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* wait_for(gate, target): until the gate is not 0. */
+static void run_wait_for(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t *gate = kernel_memory(kernel_argument(launch, 0), sizeof(*gate), outcome);
+    uint64_t *target = kernel_memory(kernel_argument(launch, 1), sizeof(*target), outcome);
+
+    if (!gate || !target)
+        return;
+    while (load_number(gate) == 0) {
+        __atomic_store_n(target, 1, __ATOMIC_SEQ_CST);
+        (void)sched_yield();
+    }
+    __atomic_store_n(target, load_number(gate), __ATOMIC_SEQ_CST);
+    kernel_count(launch, outcome, SHORT);
+}
+
+const struct kernel api_kernels[] = {
+    {"matrix", {8, 8, 8, 4}, run_matrix},
+    {"reverse", {8}, run_reverse},
+    {"ids", {8}, run_ids},
+    {"wild", {0}, run_wild},
+    {"meet", {8, 8}, run_meet},
+    {"await", {8, 8, 8}, run_await},
+    {"add", {8, 8}, run_add},
+    {"step", {8, 8}, run_step},
+    {"store", {8, 8}, run_store},
+    {"load", {8, 8}, run_load},
+    {"wait_for", {8, 8}, run_wait_for},
+    {NULL, {0}, NULL},
+};

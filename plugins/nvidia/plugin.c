@@ -1,6 +1,7 @@
 /*
  * The entry of the plugin.
  */
+#include "plugins/nvidia/compute/compute.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 
 #define PLUGIN_VERSION "0.1.0"
@@ -10,6 +11,7 @@ static const struct zeta_plugin_ops plugin_ops = {
     .init = nvidia_init,
     .finish = nvidia_finish,
     .device = &nvidia_device_ops,
+    .compute = &nvidia_compute_ops,
     .metric = &nvidia_metric_ops,
     .debug = &nvidia_debug_ops,
 };

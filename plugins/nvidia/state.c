@@ -4,10 +4,12 @@
  */
 #include <stdlib.h>
 
+#include "plugins/nvidia/compute/compute.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 
 static void destroy(struct nvidia *nvidia)
 {
+    nvidia_compute_finish(nvidia);
     nvidia_nvml_close(&nvidia->nvml);
     free(nvidia->devices);
     (void)pthread_mutex_destroy(&nvidia->lock);
@@ -29,6 +31,8 @@ uint32_t nvidia_init(struct zeta_plugin *self)
     (void)pthread_mutex_init(&nvidia->lock, NULL);
     (void)zeta_host_setting(&self->host, "root", nvidia->root, sizeof(nvidia->root));
     result = nvidia_discover(nvidia);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = nvidia_compute_init(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)
         self->nvidia = nvidia;
     else

@@ -14,6 +14,13 @@
 /* Level Zero's EU is a partition of an SM, which has four, each for warps of 32 threads. */
 enum { PARTITIONS = 4, WARP = 32 };
 
+/* Streams are made as they are wanted: the number says only that there are many. */
+enum { QUEUES = 16, FILL_BYTES = 65536, ARGUMENT_BYTES = 4096 };
+
+/* What arithmetic does, as ze_device_fp_flags_t: all but software; half precision rounds to
+ * nearest. */
+enum { FP_FLAGS = 0x7f, FP16_FLAGS = 0x27 };
+
 /* The L2 moves sectors of 32 bytes, four to a line. */
 enum { L2_LINE_BYTES = 128 };
 
@@ -59,10 +66,18 @@ static void describe(struct zeta_plugin_device *device)
 {
     device->queue_groups[0] = (struct zeta_plugin_queue_group){
         .struct_size = sizeof(device->queue_groups[0]),
-        .flags = ZETA_PLUGIN_QUEUE_METRICS,
-        .queue_count = 1,
+        .flags = ZETA_PLUGIN_QUEUE_COMPUTE | ZETA_PLUGIN_QUEUE_COPY | ZETA_PLUGIN_QUEUE_METRICS |
+                 (device->has_cooperative ? ZETA_PLUGIN_QUEUE_COOPERATIVE : 0u),
+        .queue_count = QUEUES,
+        .max_fill_pattern_bytes = FILL_BYTES,
     };
-    device->queue_group_count = 1;
+    device->queue_groups[1] = (struct zeta_plugin_queue_group){
+        .struct_size = sizeof(device->queue_groups[1]),
+        .flags = ZETA_PLUGIN_QUEUE_COPY,
+        .queue_count = device->copy_engines,
+        .max_fill_pattern_bytes = FILL_BYTES,
+    };
+    device->queue_group_count = device->copy_engines > 0 ? 2 : 1;
     device->memory = (struct zeta_plugin_memory){
         .struct_size = sizeof(device->memory),
         .name = {"VRAM", 4},
@@ -193,6 +208,15 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .max_allocation_bytes = device->memory_bytes,
         .max_group_size = device->max_group_threads,
         .max_shared_local_bytes = device->group_shared_bytes,
+        .max_argument_bytes = ARGUMENT_BYTES,
+        .max_command_queue_priority = 1,
+        .fp16 = 1,
+        .fp64 = 1,
+        .int64_atomics = 1,
+        .dp4a = 1,
+        .fp16_flags = FP16_FLAGS,
+        .fp32_flags = FP_FLAGS,
+        .fp64_flags = FP_FLAGS,
         .subgroup_sizes = {warp_sizes, 1, sizeof(warp_sizes[0])},
         .queue_groups = {device->queue_groups, device->queue_group_count,
                          sizeof(device->queue_groups[0])},

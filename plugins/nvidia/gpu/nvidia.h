@@ -50,8 +50,9 @@ struct zeta_plugin_device {
                                 guarded by the lock */
     struct zeta_plugin_symbol symbols[2]; /**< of metric sets, once they were asked for */
     bool has_symbols;                     /**< guarded by the lock */
+    struct nvidia_context *context;       /**< of compute */
 
-    char lost[256]; /**< why it is lost; written before is_lost */
+    char lost[512]; /**< why it is lost; written before is_lost */
     atomic_bool is_lost;
 };
 
@@ -65,6 +66,7 @@ struct nvidia {
     struct zeta_plugin_device *devices; /**< by PCI address, then uuid */
     uint32_t device_count;
     pthread_mutex_t lock; /**< of what is opened when it is needed first; a leaf */
+    struct nvidia_compute *compute;
     bool nvml_was_tried;
     struct nvidia_nvml nvml;
     bool cupti_was_tried;

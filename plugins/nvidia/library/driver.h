@@ -9,6 +9,21 @@
 
 #include "plugins/nvidia/library/library.h"
 
+/* One side of a copy of a box, and the box: CUDA_MEMCPY3D. Types of memory: 4 any, by address. */
+struct nvidia_copy_side {
+    size_t x, y, z, level; /* x in bytes */
+    uint32_t type;
+    const void *host;
+    uint64_t device;
+    void *array, *reserved;
+    size_t pitch, height; /* bytes of a row, rows of a slice */
+};
+
+struct nvidia_copy_box {
+    struct nvidia_copy_side source, target;
+    size_t width, height, depth; /* bytes, rows, slices */
+};
+
 /* Results that are told apart. */
 enum {
     NVIDIA_CUDA_SUCCESS = 0,
@@ -64,7 +79,77 @@ enum {
     REQUIRED(cuDeviceGetName, (char *out_name, int bytes, int device))                             \
     REQUIRED(cuDeviceTotalMem_v2, (size_t * out_bytes, int device))                                \
     REQUIRED(cuDeviceGetUuid_v2, (void *out_uuid, int device))                                     \
-    REQUIRED(cuDeviceGetAttribute, (int *out_value, int attribute, int device))
+    REQUIRED(cuDeviceGetAttribute, (int *out_value, int attribute, int device))                    \
+    REQUIRED(cuDevicePrimaryCtxRetain, (void **out_context, int device))                           \
+    REQUIRED(cuDevicePrimaryCtxRelease_v2, (int device))                                           \
+    REQUIRED(cuCtxGetCurrent, (void **out_context))                                                \
+    REQUIRED(cuCtxSetCurrent, (void *context))                                                     \
+    REQUIRED(cuMemGetInfo_v2, (size_t * out_free, size_t * out_total))                             \
+    REQUIRED(cuMemAlloc_v2, (uint64_t * out_address, size_t bytes))                                \
+    REQUIRED(cuMemFree_v2, (uint64_t address))                                                     \
+    REQUIRED(cuMemHostAlloc, (void **out_address, size_t bytes, unsigned flags))                   \
+    REQUIRED(cuMemFreeHost, (void *address))                                                       \
+    REQUIRED(cuMemAllocManaged, (uint64_t * out_address, size_t bytes, unsigned flags))            \
+    REQUIRED(cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags))                  \
+    REQUIRED(cuMemHostUnregister, (void *address))                                                 \
+    REQUIRED(cuPointerGetAttribute, (void *out_value, int attribute, uint64_t address))            \
+    REQUIRED(cuMemGetAllocationGranularity,                                                        \
+             (size_t * out_bytes, const void *properties, int option))                             \
+    REQUIRED(cuMemAddressReserve, (uint64_t * out_address, size_t bytes, size_t alignment,         \
+                                   uint64_t wanted, uint64_t flags))                               \
+    REQUIRED(cuMemAddressFree, (uint64_t address, size_t bytes))                                   \
+    REQUIRED(cuMemCreate,                                                                          \
+             (uint64_t * out_handle, size_t bytes, const void *properties, uint64_t flags))        \
+    REQUIRED(cuMemRelease, (uint64_t handle))                                                      \
+    REQUIRED(cuMemMap,                                                                             \
+             (uint64_t address, size_t bytes, size_t offset, uint64_t handle, uint64_t flags))     \
+    REQUIRED(cuMemUnmap, (uint64_t address, size_t bytes))                                         \
+    REQUIRED(cuMemSetAccess, (uint64_t address, size_t bytes, const void *access, size_t count))   \
+    REQUIRED(cuMemcpyAsync, (uint64_t target, uint64_t source, size_t bytes, void *stream))        \
+    REQUIRED(cuMemcpy3DAsync_v2, (const struct nvidia_copy_box *box, void *stream))                \
+    REQUIRED(cuMemsetD8Async, (uint64_t target, unsigned char value, size_t count, void *stream))  \
+    REQUIRED(cuMemsetD16Async,                                                                     \
+             (uint64_t target, unsigned short value, size_t count, void *stream))                  \
+    REQUIRED(cuMemsetD32Async, (uint64_t target, unsigned value, size_t count, void *stream))      \
+    REQUIRED(cuModuleLoadDataEx, (void **out_module, const void *image, unsigned count,            \
+                                  const int *options, void *const *values))                        \
+    REQUIRED(cuModuleUnload, (void *module))                                                       \
+    REQUIRED(cuModuleGetFunction, (void **out_function, void *module, const char *name))           \
+    OPTIONAL(cuModuleGetFunctionCount, (unsigned *out_count, void *module))                        \
+    OPTIONAL(cuModuleEnumerateFunctions, (void **out_functions, unsigned count, void *module))     \
+    REQUIRED(cuModuleGetGlobal_v2,                                                                 \
+             (uint64_t * out_address, size_t * out_bytes, void *module, const char *name))         \
+    REQUIRED(cuLinkCreate_v2,                                                                      \
+             (unsigned count, const int *options, void *const *values, void **out_link))           \
+    REQUIRED(cuLinkAddData_v2,                                                                     \
+             (void *link, int type, const void *data, size_t bytes, const char *name,              \
+              unsigned count, const int *options, void *const *values))                            \
+    REQUIRED(cuLinkComplete, (void *link, void **out_cubin, size_t *out_bytes))                    \
+    REQUIRED(cuLinkDestroy, (void *link))                                                          \
+    OPTIONAL(cuFuncGetName, (const char **out_name, void *function))                               \
+    OPTIONAL(cuFuncGetParamInfo,                                                                   \
+             (void *function, size_t index, size_t *out_offset, size_t *out_bytes))                \
+    REQUIRED(cuFuncGetAttribute, (int *out_value, int attribute, void *function))                  \
+    REQUIRED(cuFuncSetAttribute, (void *function, int attribute, int value))                       \
+    REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor,                                          \
+             (int *out_groups, void *function, int threads, size_t shared_bytes))                  \
+    REQUIRED(cuLaunchKernel,                                                                       \
+             (void *function, unsigned groups_x, unsigned groups_y, unsigned groups_z,             \
+              unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned shared_bytes,   \
+              void *stream, void **parameters, void **extra))                                      \
+    REQUIRED(cuLaunchCooperativeKernel,                                                            \
+             (void *function, unsigned groups_x, unsigned groups_y, unsigned groups_z,             \
+              unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned shared_bytes,   \
+              void *stream, void **parameters))                                                    \
+    REQUIRED(cuStreamCreateWithPriority, (void **out_stream, unsigned flags, int priority))        \
+    REQUIRED(cuStreamDestroy_v2, (void *stream))                                                   \
+    REQUIRED(cuStreamSynchronize, (void *stream))                                                  \
+    REQUIRED(cuEventCreate, (void **out_event, unsigned flags))                                    \
+    REQUIRED(cuEventDestroy_v2, (void *event))                                                     \
+    REQUIRED(cuEventRecord, (void *event, void *stream))                                           \
+    REQUIRED(cuEventQuery, (void *event))                                                          \
+    REQUIRED(cuEventSynchronize, (void *event))                                                    \
+    REQUIRED(cuEventElapsedTime, (float *out_ms, void *begin, void *end))
 
 /** The functions; optional ones may be NULL. Constant after nvidia_driver_open(). */
 struct nvidia_driver {

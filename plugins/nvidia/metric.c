@@ -70,26 +70,32 @@ static int try_names(const struct nvidia_cupti *cupti, const char *chip, size_t 
     return result;
 }
 
-/* Whether the chip can be sampled at all; else the log has the reason. */
+/* Whether the chip can be sampled at all; else the reason is left as a note. */
 static bool can_sample(struct zeta_plugin_device *device)
 {
     struct nvidia *nvidia = device->nvidia;
-    const char *problem, *chip = "";
+    const char *problem;
     const struct nvidia_cupti *cupti = sampling_cupti(nvidia, &problem);
     char text[ZETA_HOST_TEXT_BYTES];
     bool has = false;
     int result;
 
     if (cupti) {
-        chip = nvidia_device_chip(device);
-        result = try_names(cupti, chip, NAMES_WITHOUT_DRAM, &has);
+        result = try_names(cupti, nvidia_device_chip(device), NAMES_WITHOUT_DRAM, &has);
         nvidia_cupti_explain(result, nvidia->root, text, sizeof(text));
         problem = text;
     }
-    if (!has)
-        zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN, "%s has no metric sets (chip \"%s\"): %s",
-                      nvidia_device_label(device).text, chip, problem);
-    return has;
+    if (has)
+        return true;
+    if (!nvidia->cupti.lib.handle)
+        (void)zeta_host_fail(nvidia->host, ZETA_PLUGIN_SUCCESS, "%s", problem);
+    else
+        (void)zeta_host_fail(nvidia->host, ZETA_PLUGIN_SUCCESS,
+                             "CUPTI cannot sample %s (chip %s, by %s of version %u): %s",
+                             nvidia_device_label(device).text,
+                             device->chip[0] ? device->chip : "unknown", nvidia->cupti.lib.path,
+                             nvidia->cupti.version, problem);
+    return false;
 }
 
 /* Chips with a file of their own; the others share names. */

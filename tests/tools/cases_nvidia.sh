@@ -53,6 +53,58 @@ case_nvidia_driver_states()
     shows "--fault cuInit=999@1+" "cuInit returns 999" "kernel module 580.159.04"
 }
 
+# lacks_counters OPTIONS TEXT...: doctor and selftest say all this of a GPU that cannot be sampled.
+lacks_counters()
+{
+    options=$1
+    shift
+    nvidia "$options" "$bin/zeta" doctor "--json=$json" >"$out" 2>"$err" || true
+    holds "$json" '[e["can_be_sampled"] for e in d["devices"]] == [False]'
+    nvidia "$options" "$bin/zeta" doctor >"$out" 2>"$err" || true
+    out_has "cannot be sampled"
+    for text in "$@"; do out_has "$text"; done
+    [ ! -s "$err" ] || die "the doctor writes messages beside its report"
+    expect 1 nvidia "$options" "$bin/zeta" selftest --for 100ms nvidia
+    cat "$err" >>"$out"
+    out_has "FAILED"
+    for text in "$@"; do out_has "$text"; done
+}
+
+# Each reason for which a GPU has no counters: cause, current value, command.
+case_nvidia_counter_states()
+{
+    lacks_counters "--without cupti" "libcupti.so.13 is not installed" "cuda-cupti-13-0 or libcupti13"
+    lacks_counters "--old-cupti" "too old for PM sampling" "libcupti.so.12 of version 22" "CUDA 12.6"
+    lacks_counters "--fault cuptiProfilerHostInitialize=46@1+" "chip GH100" "newer than this libcupti" \
+        "of version 130001"
+    lacks_counters "--fault cuptiProfilerHostInitialize=15@1+" "libnvperf_host.so" "libcupti.so.13"
+    lacks_counters "--gpu gv100" "chip GV100" "does not have it"
+    lacks_counters "--no-permission" "RmProfilingAdminOnly is 1" "CapEff" \
+        "NVreg_RestrictProfilingToAdminUsers=0" "--cap-add=SYS_ADMIN"
+    lacks_counters "--fault cuptiPmSamplingSetConfig=26@1+" "another profiler" "dcgmi profile --pause"
+    for mode in "confidential:confidential computing" "vgpu:virtual one" "cmp:mining processor" \
+        "sli:coupled with others" "wsl:inside Windows"; do
+        echo "{format: 1, gpus: [{chip: gh100, mode: ${mode%%:*}}]}" >"$work/machine.yaml"
+        lacks_counters "--machine $work/machine.yaml" "${mode#*:}"
+    done
+}
+
+# MIG and compute modes do not keep counters away: they are told beside a GPU that is measured.
+case_nvidia_notes()
+{
+    echo "{format: 1, gpus: [{chip: gh100, instances: 7}]}" >"$work/machine.yaml"
+    expect 0 nvidia "--machine $work/machine.yaml" "$bin/zeta" plugin list
+    out_has "A GPU is divided (MIG)"
+    out_has "nvidia-smi -L"
+    expect 0 nvidia "--machine $work/machine.yaml" "$bin/zeta" selftest --for 100ms nvidia
+    out_has "MIG 1g.11gb"
+    echo "{format: 1, gpus: [{chip: gh100, compute_mode: 3}]}" >"$work/machine.yaml"
+    expect 0 nvidia "--machine $work/machine.yaml" "$bin/zeta" plugin list
+    out_has "The compute mode of 0000:06:00.0 is exclusive"
+    out_has "sudo nvidia-smi -i 0000:06:00.0 -c DEFAULT"
+    expect 0 nvidia "--machine $work/machine.yaml" "$bin/zeta" selftest --for 100ms nvidia
+}
+
 # GPUs that a variable hides are no problem; whoever looks for them is told.
 case_nvidia_hidden()
 {

@@ -187,6 +187,11 @@ void nvidia_explain_cuda(const struct nvidia *nvidia, int result, struct nvidia_
                    "another one has it, or none (prohibited). See: nvidia-smi -q -d COMPUTE; "
                    "everybody may with: sudo nvidia-smi -c DEFAULT.");
         return;
+    case NVIDIA_CUDA_NOT_INITIALIZED:
+        nvidia_say(out,
+                   "This process was forked from one that had started CUDA, which cannot be used "
+                   "in such a child. Start a new program instead of forking.");
+        return;
     default:
         nvidia_say(out,
                    "CUDA cannot be used: cuInit returns %s (library %.200s, kernel module %s).",

@@ -59,6 +59,12 @@ static bool open_one(struct nvidia_library *library, const char *file)
     return false;
 }
 
+/* Newest first: cuda-13.0, cuda-9.2, and the link cuda, which is one of them. */
+static int compare_versions(const void *a, const void *b)
+{
+    return -strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
 /* Tries the names in each folder that a pattern means. */
 static bool open_in(struct nvidia_library *library, const char *pattern, const char *const *names)
 {
@@ -70,10 +76,10 @@ static bool open_in(struct nvidia_library *library, const char *pattern, const c
     for (; *names && !is_open; names++) {
         (void)snprintf(path, sizeof(path), "%.3000s/%.200s", pattern, *names);
         if (glob(path, 0, NULL, &found) == 0) {
-            /* The last is the newest toolkit. */
-            for (size_t i = found.gl_pathc; i > 0 && !is_open; i--)
-                is_open = stat(found.gl_pathv[i - 1], &status) == 0 &&
-                          open_one(library, found.gl_pathv[i - 1]);
+            qsort(found.gl_pathv, found.gl_pathc, sizeof(found.gl_pathv[0]), compare_versions);
+            for (size_t i = 0; i < found.gl_pathc && !is_open; i++)
+                is_open =
+                    stat(found.gl_pathv[i], &status) == 0 && open_one(library, found.gl_pathv[i]);
         }
         globfree(&found);
     }

@@ -877,6 +877,25 @@ static void exit__long_after_the_device__is_told_with_its_code(void **state)
     (void)close(tell[0]);
 }
 
+/* The program runs on without breakpoints of a client that is gone. */
+static void hang_up__breakpoints_left__program_runs_without(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    shake_hands(connection);
+    expect(connection, "Z0,40000010,4", "OK");
+    expect(connection, "Z2,10000,4", "OK");
+    send_packet(connection, "vCont;c", 7);
+    (void)shutdown(connection->socket, SHUT_WR);
+    while (read(connection->socket, connection->answer, sizeof(connection->answer)) > 0)
+        ;
+    assert_int_equal(connection->control->code()[16], 0x13);
+    assert_int_equal(connection->control->watchpoints()[2], 0);
+    assert_false(connection->control->is_stopped(0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_gdb, disconnect_gdb)
 
 SUITE(server)
@@ -904,6 +923,7 @@ SUITE(server)
         TEST(watchpoints__two_kinds_at_an_address__is_an_access),
         TEST(detach__breakpoints_left__program_is_as_before),
         TEST(nonsense__any__is_refused),
+        TEST(hang_up__breakpoints_left__program_runs_without),
         TEST(stop__client_does_not_read__ends),
         TEST(exit__long_after_the_device__is_told_with_its_code),
         cmocka_unit_test(hang_up__before_the_answer__ends_as_asked),

@@ -403,9 +403,7 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
         free(server->answer_text);
         return ZETA_GDB_END_CLOSED;
     }
-    /* This client knows nothing of breakpoints before, of no thread that is to stay, and has no
-     * file open. */
-    zeta_gdb_points_clear(server->process);
+    /* This client knows of no thread that is to stay, and has no file open. */
     for (uint32_t i = 0; i < server->process->module_count; i++) {
         server->process->modules[i].opens = 0;
         zeta_gdb_module_trim(&server->process->modules[i]);
@@ -436,6 +434,9 @@ enum zeta_gdb_end zeta_gdb_server_run(struct zeta_gdb_server *server)
             (ready == 0 || server->is_non_stop))
             zeta_gdb_watch(server);
     }
+    /* The next client knows nothing of its breakpoints, and may never come. */
+    if (server->end == ZETA_GDB_END_CLOSED)
+        zeta_gdb_points_clear(server->process);
     zeta_gdb_link_finish(&server->link);
     (void)fclose(server->answer);
     free(server->answer_text);

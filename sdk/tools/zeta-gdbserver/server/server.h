@@ -17,7 +17,7 @@
 /** How a connection ended. */
 enum zeta_gdb_end {
     ZETA_GDB_END_NONE,
-    ZETA_GDB_END_CLOSED, /**< GDB is gone and said nothing; the process is as it left it */
+    ZETA_GDB_END_CLOSED, /**< GDB is gone and said nothing; its breakpoints are, too */
     ZETA_GDB_END_DETACHED,
     ZETA_GDB_END_KILLED,
     ZETA_GDB_END_EXITED /**< the process ended */

@@ -167,6 +167,7 @@ static void answer_exit(struct zeta_gdb_server *server, const siginfo_t *about)
     const bool is_signal = about->si_code == CLD_KILLED || about->si_code == CLD_DUMPED;
 
     server->is_exit_told = true;
+    server->is_running = false;
     if (!server->is_non_stop)
         server->end = ZETA_GDB_END_EXITED;
     rewind(server->answer);
@@ -229,9 +230,8 @@ void zeta_gdb_answer_stopped(struct zeta_gdb_server *server, struct zeta_gdb_tex
     (void)text;
     if (!server->is_non_stop)
         return;
-    if (server->is_exit_told)
-        server->end = ZETA_GDB_END_EXITED;
-    else if (!server->is_first && answer_next(server))
+    /* Behind the end GDB may have to finish a command, and closes the connection then. */
+    if (!server->is_exit_told && !server->is_first && answer_next(server))
         return;
     server->is_notified = server->is_first = false;
     zeta_gdb_answer_ok(server, true);

@@ -11,7 +11,7 @@ backtrace
 #= ^#0 +sums \(numbers=
 info threads
 #= Thread 1\.1 "control"
-#= group 0,0,0 local 0,0,0" +sums \(numbers=
+#= group [01],0,0 local [0-7],0,0" +sums \(numbers=
 p $_gthread != 1
 #= = 1
 delete
@@ -23,4 +23,4 @@ up
 continue
 #= ^numbers: 49 37 29 25 25 29 37 49 49 37 29 25 25 29 37 49
 #= \[Inferior 1 \(process 1\) exited with code 03\]
-#- Cannot
+#- ^Cannot

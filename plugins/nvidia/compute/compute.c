@@ -72,13 +72,12 @@ uint32_t nvidia_fail(struct zeta_plugin *self, struct zeta_plugin_device *device
     const struct nvidia_driver_text text = nvidia_driver_text(&self->nvidia->driver, cuda);
     const char *kind = nvidia_fault_kind(cuda);
     const uint32_t result = nvidia_result(cuda);
+    struct nvidia_sentences mode = {""};
     char sentence[ZETA_HOST_TEXT_BYTES];
 
-    if (cuda == NVIDIA_CUDA_DEVICE_UNAVAILABLE)
-        (void)snprintf(sentence, sizeof(sentence),
-                       "%s failed: %s. Another process has the GPU in exclusive mode (`nvidia-smi "
-                       "-q -d COMPUTE`), or it is out of order",
-                       what, text.text);
+    if (cuda == NVIDIA_CUDA_DEVICE_UNAVAILABLE && device && nvidia_explain_mode(device, &mode))
+        (void)snprintf(sentence, sizeof(sentence), "%s failed: %s. %.400s", what, text.text,
+                       mode.text);
     else
         (void)snprintf(sentence, sizeof(sentence), "%s failed: %s%s%s%s", what, text.text,
                        kind ? " (" : "", kind ? kind : "", kind ? ")" : "");

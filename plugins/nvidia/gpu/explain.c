@@ -246,7 +246,7 @@ static void explain_counters(const struct nvidia *nvidia, struct nvidia_sentence
     nvidia_say(out, "Metrics are not available: %s.", why);
 }
 
-void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences *out)
+bool nvidia_explain_mode(const struct zeta_plugin_device *device, struct nvidia_sentences *out)
 {
     /* As cuDeviceGetAttribute numbers them. */
     static const char *const modes[] = {
@@ -254,15 +254,19 @@ void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences
         [3] = "exclusive: one process at a time can compute on it",
     };
 
-    explain_hidden(nvidia, out);
-    for (uint32_t i = 0; i < nvidia->device_count; i++) {
-        const struct zeta_plugin_device *device = &nvidia->devices[i];
+    if (device->compute_mode >= sizeof(modes) / sizeof(modes[0]) || !modes[device->compute_mode])
+        return false;
+    nvidia_say(out,
+               "The compute mode of %s is %s; everybody can with: sudo nvidia-smi -i %s -c "
+               "DEFAULT.",
+               device->id, modes[device->compute_mode], device->address);
+    return true;
+}
 
-        if (device->compute_mode < sizeof(modes) / sizeof(modes[0]) && modes[device->compute_mode])
-            nvidia_say(out,
-                       "The compute mode of %s is %s; everybody can with: sudo nvidia-smi -i %s -c "
-                       "DEFAULT.",
-                       device->id, modes[device->compute_mode], device->address);
-    }
+void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences *out)
+{
+    explain_hidden(nvidia, out);
+    for (uint32_t i = 0; i < nvidia->device_count; i++)
+        (void)nvidia_explain_mode(&nvidia->devices[i], out);
     explain_counters(nvidia, out);
 }

@@ -115,6 +115,9 @@ void nvidia_say(struct nvidia_sentences *sentences, const char *format, ...)
 /** Why cuInit gave a result: cause, current value, command. */
 void nvidia_explain_cuda(const struct nvidia *nvidia, int result, struct nvidia_sentences *out);
 
+/** Why not every process can compute on a device: its compute mode. False: it does not keep any. */
+bool nvidia_explain_mode(const struct zeta_plugin_device *device, struct nvidia_sentences *out);
+
 /** What users of the devices should know: GPUs that are hidden, compute modes, MIG, no counters. */
 void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences *out);
 

@@ -33,7 +33,7 @@ def run(server, program, file, session, words, folder):
     """Gives what GDB and the program print, and GDB's exit code. A core dump goes to the folder."""
     command = " ".join([server, "-", "--", program, file, *words])
     before = ["set pagination off", "set confirm off", "set width 0", "set breakpoint pending on",
-              "set print thread-events off"]
+              "set print thread-events off", "set remotetimeout 60"]
     if folder:
         log = subprocess.run([program, file, *words], env={**os.environ, CORE_DIR: folder},
                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

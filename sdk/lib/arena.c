@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Arenas often hold a few numbers, and there may be many: they begin small. */
+#define FIRST_BYTES ((size_t)512)
 #define CHUNK_BYTES ((size_t)16 * 1024)
 
 struct zeta_arena_chunk {
@@ -36,7 +38,10 @@ void *zeta_arena_alloc(struct zeta_arena *arena, size_t size_bytes)
     size_bytes = (size_bytes + align - 1) / align * align;
 
     if (!chunk || chunk->capacity_bytes - arena->used_bytes < size_bytes) {
-        chunk = chunk_create(size_bytes > CHUNK_BYTES ? size_bytes : CHUNK_BYTES);
+        size_t wanted = chunk ? chunk->capacity_bytes * 4 : FIRST_BYTES;
+
+        wanted = wanted < CHUNK_BYTES ? wanted : CHUNK_BYTES;
+        chunk = chunk_create(size_bytes > wanted ? size_bytes : wanted);
         if (!chunk)
             return NULL;
         chunk->older = arena->chunks;

@@ -17,6 +17,7 @@ struct stream {
     uint64_t end;            /* of the work so far, time of the machine */
     uint32_t id;
     bool is_default, is_over;
+    pthread_cond_t enqueued_more; /* for the thread */
     pthread_t thread;
 };
 
@@ -28,6 +29,7 @@ struct event {
     bool has_no_times;
 };
 
+/* An operation was done. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint32_t stream_ids, correlations;
 
@@ -106,7 +108,7 @@ static void *run(void *argument)
         struct operation *operation;
 
         while (!stream->first && !stream->is_over)
-            (void)pthread_cond_wait(&changed, &driver_lock);
+            (void)pthread_cond_wait(&stream->enqueued_more, &driver_lock);
         operation = stream->first;
         if (!operation)
             break;
@@ -132,6 +134,7 @@ static struct stream *create_locked(struct context *context, bool is_default)
     stream->last = &stream->first;
     stream->id = ++stream_ids + 6; /* the default ones of the driver come first */
     stream->is_default = is_default;
+    (void)pthread_cond_init(&stream->enqueued_more, NULL);
     if (pthread_create(&stream->thread, NULL, run, stream) != 0) {
         free(stream);
         return NULL;
@@ -179,7 +182,7 @@ int stream_enqueue(struct context *context, void *handle, struct operation *oper
     *stream->last = operation;
     stream->last = &operation->next;
     stream->enqueued++;
-    (void)pthread_cond_broadcast(&changed);
+    (void)pthread_cond_signal(&stream->enqueued_more);
     (void)pthread_mutex_unlock(&driver_lock);
     return CU_OK;
 }
@@ -283,12 +286,13 @@ int cuStreamDestroy_v2(void *handle)
     if (stream) {
         *at = stream->next;
         stream->is_over = true;
-        (void)pthread_cond_broadcast(&changed);
+        (void)pthread_cond_signal(&stream->enqueued_more);
     }
     (void)pthread_mutex_unlock(&driver_lock);
     if (!stream)
         return CU_INVALID_HANDLE;
     (void)pthread_join(stream->thread, NULL);
+    (void)pthread_cond_destroy(&stream->enqueued_more);
     free(stream);
     return CU_OK;
 }

@@ -22,11 +22,13 @@
 
 /* Steps in a stream at the same time: fewer than fit, so that no call of the driver blocks. */
 #define MOST_STEPS 512u
+#define HALF_OF_STEPS (MOST_STEPS / 2)
 
 /* Submissions of one command without an event of which one CUDA event marks the end. */
-#define MOST_UNMARKED 8u
+#define MOST_UNMARKED 32u
 
-/* How long the completer polls before it sleeps until the GPU interrupts. */
+/* How long the completer polls for work with nothing behind it, before it sleeps until the GPU
+ * interrupts. */
 #define POLL_NS UINT64_C(50000)
 
 enum { NOT_READY = 600, EVENT_BLOCKS = 1, EVENT_HAS_NO_TIMES = 2, STREAM_ALONE = 1 };
@@ -43,7 +45,7 @@ struct step {
     bool is_timed;             /* by the host: begin_ns and end_ns are known */
     uint64_t begin_ns, end_ns; /* without is_timed: begin_ns is a lower bound, end_ns nothing */
     struct nvidia_base *base;
-    void *begin, *end; /* CUDA events with times; kept for the next use, as the mark */
+    void *begin, *end; /* CUDA events with times; they and the mark are kept for the next use */
     void *mark;
     struct nvidia_failure failure; /* with a result: of the last command */
 };
@@ -63,7 +65,8 @@ struct zeta_plugin_queue {
     uint64_t last_end_ns; /* of the last command that was signalled */
 
     pthread_mutex_t lock;         /* for all down to the threads */
-    pthread_cond_t to_feed;       /* feeder: something waits, or there is room in the stream */
+    pthread_cond_t to_feed;       /* feeder: something waits */
+    pthread_cond_t has_room;      /* feeder: the stream is half empty again */
     pthread_cond_t to_complete;   /* completer: there are steps */
     pthread_cond_t all_completed; /* feeder: there are none any more */
     struct waiting *first_waiting, **last_waiting;
@@ -104,7 +107,11 @@ static struct step *take_step(struct zeta_plugin_queue *queue)
     (void)pthread_mutex_unlock(&queue->lock);
     if (!step)
         return calloc(1, sizeof(*step));
-    *step = (struct step){.begin = step->begin, .end = step->end, .mark = step->mark};
+    /* All but the events, and of the sentence, which is long, what makes it empty. */
+    memset(step, 0, offsetof(struct step, begin));
+    step->failure.result = ZETA_PLUGIN_SUCCESS;
+    step->failure.cuda = NVIDIA_CUDA_SUCCESS;
+    step->failure.sentence[0] = '\0';
     return step;
 }
 
@@ -201,66 +208,84 @@ static struct zeta_plugin_times times_of(struct zeta_plugin_queue *queue, const 
     return times;
 }
 
-/* A step whose place in the stream was passed, or the CUDA error that came instead. */
-static void finish_step(struct zeta_plugin_queue *queue, struct step *step, int cuda)
+/* A step whose place in the stream was passed. is_lost: the device is, and with it the work. */
+static void finish_step(struct zeta_plugin_queue *queue, struct step *step, bool is_lost)
 {
     struct zeta_plugin *self = queue->self;
     const struct zeta_plugin_host_ops *ops = self->host.ops;
     uint32_t result = step->failure.result;
     struct zeta_plugin_times times = {0};
 
-    if (cuda == NVIDIA_CUDA_SUCCESS && nvidia_is_fault(step->failure.cuda))
-        cuda = step->failure.cuda;
-    if (cuda != NVIDIA_CUDA_SUCCESS) {
-        note_fault(queue, cuda);
-        result = ZETA_PLUGIN_DEVICE_LOST;
-    } else if (result == ZETA_PLUGIN_SUCCESS && step->signal) {
+    if (result == ZETA_PLUGIN_SUCCESS && !is_lost && step->signal)
         times = times_of(queue, step);
-    }
     nvidia_base_release(self, queue->device, step->base);
     step->base = NULL;
-    (void)pthread_mutex_lock(&queue->lock);
-    step->kernel = NULL; /* it may go with the report */
-    (void)pthread_mutex_unlock(&queue->lock);
-
-    if (result == ZETA_PLUGIN_SUCCESS) {
+    if (is_lost) {
+        result = nvidia_lost(queue->device);
+    } else if (result != ZETA_PLUGIN_SUCCESS) {
+        if (step->failure.sentence[0] != '\0')
+            (void)zeta_host_fail(&self->host, result, "%s: %s", queue->device->id,
+                                 step->failure.sentence);
+    } else {
         if (step->is_last && ZETA_PLUGIN_HAS(ops, submission_over) && ops->submission_over)
             ops->submission_over(self->host.handle, step->cookie);
         if (step->signal)
             ops->event_signal(self->host.handle, step->signal, &times);
-    } else if (atomic_load(&queue->device->is_lost)) {
-        result = nvidia_lost(queue->device);
-    } else if (step->failure.sentence[0] != '\0') {
-        (void)zeta_host_fail(&self->host, result, "%s: %s", queue->device->id,
-                             step->failure.sentence);
     }
     if (step->is_last)
         ops->submission_done(self->host.handle, step->cookie, result);
 }
 
-/* Takes the first step, which is finished, out. */
-static void drop_first(struct zeta_plugin_queue *queue)
+/*
+ * Finishes the steps up to one whose place was passed, or instead of which an error of CUDA came,
+ * and takes them out of the stream. Nobody else takes steps out meanwhile.
+ */
+static void finish_steps(struct zeta_plugin_queue *queue, struct step *until, int cuda)
 {
-    struct step *step;
+    struct step *const first = queue->first;
+    unsigned count = 0;
+
+    for (const struct step *step = first;; step = step->next) {
+        if (cuda == NVIDIA_CUDA_SUCCESS && nvidia_is_fault(step->failure.cuda))
+            cuda = step->failure.cuda;
+        if (step == until)
+            break;
+    }
+    if (cuda != NVIDIA_CUDA_SUCCESS)
+        note_fault(queue, cuda);
+    (void)pthread_mutex_lock(&queue->lock);
+    for (struct step *step = first;; step = step->next) {
+        step->kernel = NULL; /* it may go with the report */
+        if (step == until)
+            break;
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    for (struct step *step = first;; step = step->next) {
+        count++;
+        finish_step(queue, step, cuda != NVIDIA_CUDA_SUCCESS);
+        if (step == until)
+            break;
+    }
 
     (void)pthread_mutex_lock(&queue->lock);
-    step = queue->first;
-    queue->first = step->next;
+    queue->first = until->next;
     if (!queue->first)
         queue->last = &queue->first;
-    queue->count--;
-    step->next = queue->spare;
-    queue->spare = step;
-    (void)pthread_cond_signal(&queue->to_feed);
+    until->next = queue->spare;
+    queue->spare = first;
+    if (queue->count > HALF_OF_STEPS && queue->count - count <= HALF_OF_STEPS)
+        (void)pthread_cond_signal(&queue->has_room);
+    queue->count -= count;
     if (!queue->first)
         (void)pthread_cond_broadcast(&queue->all_completed);
     (void)pthread_mutex_unlock(&queue->lock);
 }
 
-static int wait_for_event(const struct zeta_plugin_queue *queue, void *event)
+/* Polling takes the driver's locks, in which who launches more would have to wait for us. */
+static int wait_for_event(const struct zeta_plugin_queue *queue, void *event, bool polls)
 {
     const struct nvidia_driver *driver = driver_of(queue);
-    const uint64_t deadline_ns = zeta_monotonic_ns() + POLL_NS;
+    const uint64_t deadline_ns = polls ? zeta_monotonic_ns() + POLL_NS : 0;
     int cuda;
 
     do
@@ -296,8 +321,9 @@ static void *completer_main(void *argument)
     (void)nvidia_enter(queue->self, queue->device, &entered);
     (void)pthread_mutex_lock(&queue->lock);
     for (;;) {
-        const struct step *until;
+        struct step *until;
         void *event;
+        bool polls;
         int cuda;
 
         while ((!queue->first || queue->is_here) && !queue->is_over)
@@ -306,16 +332,11 @@ static void *completer_main(void *argument)
             break;
         until = next_mark_locked(queue, &cuda);
         event = until->is_ended ? until->end : until->mark;
+        polls = !until->next;
         (void)pthread_mutex_unlock(&queue->lock);
         if (cuda == NVIDIA_CUDA_SUCCESS)
-            cuda = wait_for_event(queue, event);
-        for (bool was_last = false; !was_last;) {
-            struct step *step = queue->first; /* nobody else takes steps out */
-
-            was_last = step == until;
-            finish_step(queue, step, cuda);
-            drop_first(queue);
-        }
+            cuda = wait_for_event(queue, event, polls);
+        finish_steps(queue, until, cuda);
         (void)pthread_mutex_lock(&queue->lock);
     }
     (void)pthread_mutex_unlock(&queue->lock);
@@ -326,11 +347,12 @@ static void *completer_main(void *argument)
 static void complete_here(struct zeta_plugin_queue *queue)
 {
     const int cuda = driver_of(queue)->cuStreamSynchronize(queue->stream);
+    struct step *last = queue->first;
 
-    while (queue->first) {
-        finish_step(queue, queue->first, cuda);
-        drop_first(queue);
-    }
+    while (last && last->next)
+        last = last->next;
+    if (last)
+        finish_steps(queue, last, cuda);
 }
 
 /* ---- feeding ----------------------------------------------------------------------------------
@@ -497,12 +519,16 @@ static void *feeder_main(void *argument)
     for (;;) {
         struct waiting *waiting;
 
-        while (!atomic_load(&queue->stopping) &&
-               (!queue->first_waiting || queue->count >= MOST_STEPS))
+        while (!atomic_load(&queue->stopping) && !queue->first_waiting)
             (void)pthread_cond_wait(&queue->to_feed, &queue->lock);
         waiting = queue->first_waiting;
         if (!waiting)
             break;
+        /* Not for each place anew. */
+        if (queue->count >= MOST_STEPS) {
+            while (!atomic_load(&queue->stopping) && queue->count > HALF_OF_STEPS)
+                (void)pthread_cond_wait(&queue->has_room, &queue->lock);
+        }
         queue->first_waiting = waiting->next;
         if (!queue->first_waiting)
             queue->last_waiting = &queue->first_waiting;
@@ -549,9 +575,10 @@ static uint32_t wait_in_line_locked(struct zeta_plugin_queue *queue,
         return result;
     }
     *waiting = (struct waiting){.commands = *commands, .cookie = cookie};
+    if (!queue->first_waiting)
+        (void)pthread_cond_signal(&queue->to_feed);
     *queue->last_waiting = waiting;
     queue->last_waiting = &waiting->next;
-    (void)pthread_cond_signal(&queue->to_feed);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -683,6 +710,7 @@ uint32_t nvidia_queue_create(struct zeta_plugin *self, struct zeta_plugin_device
     }
     (void)pthread_mutex_init(&queue->lock, NULL);
     (void)pthread_cond_init(&queue->to_feed, NULL);
+    (void)pthread_cond_init(&queue->has_room, NULL);
     (void)pthread_cond_init(&queue->to_complete, NULL);
     (void)pthread_cond_init(&queue->all_completed, NULL);
     (void)pthread_mutex_lock(&device->context->lock);
@@ -714,6 +742,7 @@ void nvidia_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *qu
     (void)pthread_mutex_lock(&queue->lock);
     atomic_store(&queue->stopping, true);
     (void)pthread_cond_broadcast(&queue->to_feed);
+    (void)pthread_cond_broadcast(&queue->has_room);
     (void)pthread_mutex_unlock(&queue->lock);
     zeta_softqueue_pool_wake(self->nvidia->compute->waiters);
     if (queue->has_feeder)
@@ -738,6 +767,7 @@ void nvidia_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *qu
         nvidia_leave(self, &entered);
     (void)pthread_cond_destroy(&queue->all_completed);
     (void)pthread_cond_destroy(&queue->to_complete);
+    (void)pthread_cond_destroy(&queue->has_room);
     (void)pthread_cond_destroy(&queue->to_feed);
     (void)pthread_mutex_destroy(&queue->lock);
     free(queue);

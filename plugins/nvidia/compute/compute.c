@@ -198,7 +198,7 @@ static void finish_context(struct zeta_plugin *self, struct zeta_plugin_device *
 {
     const struct nvidia_driver *driver = &self->nvidia->driver;
     struct nvidia_context *context = device->context;
-    struct nvidia_entered entered;
+    struct nvidia_entered entered = {0};
 
     if (atomic_load(&context->primary) &&
         nvidia_enter(self, device, &entered) == ZETA_PLUGIN_SUCCESS) {

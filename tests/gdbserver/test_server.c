@@ -461,6 +461,31 @@ static void non_stop__each_is_named__costs_one_thread(void **state)
     expect(connection, "D;1", "OK");
 }
 
+/* GDB lets all go on while it is being told of a stop: that thread waits until it is known. */
+static void non_stop__continue_crosses_stop__thread_stays(void **state)
+{
+    struct connection *const connection = *state;
+
+    memset(connection->control->image(), 'e', 5000);
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    shake_hands_non_stop(connection);
+    connection->control->stop(0);
+    expect_begins(receive(connection), "Stop:T05thread:p1.2;");
+    expect(connection, "vCont;c", "OK");
+    assert_true(connection->control->is_stopped(0));
+    expect(connection, "vStopped", "OK");
+    expect(connection, "vCont;c", "OK");
+    assert_false(connection->control->is_stopped(0));
+    load_module(connection, ZETA_PLUGIN_DEBUG_MODULE_LOADED, 7);
+    expect_begins(receive(connection), "Stop:T05thread:p1.1;");
+    expect(connection, "vCont;c", "OK");
+    assert_int_equal(connection->control->counts().acknowledges, 0);
+    expect(connection, "vStopped", "OK");
+    expect(connection, "vCont;c", "OK");
+    assert_int_equal(connection->control->counts().acknowledges, 1);
+}
+
 static void non_stop__module__waits_for_the_control_thread(void **state)
 {
     struct connection *const connection = *state;
@@ -912,6 +937,7 @@ SUITE(server)
         TEST(non_stop__breakpoint__one_stops_and_others_run),
         TEST(non_stop__several_stops__each_is_asked_for),
         TEST(non_stop__each_is_named__costs_one_thread),
+        TEST(non_stop__continue_crosses_stop__thread_stays),
         TEST(non_stop__module__waits_for_the_control_thread),
         TEST(resume__hundred_actions__all_count),
         TEST(interrupt__spinning__is_told_as_its_signal),

@@ -403,6 +403,13 @@ static void halt(struct zeta_gdb_process *process, uint32_t number, bool is_name
     thread->is_break = thread->is_step = false;
 }
 
+/* Whether GDB was told of a thread's stop and has not said that it knows: what it asks of all
+ * threads is not meant for this one. */
+static bool is_unknown_stop(const struct zeta_gdb_server *server, uint32_t thread)
+{
+    return server->is_notified && server->reported == thread;
+}
+
 /* Non-stop: who is not named does what it did. Where all are to stop they are stopped together: it
  * is not known which of them run. */
 static void change_named(struct zeta_gdb_server *server, const struct action *actions,
@@ -411,6 +418,9 @@ static void change_named(struct zeta_gdb_server *server, const struct action *ac
     struct zeta_gdb_process *const process = server->process;
     const struct action *control = find_action(actions, count, ZETA_GDB_CONTROL_THREAD);
     bool release = false;
+
+    if (is_unknown_stop(server, ZETA_GDB_CONTROL_THREAD))
+        control = NULL;
 
     for (uint32_t i = 0; i < count; i++)
         if (actions[i].action == ZETA_GDB_ACTION_STAY && actions[i].thread.thread <= 0) {
@@ -423,7 +433,7 @@ static void change_named(struct zeta_gdb_server *server, const struct action *ac
 
         if (action && action->action == ZETA_GDB_ACTION_STAY)
             halt(process, i, action->thread.thread > 0);
-        else if (action && thread->action == ZETA_GDB_ACTION_STAY)
+        else if (action && thread->action == ZETA_GDB_ACTION_STAY && !is_unknown_stop(server, i))
             set_action(thread, action);
     }
     if (control && control->action == ZETA_GDB_ACTION_CONTINUE) {

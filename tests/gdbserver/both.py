@@ -3,7 +3,6 @@
 
 both.py SERVER PROGRAM FILE: FILE is the kernel's. Exits with 77 where GDB is missing.
 """
-import os
 import re
 import sys
 
@@ -54,18 +53,4 @@ def debug(gdb, server, program, file):
     assert 'exit-code="03"' in end, end
 
 
-def main():
-    mi.skip_without_gdb()
-    os.environ.setdefault("LC_ALL", "C")
-    gdb = mi.Gdb()
-    try:
-        debug(gdb, *sys.argv[1:])
-        code = gdb.end()
-        assert code == 0, f"GDB exited with {code}"
-    except AssertionError:
-        print("\n".join(gdb.log))
-        gdb.kill()
-        raise
-
-
-main()
+mi.run(debug, *sys.argv[1:])

@@ -1,5 +1,6 @@
 """Drives GDB through its machine interface, which tells of stops while other threads run."""
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -8,10 +9,27 @@ import sys
 GDB = "gdb-multiarch"
 
 
-def skip_without_gdb():
+SETTINGS = ("set pagination off", "set confirm off", "set width 0", "set breakpoint pending on",
+            "set mi-async on")
+
+
+def run(case, *arguments, settings=SETTINGS):
+    """Calls case(gdb, *arguments), which raises AssertionError. Exits with 77 where GDB is missing."""
     if not shutil.which(GDB):
         print(f"skipped: there is no {GDB} (package of that name)")
         sys.exit(77)
+    os.environ.setdefault("LC_ALL", "C")
+    gdb = Gdb()
+    try:
+        for command in settings:
+            gdb.do(command)
+        case(gdb, *arguments)
+        code = gdb.end()
+        assert code == 0, f"GDB exited with {code}"
+    except AssertionError:
+        print("\n".join(gdb.log))
+        gdb.kill()
+        raise
 
 
 class Gdb:
@@ -26,9 +44,6 @@ class Gdb:
         self.log = []
         self._events = []
         self._token = 0
-        for line in ("set pagination off", "set confirm off", "set width 0",
-                     "set breakpoint pending on", "set mi-async on"):
-            self.do(line)
 
     def _line(self):
         line = self._gdb.stdout.readline()
@@ -43,9 +58,9 @@ class Gdb:
         self._gdb.stdin.write(f"{self._token}{command}\n")
         self._gdb.stdin.flush()
 
-    def do(self, command):
+    def do(self, command, *patterns):
         """Executes a command of the command line (one with a '-' in front: of the machine
-        interface); gives what it prints and its result."""
+        interface); gives what it prints and its result, which have to have the patterns."""
         text = ""
         if command.startswith("-"):
             self._send(command)
@@ -61,7 +76,10 @@ class Gdb:
             elif re.match(rf"{self._token}\^", line):
                 if "^error" in line:
                     raise AssertionError(f"{command}: {line}")
-                return text + line.split("^", 1)[1]
+                text += line.split("^", 1)[1]
+                for pattern in patterns:
+                    assert re.search(pattern, text), f"{command}: no \"{pattern}\""
+                return text
 
     def event(self, pattern):
         """Waits for an asynchronous record, and forgets it; others stay."""

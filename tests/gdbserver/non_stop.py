@@ -7,6 +7,7 @@ function.
 """
 import os
 import re
+import subprocess
 import sys
 
 import mi
@@ -156,10 +157,16 @@ def ends(gdb):
 
 def detaches(gdb):
     """With stopped threads; the program goes on to its end."""
-    connect(gdb, ["set non-stop on"])
+    # pylint: disable=consider-using-with
+    program = subprocess.Popen([PROGRAM, FILE, "turns", f"items={ITEMS}", "exit=5"],
+                               env={**os.environ, "ZET_ENABLE_PROGRAM_DEBUGGING": "1"})
+    gdb.do("set non-stop on")
+    gdb.do(f"target remote | {SERVER} - --attach {program.pid}")
     two_stops(gdb)
     let_end(gdb)
     gdb.do("detach")
+    code = program.wait()
+    assert code == 5, f"the program gave {code}"
 
 
 def locks(gdb):
@@ -184,18 +191,4 @@ def locks(gdb):
     gdb.event(r'\*stopped,reason="exited",exit-code="05"')
 
 
-def main():
-    mi.skip_without_gdb()
-    os.environ.setdefault("LC_ALL", "C")
-    gdb = mi.Gdb()
-    try:
-        globals()[sys.argv[4]](gdb)
-        code = gdb.end()
-        assert code == 0, f"GDB exited with {code}"
-    except AssertionError:
-        print("\n".join(gdb.log))
-        gdb.kill()
-        raise
-
-
-main()
+mi.run(globals()[sys.argv[4]])

@@ -83,7 +83,8 @@ uint32_t nvidia_fail(struct zeta_plugin *self, struct zeta_plugin_device *device
                        kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
     if (result == ZETA_PLUGIN_DEVICE_LOST && device) {
         nvidia_device_lose(device, "%s", sentence);
-        return nvidia_lost(device);
+        (void)nvidia_lost(device); /* leaves the first sentence */
+        return result;
     }
     return zeta_host_fail(&self->host, result, "%s%s%s", device ? device->id : "",
                           device ? ": " : "", sentence);

@@ -14,8 +14,11 @@
 /* Level Zero's EU is a partition of an SM, which has four, each for warps of 32 threads. */
 enum { PARTITIONS = 4, WARP = 32 };
 
-/* Streams are made as they are wanted: the number says only that there are many. */
-enum { QUEUES = 16, FILL_BYTES = 65536, ARGUMENT_BYTES = 4096 };
+/*
+ * Streams are made as they are wanted: the number says only that there are many. Patterns are no
+ * longer than what all memory is aligned to, because targets have to be aligned to their pattern.
+ */
+enum { QUEUES = 16, FILL_BYTES = 256, ARGUMENT_BYTES = 4096 };
 
 /* What arithmetic does, as ze_device_fp_flags_t: all but software; half precision rounds to
  * nearest. */

@@ -195,6 +195,19 @@ static void connect__no_kernel__control_thread_alone(void **state)
     assert_int_equal(strspn(connection->answer, "0"), 33 * 16);
 }
 
+/* Threads that cannot be stopped are as if they were not there. */
+static void connect__threads_do_not_halt__answered_without_them(void **state)
+{
+    struct connection *const connection = *state;
+
+    put_code(connection, 0, SPIN);
+    connection->control->launch(0, 1, DEBUG_CODE);
+    connection->control->hold_halts(true);
+    shake_hands(connection);
+    expect_begins(connection->answer, "T00thread:p1.1;");
+    connection->control->hold_halts(false);
+}
+
 static void description__slices__are_of_one_document(void **state)
 {
     struct connection *const connection = *state;
@@ -918,9 +931,9 @@ static void hang_up__breakpoints_left__program_runs_without(void **state)
     (void)shutdown(connection->socket, SHUT_WR);
     while (read(connection->socket, connection->answer, sizeof(connection->answer)) > 0)
         ;
+    assert_false(connection->control->is_stopped(0));
     assert_int_equal(connection->control->code()[16], 0x13);
     assert_int_equal(connection->control->watchpoints()[2], 0);
-    assert_false(connection->control->is_stopped(0));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_gdb, disconnect_gdb)
@@ -929,6 +942,7 @@ SUITE(server)
 {
     const struct CMUnitTest tests[] = {
         TEST(connect__no_kernel__control_thread_alone),
+        TEST(connect__threads_do_not_halt__answered_without_them),
         TEST(description__slices__are_of_one_document),
         TEST(attach__threads_run__are_stopped_and_named),
         TEST(breakpoint__hit__stops_all_and_names_the_reason),

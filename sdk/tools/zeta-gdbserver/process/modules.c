@@ -157,7 +157,9 @@ void zeta_gdb_module_unloaded(struct zeta_gdb_process *process, const zet_debug_
         module->is_loaded = false;
         zeta_gdb_module_trim(module);
         process->modules_changed = true;
-        /* Its code ends where the next module's begins, or before that. */
+        /* Its code ends where the next module's begins, or before that; no other code that GDB
+         * knows is there. The process does not wait (semantics 27.5): until the event is read a
+         * break instruction may be written where the code was. */
         for (uint32_t k = 0; k < process->module_count; k++)
             if (process->modules[k].is_loaded && process->modules[k].load > module->load &&
                 process->modules[k].load < end)

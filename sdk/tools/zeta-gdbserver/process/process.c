@@ -184,7 +184,11 @@ void zeta_gdb_process_take_events(struct zeta_gdb_process *process)
         ;
 }
 
-/* Takes all events up to the answer to an interrupt; whether it stopped a thread. */
+/*
+ * Takes all events up to the answer to an interrupt; whether it stopped a thread. The answer comes
+ * within the time that the device's plugin gives, or the session ends
+ * (semantics 27.6, 27.7, 27.11).
+ */
 static bool interrupt(struct zeta_gdb_process *process, ze_device_thread_t selector)
 {
     const ze_result_t interrupted = zetDebugInterrupt(process->session, selector);

@@ -187,9 +187,19 @@ static const char *write_beside(const char *name, const void *bytes, size_t coun
 static void check_no_driver(void)
 {
     static const char *const parts[] = {"libcuda.so.1 is not installed", "NVIDIA's driver",
-                                        "/proc/driver/nvidia/version", NULL};
+                                        "The kernel module has version " MODULE ".", NULL};
 
     bed_set("libcuda", cuda_folder(bed_machine)); /* a folder without it */
+    bed_expect_plugin(ZETA_PLUGIN_STATE_FAILED, parts);
+}
+
+static void check_no_module(void)
+{
+    static const char *const parts[] = {"libcuda.so.1 is not installed",
+                                        "No kernel module of NVIDIA is loaded.", NULL};
+
+    bed_set("libcuda", cuda_folder(bed_machine));
+    bed_file("proc/driver/nvidia/version", "nothing that looks like a version: 1, 2\n");
     bed_expect_plugin(ZETA_PLUGIN_STATE_FAILED, parts);
 }
 
@@ -258,8 +268,8 @@ static void check_without_functions(void)
 static void library__driver_that_cannot_be_loaded__is_told(void **state)
 {
     static void (*const bodies[])(void) = {
-        check_no_driver,   check_no_such_file,     check_text, check_truncated, check_other_machine,
-        check_other_class, check_without_functions};
+        check_no_driver, check_no_module,     check_no_such_file, check_text,
+        check_truncated, check_other_machine, check_other_class,  check_without_functions};
 
     (void)state;
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)

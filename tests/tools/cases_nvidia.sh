@@ -43,7 +43,7 @@ case_nvidia_devices()
 # Each way in which CUDA does not start: cause, current value, command.
 case_nvidia_driver_states()
 {
-    shows "--without driver" "libcuda.so.1 is not installed" "NVIDIA's driver"
+    shows "--without driver" "libcuda.so.1 is not installed" "kernel module has version 580.159.04"
     shows "--fault cuInit=34@1+" "is the stub of a CUDA toolkit" "LD_LIBRARY_PATH"
     shows "--fault cuInit=36@1+" "The driver is too old" "580.159.04"
     shows "--fault cuInit=46@1+" "compute mode" "sudo nvidia-smi -c DEFAULT"
@@ -75,8 +75,8 @@ case_nvidia_counter_states()
 {
     lacks_counters "--without cupti" "libcupti.so.13 is not installed" "cuda-cupti-13-0 or libcupti13"
     lacks_counters "--old-cupti" "too old for PM sampling" "libcupti.so.12 of version 22" "CUDA 12.6"
-    lacks_counters "--fault cuptiProfilerHostInitialize=46@1+" "chip GH100" "newer than this libcupti" \
-        "of version 130001"
+    echo "{format: 1, gpus: [{chip: GR100, like: gh100}]}" >"$work/machine.yaml"
+    lacks_counters "--machine $work/machine.yaml" "chip GR100" "newer than this libcupti" "of version 130001"
     lacks_counters "--fault cuptiProfilerHostInitialize=15@1+" "libnvperf_host.so" "libcupti.so.13"
     lacks_counters "--gpu gv100" "chip GV100" "does not have it"
     lacks_counters "--no-permission" "RmProfilingAdminOnly is 1" "CapEff" \

@@ -56,9 +56,10 @@ uint32_t nvidia_discover(struct nvidia *nvidia)
     uint32_t listed;
     int result, count = 0;
 
-    if (!nvidia_driver_open(&nvidia->driver, nvidia->host, nvidia->root))
-        return zeta_host_fail(nvidia->host, ZETA_PLUGIN_DEPENDENCY_UNAVAILABLE, "%s",
-                              driver->lib.problem);
+    if (!nvidia_driver_open(&nvidia->driver, nvidia->host, nvidia->root)) {
+        nvidia_explain_no_driver(nvidia, &notes);
+        return zeta_host_fail(nvidia->host, ZETA_PLUGIN_DEPENDENCY_UNAVAILABLE, "%s", notes.text);
+    }
     nvidia_signals_block(&before);
     result = driver->cuInit(0);
     nvidia_signals_restore(&before);

@@ -97,8 +97,9 @@ static void explain_nodes(const struct nvidia *nvidia, struct nvidia_sentences *
     }
 }
 
-/* Version of the kernel module: the word of digits and dots in its line; "unknown". */
-static void read_module_version(const struct nvidia *nvidia, char *text, size_t bytes)
+/* Version of the kernel module: the word of digits and dots in its line; else "unknown" and false.
+ */
+static bool read_module_version(const struct nvidia *nvidia, char *text, size_t bytes)
 {
     char path[PATH_MAX], line[256] = "";
     FILE *file;
@@ -107,19 +108,31 @@ static void read_module_version(const struct nvidia *nvidia, char *text, size_t 
     (void)snprintf(path, sizeof(path), "%s/proc/driver/nvidia/version", nvidia->root);
     file = fopen(path, "re");
     if (!file)
-        return;
+        return false;
     if (!fgets(line, sizeof(line), file))
         line[0] = '\0';
     (void)fclose(file);
     for (char *rest = line, *word; (word = strtok_r(rest, " \t\n", &rest));) {
         if (strspn(word, "0123456789.") == strlen(word) && strchr(word, '.')) {
             (void)snprintf(text, bytes, "%s", word);
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 /* ---- why CUDA cannot be used ---------------------------------------------------------------- */
+
+void nvidia_explain_no_driver(const struct nvidia *nvidia, struct nvidia_sentences *out)
+{
+    char version[64];
+
+    nvidia_say(out, "%s", nvidia->driver.lib.problem);
+    if (read_module_version(nvidia, version, sizeof(version)))
+        nvidia_say(out, "The kernel module has version %s.", version);
+    else
+        nvidia_say(out, "No kernel module of NVIDIA is loaded.");
+}
 
 void nvidia_explain_cuda(const struct nvidia *nvidia, int result, struct nvidia_sentences *out)
 {
@@ -129,7 +142,7 @@ void nvidia_explain_cuda(const struct nvidia *nvidia, int result, struct nvidia_
 
     if (!realpath(driver->lib.path, file)) /* libcuda.so.1 is a link to libcuda.so.580.65.06 */
         (void)snprintf(file, sizeof(file), "%s", driver->lib.path);
-    read_module_version(nvidia, version, sizeof(version));
+    (void)read_module_version(nvidia, version, sizeof(version));
     switch (result) {
     case NVIDIA_CUDA_NO_DEVICE:
     case NVIDIA_CUDA_INVALID_DEVICE:

@@ -112,6 +112,9 @@ struct nvidia_sentences {
 void nvidia_say(struct nvidia_sentences *sentences, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Why there is no libcuda, and what kernel module there is. */
+void nvidia_explain_no_driver(const struct nvidia *nvidia, struct nvidia_sentences *out);
+
 /** Why cuInit gave a result: cause, current value, command. */
 void nvidia_explain_cuda(const struct nvidia *nvidia, int result, struct nvidia_sentences *out);
 

@@ -8,9 +8,9 @@ bool nvidia_driver_open(struct nvidia_driver *driver, const struct zeta_host *ho
     static const struct nvidia_library_search search = {
         .setting = "libcuda",
         .names = {"libcuda.so.1"},
-        .advice = "It comes with NVIDIA's driver: install the user space of the version that the "
-                  "kernel module has (/proc/driver/nvidia/version); in a container pass the "
-                  "driver's libraries (nvidia-container-toolkit).",
+        .advice =
+            "It comes with NVIDIA's driver: install its libraries in the version of the kernel "
+            "module; in a container pass them (nvidia-container-toolkit).",
     };
 #define REQUIRED_SYMBOL(name, parameters) {#name, offsetof(struct nvidia_driver, name), true},
 #define OPTIONAL_SYMBOL(name, parameters) {#name, offsetof(struct nvidia_driver, name), false},

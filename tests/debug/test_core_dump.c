@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -720,6 +721,21 @@ static void core__disk_is_full__program_goes_on(void **state)
     expect_works();
 }
 
+/* What the kernel says of a process that is setuid or has changed its ids. */
+static void core__not_dumpable__leaves_none(void **state)
+{
+    (void)state;
+    bench_open("64");
+    assert_int_equal(prctl(PR_SET_DUMPABLE, 0), 0);
+    fault("faulty", GROUPS);
+    assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
+    expect_words(host_log(&bench.host), "no core dump, as the program has more rights");
+    assert_int_equal(count_files(bench.folder, "", false), 0);
+    expect_works();
+    fault("faulty", GROUPS);
+    assert_int_equal(count_files(bench.folder, "zeta-core-", false), 1);
+}
+
 static void core__bad_settings__disable_the_plugin(void **state)
 {
     static const struct host_setting bad[][2] = {{{"core_dir", "relative"}, {NULL, NULL}},
@@ -759,6 +775,7 @@ SUITE(core_dump)
         cmocka_unit_test_teardown(core__no_folder__program_goes_on, bench_close),
         cmocka_unit_test_teardown(core__file_size_limit__no_signal_and_no_file, bench_close),
         cmocka_unit_test_teardown(core__disk_is_full__program_goes_on, bench_close),
+        cmocka_unit_test_teardown(core__not_dumpable__leaves_none, bench_close),
         cmocka_unit_test_teardown(core__bad_settings__disable_the_plugin, bench_close),
     };
 

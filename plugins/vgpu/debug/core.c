@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -756,10 +757,11 @@ void zeta_vgpu_core_dump(struct zeta_vgpu_tile *tile, const struct zeta_vgpu_lau
 
     if (strcmp(folder, "off") == 0)
         return;
-    if (getauxval(AT_SECURE) != 0) {
+    /* As the kernel does it: it clears the second where a process changes its ids. */
+    if (getauxval(AT_SECURE) != 0 || prctl(PR_GET_DUMPABLE) != 1) {
         zeta_host_log(host, ZETA_PLUGIN_LOG_WARN,
                       "%s: no core dump, as the program has more rights than its caller (setuid, "
-                      "setcap)",
+                      "setcap), has changed its ids, or forbids core dumps (PR_SET_DUMPABLE)",
                       id);
         return;
     }

@@ -179,7 +179,7 @@ def read_document(inferior, name):
                 return None
             text += answer[1:]
             if answer[:1] == b"l":
-                return text.decode()
+                return text.decode(errors="replace")
     except (AttributeError, TypeError, gdb.error):
         return None
 
@@ -239,7 +239,13 @@ def read_items(inferior):
     if document is None:
         items = items_of_threads(inferior)
     else:
-        items = items_of_server(inferior, document)
+        try:
+            items = items_of_server(inferior, document)
+        except ValueError:
+            raise gdb.GdbError(
+                "The server lists work-items in a form that this zeta-gdb.py does not know: both "
+                "have to be of one version of Zeta."
+            ) from None
     return sorted(items, key=lambda item: item.thread.num)
 
 
@@ -501,6 +507,17 @@ def find_group(items, group):
     )
 
 
+def put_local_note(item, items):
+    """In a core file local memory, whose addresses groups share, is that of the first thread."""
+    failed, block = items[0], read_block(item.block_address)
+    is_core = getattr(gdb.selected_inferior().connection, "type", None) == "core"
+    if is_core and item.group != failed.group and block and block.local_bytes > 0:
+        put(
+            f"Local memory is that of group {ids_text(failed.group)}, which failed: a core dump has "
+            f"no other group's at its address."
+        )
+
+
 def find_member(members, local):
     size = members[0].launch.local_size
     if not is_below(local, size):
@@ -686,6 +703,7 @@ class WorkItem(Command):
             item = find_member(members, parse_ids(words[-1]))
             item.thread.switch()
         put(f"[Work-item {item.name} of kernel {kernel_of(item)}, thread {item.thread.num}]")
+        put_local_note(item, items)
         gdb.execute("frame")
 
 
@@ -728,6 +746,7 @@ class PrintGroup(Command):
             f"{expression} in {function} of group {ids_text(selected.group)}, "
             f"{ids_text(selected.launch.local_size)} work-items"
         )
+        put_local_note(selected, items)
         self.put_table(texts, selected.launch.local_size)
         for message, number in failures.most_common():
             put(f"?  {counted(number, 'work-item')}: {message}")
@@ -888,7 +907,8 @@ def function_block(block, name=None):
 
 
 def branches_of(block, line=None):
-    """Addresses of the conditional branches of a function, or of a line of it."""
+    """Addresses of the conditional branches of a function, or of a line of it. The device executes
+    RV64IMAFD, whose instructions all have 4 bytes."""
     if block is None:
         return set()
     return {

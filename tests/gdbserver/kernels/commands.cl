@@ -83,3 +83,17 @@ __kernel void fail(__global volatile int *numbers, int count)
         atomic_inc((volatile __global int *)((volatile __global char *)numbers + 1));
     numbers[30 + id] = own[id & 3];
 }
+
+/* Each group has its number in local memory, and the last one fails while the others are there. */
+__kernel void shared(__global volatile int *numbers, int count)
+{
+    __local volatile int table[2];
+    int group = (int)get_group_id(0);
+
+    table[get_local_id(0)] = 10 * (group + 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (group == 2)
+        *(volatile __global int *)(ulong)(count & 4) = table[0];
+    while (numbers[0] == 0)
+        numbers[1] = table[1];
+}

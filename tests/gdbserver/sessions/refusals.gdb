@@ -48,6 +48,19 @@ python refused("break-diverge nothing")
 #= ^refused: .*nothing
 info barriers
 #= ^Nobody waits at a barrier: 1 group, 8 work-items\.$
+# A server of another version.
+python
+true_document = read_document
+for text in ("x", "2 40", "2 40 0 0 0", "\ufffd"):
+    read_document = lambda inferior, name: text
+    _forget(None)
+    refused("info groups")
+read_document = true_document
+end
+#= ^refused: The server lists work-items in a form that this zeta-gdb\.py does not know
+#= ^refused: The server lists work-items in a form
+#= ^refused: The server lists work-items in a form
+#= ^refused: The server lists work-items in a form
 # The control thread is no work-item.
 thread 1
 python refused("workitem 1")

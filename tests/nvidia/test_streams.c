@@ -477,6 +477,44 @@ static void deactivation__stream_open__gives_up_the_unit(void **state)
     bed_run("gh100", check_stop);
 }
 
+/* What was exported is calculated without the device, to the same bits. */
+static void expect_same_offline(const struct stream *stream, const zet_typed_value_t *values,
+                                uint32_t count)
+{
+    zet_metric_calculate_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_CALCULATE_EXP_DESC};
+    uint32_t sets = 0, total = 0, *counts;
+    zet_typed_value_t *offline;
+    size_t bytes = 0;
+    uint8_t *data;
+
+    EXPECT_OK(
+        zetMetricGroupGetExportDataExp(stream->group, stream->raw, stream->bytes, &bytes, NULL));
+    data = malloc(bytes);
+    assert_non_null(data);
+    EXPECT_OK(
+        zetMetricGroupGetExportDataExp(stream->group, stream->raw, stream->bytes, &bytes, data));
+    EXPECT_OK(zetMetricGroupCalculateMetricExportDataExp(
+        driver_of(stream->device), ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, data,
+        &desc, &sets, &total, NULL, NULL));
+    assert_int_equal(sets, 1);
+    assert_int_equal(total, count);
+    counts = calloc(sets, sizeof(*counts));
+    offline = calloc(total, sizeof(*offline));
+    assert_non_null(counts);
+    assert_non_null(offline);
+    EXPECT_OK(zetMetricGroupCalculateMetricExportDataExp(
+        driver_of(stream->device), ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, data,
+        &desc, &sets, &total, counts, offline));
+    assert_int_equal(total, count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(offline[i].type, values[i].type);
+        assert_true(offline[i].value.ui64 == values[i].value.ui64);
+    }
+    free(offline);
+    free(counts);
+    free(data);
+}
+
 static void check_metrics(void)
 {
     static const struct {
@@ -512,6 +550,7 @@ static void check_metrics(void)
             assert_true(value >= ranges[i].least && value <= ranges[i].most);
         }
     }
+    expect_same_offline(&stream, values, count);
     free(values);
     close_stream(&stream);
 }

@@ -137,3 +137,59 @@ case_nvidia_absent()
         grep -q "nvidia" "$out" || die "the plugin is not listed"
     fi
 }
+
+# The instructions of the program that was run, as it prints them.
+instructions()
+{
+    sed -n 's/ instructions$//p' "$out"
+}
+
+# Runs a command that samples until no sample was lost: a machine that is busy gets another try.
+without_loss()
+{
+    while :; do
+        ZETA_PLUGIN_NVIDIA_DECODE_BUFFER_MIB=1024 expect 0 nvidia "$@"
+        ! grep -q "samples, none lost" "$err" || break
+        grep -q " lost" "$err" || die "nothing is said of samples"
+    done
+}
+
+# Any CUDA program, its children too, counted to the last instruction.
+case_nvidia_stat()
+{
+    without_loss "" "$bin/zeta" stat -- "$build/tests/fma_program" 5 20000
+    err_has "NVIDIA H100 80GB HBM3 (hardware, 0000:06:00.0)"
+    err_has "ComputeBasic"
+    total=$(awk '$1 == "Instructions" { print $2 }' "$err")
+    [ "$total" = "$(instructions)" ] || die "$total instructions were counted"
+    without_loss "" "$bin/zeta" stat -g Occupancy -p 100us -- sh -c \
+        "'$build/tests/fma_program' 2 10000; '$build/tests/fma_program' 1 5000"
+    groups=$(awk '$1 == "GroupsLaunched" { print $2 }' "$err")
+    [ "$groups" = $((3 * 528)) ] || die "$groups groups were counted"
+    expect 0 nvidia "--gpu gh100 --gpu ad102" "$bin/zeta" stat -a --for 100ms "--json=$json"
+    holds "$json" 'metric("ComputeBasic", "GpuTime")["total"] >= 90e6'
+    holds "$json" 'metric("ComputeBasic", "AvgGpuCoreFrequencyMHz")["value"] in (1979, 1980)'
+    # What is not there says so.
+    expect 1 nvidia "--no-permission" "$bin/zeta" stat -a --for 100ms
+    err_has "NVreg_RestrictProfilingToAdminUsers=0"
+    expect 1 nvidia "--without cupti" "$bin/zeta" stat -a --for 100ms
+}
+
+# A recording is the same on a machine without the vendor's libraries: every value, to the bit.
+case_nvidia_record()
+{
+    without_loss "" "$bin/zeta" record -g ComputeBasic -o "$work/r" -- "$build/tests/fma_program" 5 20000
+    counted=$(instructions)
+    expect 0 zeta report "--json=$json" "$work/r"
+    cp "$json" "$work/wanted.json"
+    holds "$json" "metric('ComputeBasic', 'Instructions')['total'] == $counted"
+    holds "$json" 'metric("ComputeBasic", "SmActive")["max"] > 50'
+    expect 0 zeta calc "--json=$work/calculated.json" "$work/r"
+    ZETA_REPLAY=$work/r
+    export ZETA_REPLAY
+    expect 0 zeta devices
+    out_has "NVIDIA H100 80GB HBM3 (recording)"
+    expect 0 zeta stat -a -g ComputeBasic "--json=$work/replayed.json"
+    "$python" "$source/tests/tools/same_values.py" ComputeBasic "$work/wanted.json" \
+        "$work/calculated.json" "$work/replayed.json" >"$out" || die "values differ"
+}

@@ -97,8 +97,25 @@ static void explain_nodes(const struct nvidia *nvidia, struct nvidia_sentences *
     }
 }
 
-/* Version of the kernel module: the word of digits and dots in its line; else "unknown" and false.
- */
+bool nvidia_parse_module_version(const char *line, char *out_text, size_t capacity_bytes)
+{
+    static const char blanks[] = " \t\n", version[] = "0123456789.";
+
+    for (const char *word = line + strspn(line, blanks); *word; word += strspn(word, blanks)) {
+        const size_t length = strcspn(word, blanks);
+
+        if (strspn(word, version) == length && memchr(word, '.', length) &&
+            length < capacity_bytes) {
+            (void)memcpy(out_text, word, length);
+            out_text[length] = '\0';
+            return true;
+        }
+        word += length;
+    }
+    return false;
+}
+
+/* Version of the kernel module; else "unknown" and false. */
 static bool read_module_version(const struct nvidia *nvidia, char *text, size_t bytes)
 {
     char path[PATH_MAX], line[256] = "";
@@ -112,13 +129,7 @@ static bool read_module_version(const struct nvidia *nvidia, char *text, size_t 
     if (!fgets(line, sizeof(line), file))
         line[0] = '\0';
     (void)fclose(file);
-    for (char *rest = line, *word; (word = strtok_r(rest, " \t\n", &rest));) {
-        if (strspn(word, "0123456789.") == strlen(word) && strchr(word, '.')) {
-            (void)snprintf(text, bytes, "%s", word);
-            return true;
-        }
-    }
-    return false;
+    return nvidia_parse_module_version(line, text, bytes);
 }
 
 /* ---- why CUDA cannot be used ---------------------------------------------------------------- */

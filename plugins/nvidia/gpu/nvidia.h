@@ -112,6 +112,12 @@ struct nvidia_sentences {
 void nvidia_say(struct nvidia_sentences *sentences, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/**
+ * The version of the kernel module in the first line of /proc/driver/nvidia/version: its first word
+ * of digits and dots. False, and nothing written, if there is none that fits.
+ */
+bool nvidia_parse_module_version(const char *line, char *out_text, size_t capacity_bytes);
+
 /** Why there is no libcuda, and what kernel module there is. */
 void nvidia_explain_no_driver(const struct nvidia *nvidia, struct nvidia_sentences *out);
 

@@ -155,6 +155,42 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **out)
     return NVML_NOT_FOUND;
 }
 
+/* Handles of instances of MIG: places in here. */
+static char instances[CUDA_GPUS][8];
+
+/* "GPU-5a657461-0000-4000-8000-000000000001", or "MIG-" with the instance before the last byte. */
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **out)
+{
+    struct cuda_description *machine;
+    unsigned instance, gpu;
+    int end = 0;
+
+    ENTER();
+    if (!uuid || !out)
+        return NVML_INVALID_ARGUMENT;
+    machine = &cuda_shared()->description;
+    if (sscanf(uuid, "%*3[A-Z]-5a657461-0000-4000-8000-00000000%2x%2x%n", &instance, &gpu, &end) !=
+            2 ||
+        uuid[end] != '\0' || gpu >= machine->gpu_count || instance > machine->gpus[gpu].instances ||
+        (strncmp(uuid, "MIG", 3) == 0) != (instance > 0))
+        return NVML_NOT_FOUND;
+    *out = instance > 0 ? (void *)&instances[gpu][instance] : (void *)&machine->gpus[gpu];
+    return NVML_OK;
+}
+
+int nvmlDeviceGetGpuInstanceId(void *instance, unsigned *out)
+{
+    const char *place = instance, *first = instances[0];
+
+    ENTER();
+    if (!out)
+        return NVML_INVALID_ARGUMENT;
+    if (place < first || place >= first + sizeof(instances))
+        return NVML_NOT_SUPPORTED; /* a whole GPU */
+    *out = (unsigned)((size_t)(place - first) % sizeof(instances[0]));
+    return NVML_OK;
+}
+
 int nvmlDeviceGetName(void *device, char *out, unsigned bytes)
 {
     const struct cuda_chip *chip;

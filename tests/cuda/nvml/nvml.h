@@ -47,6 +47,8 @@ struct nvml_utilization {
     FUNCTION(nvmlDeviceGetCount_v2, (unsigned *out))                                               \
     FUNCTION(nvmlDeviceGetHandleByIndex_v2, (unsigned index, void **out))                          \
     FUNCTION(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, void **out))                  \
+    FUNCTION(nvmlDeviceGetHandleByUUID, (const char *uuid, void **out))                            \
+    FUNCTION(nvmlDeviceGetGpuInstanceId, (void *instance, unsigned *out))                          \
     FUNCTION(nvmlDeviceGetName, (void *device, char *out, unsigned bytes))                         \
     FUNCTION(nvmlDeviceGetClockInfo, (void *device, int clock, unsigned *out_mhz))                 \
     FUNCTION(nvmlDeviceGetMaxClockInfo, (void *device, int clock, unsigned *out_mhz))              \

@@ -452,6 +452,37 @@ static void nvml__properties_and_gpm__values(void **state)
     bed_run("{format: 1, time: manual, gpus: [{chip: ga100}, {chip: gh100}]}", check_nvml);
 }
 
+static void check_instances(void)
+{
+    uint8_t uuid[16];
+    char text[64] = "MIG-";
+    void *instance, *gpu;
+    unsigned id = 0;
+    int device;
+
+    assert_int_equal(cu.cuInit(0), CU_OK);
+    assert_int_equal(cu.cuDeviceGet(&device, 0), CU_OK);
+    assert_int_equal(cu.cuDeviceGetUuid_v2(uuid, device), CU_OK);
+    for (int i = 0; i < 16; i++)
+        (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%02x",
+                       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    assert_int_equal(nvml.nvmlInit_v2(), NVML_OK);
+    assert_int_equal(nvml.nvmlDeviceGetHandleByUUID(text, &instance), NVML_OK);
+    assert_int_equal(nvml.nvmlDeviceGetGpuInstanceId(instance, &id), NVML_OK);
+    assert_int_equal(id, 1);
+    text[0] = 'G'; /* GIG is nothing, as GPU with an instance */
+    assert_int_equal(nvml.nvmlDeviceGetHandleByUUID(text, &instance), NVML_NOT_FOUND);
+    assert_int_equal(nvml.nvmlDeviceGetHandleByIndex_v2(0, &gpu), NVML_OK);
+    assert_int_equal(nvml.nvmlDeviceGetGpuInstanceId(gpu, &id), NVML_NOT_SUPPORTED);
+    assert_int_equal(nvml.nvmlDeviceGetHandleByUUID("MIG-1", &instance), NVML_NOT_FOUND);
+}
+
+static void nvml__instances__by_uuid(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, gpus: [{chip: gh100, instances: 2}]}", check_instances);
+}
+
 SUITE(machine)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +495,7 @@ SUITE(machine)
         cmocka_unit_test(library__of_cuda_12_4__without_what_came_later),
         cmocka_unit_test(mode__each__result),
         cmocka_unit_test(mode__exclusive_process__one_at_a_time),
+        cmocka_unit_test(nvml__instances__by_uuid),
         cmocka_unit_test(nvml__properties_and_gpm__values),
         cmocka_unit_test(sampling__other_processes__all_seen),
         cmocka_unit_test(threads__launch_and_sample__none_lost),

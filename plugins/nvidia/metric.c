@@ -10,6 +10,7 @@
 
 #include <zeta/file.h>
 
+#include "plugins/nvidia/gpm/gpm.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 #include "plugins/nvidia/sampling/config.h"
 #include "plugins/nvidia/sampling/stream.h"
@@ -102,9 +103,11 @@ static bool can_sample(struct zeta_plugin_device *device)
 static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
                          const struct zeta_plugin_text_sink *sink)
 {
+    /* A unit that the device lacks has no limits, so its sets are no groups. */
+    write_set(self->nvidia, "nvidia.yaml", sink);
+    write_set(self->nvidia, "gpm.yaml", sink);
     if (!can_sample(device))
         return ZETA_PLUGIN_SUCCESS;
-    write_set(self->nvidia, "nvidia.yaml", sink);
     write_set(self->nvidia,
               strcmp(nvidia_device_chip(device), "GH100") == 0 ? "gh100.yaml" : "portable.yaml",
               sink);
@@ -147,7 +150,7 @@ static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device 
 static uint32_t unknown_unit(const struct zeta_plugin *self, struct zeta_plugin_string unit)
 {
     return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
-                          "NVIDIA GPUs have no unit %.*s; they have perfmon",
+                          "NVIDIA GPUs have no unit %.*s; they have perfmon and " NVIDIA_GPM_UNIT,
                           zeta_string_shown(unit), unit.data);
 }
 
@@ -157,7 +160,8 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
     const uint64_t wanted_ns = out_limits->max_period_ns;
     uint64_t least_ns, most_ns;
 
-    (void)device;
+    if (zeta_string_is(unit, NVIDIA_GPM_UNIT))
+        return nvidia_gpm_limits(device, out_limits);
     if (!zeta_string_is(unit, "perfmon"))
         return unknown_unit(self, unit);
     nvidia_period_range(self->nvidia, &least_ns, &most_ns);
@@ -180,10 +184,15 @@ static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *
                            struct zeta_plugin_string unit, uint32_t *out_pid)
 {
     char user[96];
+    bool is_ours;
 
-    if (!zeta_string_is(unit, "perfmon"))
+    if (zeta_string_is(unit, "perfmon"))
+        is_ours = nvidia_perfmon_user(device, user, sizeof(user));
+    else if (zeta_string_is(unit, NVIDIA_GPM_UNIT))
+        is_ours = atomic_load(&device->gpm.in_use);
+    else
         return unknown_unit(self, unit);
-    *out_pid = nvidia_perfmon_user(device, user, sizeof(user)) ? (uint32_t)getpid() : 0;
+    *out_pid = is_ours ? (uint32_t)getpid() : 0;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -202,8 +211,9 @@ static uint32_t program_check(struct zeta_plugin *self, struct zeta_plugin_devic
     uint32_t result;
     int made;
 
+    *out_passes = 1; /* of units other than perfmon always */
     if (!zeta_string_is(use->unit, "perfmon"))
-        return unknown_unit(self, use->unit);
+        return ZETA_PLUGIN_SUCCESS;
     if (!cupti)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_DEPENDENCY_UNAVAILABLE, "%s", problem);
     result = nvidia_program_read(&self->host, use->set, &use->entries, use->kind, &program);
@@ -241,6 +251,8 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
                               desc->record_bytes);
     if (zeta_string_is(desc->unit, "perfmon"))
         return nvidia_sampling_open(device, desc, out_stream);
+    if (zeta_string_is(desc->unit, NVIDIA_GPM_UNIT))
+        return nvidia_gpm_open(device, desc, out_stream);
     return unknown_unit(self, desc->unit);
 }
 

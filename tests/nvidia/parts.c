@@ -7,8 +7,13 @@
 
 #include <cmocka.h>
 
+#include "tests/cuda/tests/bed.h"
+
 enum { SETTINGS = 8 };
 
+uint32_t parts_log_count;
+char parts_log[ZETA_HOST_TEXT_BYTES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* threads of the plugin log, too */
 char parts_sentence[ZETA_HOST_TEXT_BYTES];
 uint32_t parts_result;
 
@@ -19,15 +24,21 @@ static struct {
 static void log_text(struct zeta_plugin_host *host, uint32_t level, struct zeta_plugin_string text)
 {
     (void)host;
-    (void)level;
-    (void)text;
+    if (level > ZETA_PLUGIN_LOG_WARN)
+        return;
+    (void)pthread_mutex_lock(&lock);
+    parts_log_count++;
+    (void)snprintf(parts_log, sizeof(parts_log), "%.*s", (int)text.size, text.data);
+    (void)pthread_mutex_unlock(&lock);
 }
 
 static void remember(struct zeta_plugin_host *host, uint32_t result, struct zeta_plugin_string text)
 {
     (void)host;
+    (void)pthread_mutex_lock(&lock);
     parts_result = result;
     (void)snprintf(parts_sentence, sizeof(parts_sentence), "%.*s", (int)text.size, text.data);
+    (void)pthread_mutex_unlock(&lock);
 }
 
 static uint32_t look_up(struct zeta_plugin_host *host, struct zeta_plugin_string name,
@@ -61,14 +72,31 @@ void parts_set(const char *name, const char *value)
 
 const struct nvidia_cupti *parts_cupti(void)
 {
-    static struct nvidia_cupti cupti;
+    static struct nvidia_cupti opened;
 
-    if (cupti.lib.handle)
-        return &cupti;
+    if (opened.lib.handle)
+        return &opened;
     parts_set("libcupti", CUDA_LIBRARIES);
-    if (!nvidia_cupti_open(&cupti, &parts_host, ""))
-        fail_msg("%s", cupti.lib.problem);
-    return &cupti;
+    if (!nvidia_cupti_open(&opened, &parts_host, ""))
+        fail_msg("%s", opened.lib.problem);
+    return &opened;
+}
+
+struct zeta_plugin_device *parts_device(void)
+{
+    static struct zeta_plugin plugin;
+    char root[1024];
+
+    plugin.host = parts_host;
+    (void)snprintf(root, sizeof(root), "%s/root", cuda_folder(bed_machine));
+    parts_set("root", root);
+    parts_set("libcuda", CUDA_LIBRARIES);
+    parts_set("libcupti", CUDA_LIBRARIES);
+    parts_set("libnvidia_ml", CUDA_LIBRARIES);
+    if (nvidia_init(&plugin) != ZETA_PLUGIN_SUCCESS)
+        fail_msg("%s", parts_sentence);
+    assert_true(plugin.nvidia->device_count > 0);
+    return &plugin.nvidia->devices[0];
 }
 
 void parts_expect_sentence(const char *part)

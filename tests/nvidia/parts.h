@@ -7,7 +7,7 @@
  * (bed_run() of tests/cuda/tests/bed.h), whose libraries are the same.
  */
 
-#include "plugins/nvidia/library/cupti.h"
+#include "plugins/nvidia/gpu/nvidia.h"
 
 /** A host: settings are those of parts_set(), the last sentence is parts_sentence. */
 extern const struct zeta_host parts_host;
@@ -19,6 +19,13 @@ void parts_set(const char *name, const char *value);
 
 /** libcupti of the machine, opened; fails the test without it. */
 const struct nvidia_cupti *parts_cupti(void);
+
+/** The plugin initialised on the machine (bed_machine), and its first device. */
+struct zeta_plugin_device *parts_device(void);
+
+/** Texts that were logged so far as warnings or errors, and the last one. */
+extern uint32_t parts_log_count;
+extern char parts_log[ZETA_HOST_TEXT_BYTES];
 
 /** Fails unless the last sentence has the part. */
 void parts_expect_sentence(const char *part);

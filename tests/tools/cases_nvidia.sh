@@ -70,14 +70,29 @@ lacks_counters()
     for text in "$@"; do out_has "$text"; done
 }
 
+# lacks_sets OPTIONS TEXT...: a GPU without PM sampling has groups all the same; what is missing is told.
+lacks_sets()
+{
+    options=$1
+    shift
+    nvidia "$options" "$bin/zeta" doctor >"$out" 2>"$err" || true
+    out_has "lacks metrics that it could have"
+    for text in "$@"; do out_has "$text"; done
+    expect 0 nvidia "$options" "$bin/zeta" groups
+    out_has "More are missing"
+    for text in "$@"; do out_has "$text"; done
+    ! grep -q ComputeBasic "$out" || die "there are sets that the GPU cannot count"
+    expect 0 nvidia "$options" "$bin/zeta" selftest --for 100ms nvidia
+}
+
 # Each reason for which a GPU has no counters: cause, current value, command.
 case_nvidia_counter_states()
 {
-    lacks_counters "--without cupti" "libcupti.so.13 is not installed" "cuda-cupti-13-0 or libcupti13"
-    lacks_counters "--old-cupti" "too old for PM sampling" "libcupti.so.12 of version 22" "CUDA 12.6"
+    lacks_sets "--without cupti" "libcupti.so.13 is not installed" "cuda-cupti-13-0 or libcupti13"
+    lacks_sets "--old-cupti" "too old for PM sampling" "libcupti.so.12 of version 22" "CUDA 12.6"
     echo "{format: 1, gpus: [{chip: GR100, like: gh100}]}" >"$work/machine.yaml"
-    lacks_counters "--machine $work/machine.yaml" "chip GR100" "newer than this libcupti" "of version 130001"
-    lacks_counters "--fault cuptiProfilerHostInitialize=15@1+" "libnvperf_host.so" "libcupti.so.13"
+    lacks_sets "--machine $work/machine.yaml" "chip GR100" "newer than this libcupti" "of version 130001"
+    lacks_sets "--fault cuptiProfilerHostInitialize=15@1+" "libnvperf_host.so" "libcupti.so.13"
     lacks_counters "--gpu gv100" "chip GV100" "does not have it"
     lacks_counters "--no-permission" "RmProfilingAdminOnly is 1" "CapEff" \
         "NVreg_RestrictProfilingToAdminUsers=0" "--cap-add=SYS_ADMIN"

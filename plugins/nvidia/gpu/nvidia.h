@@ -20,6 +20,15 @@
 /** PCI vendor of all GPUs here. */
 #define NVIDIA_VENDOR 0x10deu
 
+/** What NVML has of a device for streams of GPM (gpm/), found out when it is asked for first. */
+struct nvidia_gpm_unit {
+    bool was_asked;     /**< behind the lock of struct nvidia, as the next ones */
+    void *handle;       /**< of the GPU; NULL: there is no GPM */
+    unsigned instance;  /**< of MIG; 0: the whole GPU */
+    char problem[320];  /**< why there is none: the end of a sentence */
+    atomic_bool in_use; /**< by a stream of this process */
+};
+
 /** A GPU, or an instance of MIG, as CUDA shows it to this process. */
 struct zeta_plugin_device {
     struct nvidia *nvidia;
@@ -51,6 +60,8 @@ struct zeta_plugin_device {
     struct zeta_plugin_symbol symbols[2]; /**< of metric sets, once they were asked for */
     bool has_symbols;                     /**< guarded by the lock */
     struct nvidia_context *context;       /**< of compute */
+
+    struct nvidia_gpm_unit gpm;
 
     char lost[512]; /**< why it is lost; written before is_lost */
     atomic_bool is_lost;

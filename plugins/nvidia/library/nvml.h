@@ -8,13 +8,41 @@
 
 #include "plugins/nvidia/library/library.h"
 
+/** Whether a device has GPM. */
+struct nvidia_gpm_support {
+    uint32_t version; /**< 1 */
+    uint32_t is_supported;
+};
+
+/** One value of GPM; the texts are the library's. */
+struct nvidia_gpm_value {
+    uint32_t id;
+    int32_t result; /**< of this value: 0 if there is one */
+    double value;
+    const char *short_name, *long_name, *unit; /**< null: the library has no such id */
+};
+
+/** What is asked of two samples. The library may look at more values than asked for. */
+struct nvidia_gpm_request {
+    uint32_t version; /**< 1 */
+    uint32_t count;
+    void *before, *after;
+    struct nvidia_gpm_value values[333];
+};
+
 /* As NVIDIA_DRIVER_FUNCTIONS. */
 #define NVIDIA_NVML_FUNCTIONS(REQUIRED, OPTIONAL)                                                  \
     REQUIRED(nvmlInit_v2, (void))                                                                  \
     REQUIRED(nvmlShutdown, (void))                                                                 \
     REQUIRED(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, void **out_device))           \
     OPTIONAL(nvmlDeviceGetHandleByUUID, (const char *uuid, void **out_device))                     \
-    OPTIONAL(nvmlDeviceGetGpuInstanceId, (void *device, unsigned *out_instance))
+    OPTIONAL(nvmlDeviceGetGpuInstanceId, (void *device, unsigned *out_instance))                   \
+    OPTIONAL(nvmlGpmQueryDeviceSupport, (void *device, struct nvidia_gpm_support *support))        \
+    OPTIONAL(nvmlGpmSampleAlloc, (void **out_sample))                                              \
+    OPTIONAL(nvmlGpmSampleFree, (void *sample))                                                    \
+    OPTIONAL(nvmlGpmSampleGet, (void *device, void *sample))                                       \
+    OPTIONAL(nvmlGpmMigSampleGet, (void *device, unsigned instance, void *sample))                 \
+    OPTIONAL(nvmlGpmMetricsGet, (struct nvidia_gpm_request * request))
 
 /** The functions; optional ones may be NULL. Constant after nvidia_nvml_open(). */
 struct nvidia_nvml {

@@ -307,6 +307,21 @@ int nvmlGpmQueryDeviceSupport(void *device, struct nvml_support *out)
     return NVML_OK;
 }
 
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *out_is_active)
+{
+    const struct cuda_chip *chip;
+    uint32_t gpu;
+
+    ENTER();
+    chip = chip_of(device, &gpu);
+    if (!chip || link >= NVML_LINKS || !out_is_active)
+        return NVML_INVALID_ARGUMENT;
+    if (!chip->has_links)
+        return NVML_NOT_SUPPORTED;
+    *out_is_active = 1;
+    return NVML_OK;
+}
+
 int nvmlGpmSampleAlloc(void **out)
 {
     ENTER();

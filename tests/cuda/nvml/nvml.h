@@ -15,7 +15,7 @@ enum {
     NVML_UNKNOWN = 999
 };
 
-enum { NVML_GPM_METRICS = 333 };
+enum { NVML_GPM_METRICS = 333, NVML_LINKS = 18 };
 
 struct nvml_support {
     uint32_t version, supported;
@@ -54,6 +54,7 @@ struct nvml_utilization {
     FUNCTION(nvmlDeviceGetMaxClockInfo, (void *device, int clock, unsigned *out_mhz))              \
     FUNCTION(nvmlDeviceGetComputeMode, (void *device, int *out))                                   \
     FUNCTION(nvmlDeviceGetMigMode, (void *device, unsigned *out_now, unsigned *out_next))          \
+    FUNCTION(nvmlDeviceGetNvLinkState, (void *device, unsigned link, int *out_is_active))          \
     FUNCTION(nvmlDeviceGetUtilizationRates, (void *device, struct nvml_utilization *out))          \
     FUNCTION(nvmlGpmQueryDeviceSupport, (void *device, struct nvml_support *out))                  \
     FUNCTION(nvmlGpmSampleAlloc, (void **out))                                                     \

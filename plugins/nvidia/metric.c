@@ -114,6 +114,30 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* Most links that NVML numbers. */
+enum { NVLINKS = 18 };
+
+/*
+ * Whether a link of NVLink is active. Where none is, or nobody can tell, its counters must not be
+ * asked for: samples that have one never complete.
+ */
+static bool has_nvlink(struct zeta_plugin_device *device)
+{
+    const char *problem;
+    const struct nvidia_nvml *nvml = nvidia_nvml_get(device->nvidia, &problem);
+    void *handle;
+    unsigned is_active = 0;
+
+    if (device->is_instance || !nvml || !nvml->nvmlDeviceGetNvLinkState ||
+        nvml->nvmlDeviceGetHandleByPciBusId_v2(device->address, &handle) != 0)
+        return false;
+    for (unsigned link = 0; link < NVLINKS && is_active != 1; link++) {
+        if (nvml->nvmlDeviceGetNvLinkState(handle, link, &is_active) != 0)
+            is_active = 0;
+    }
+    return is_active == 1;
+}
+
 /* Asks the libraries once; two threads that do so at a time get the same answers. */
 static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device *device,
                             struct zeta_plugin_array *out_symbols)
@@ -121,7 +145,7 @@ static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device 
     struct nvidia *nvidia = self->nvidia;
     const char *problem;
     const struct nvidia_cupti *cupti = sampling_cupti(nvidia, &problem);
-    bool has_symbols, has_dram = false;
+    bool has_symbols, has_dram = false, has_links = false;
 
     (void)pthread_mutex_lock(&nvidia->lock);
     has_symbols = device->has_symbols;
@@ -129,13 +153,16 @@ static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device 
     /* An instance of MIG shares the memory with others, and its counters are not to be had. */
     if (!has_symbols && cupti && !device->is_instance)
         (void)try_names(cupti, nvidia_device_chip(device), NAMES_WITH_DRAM, &has_dram);
+    if (!has_symbols)
+        has_links = has_nvlink(device);
     (void)pthread_mutex_lock(&nvidia->lock);
     if (!device->has_symbols) {
         device->symbols[0] = (struct zeta_plugin_symbol){.struct_size = sizeof(device->symbols[0]),
                                                          .name = zeta_string("Dram"),
                                                          .u64 = has_dram};
         device->symbols[1] = (struct zeta_plugin_symbol){.struct_size = sizeof(device->symbols[1]),
-                                                         .name = zeta_string("Nvlink")};
+                                                         .name = zeta_string("Nvlink"),
+                                                         .u64 = has_links};
         device->has_symbols = true;
     }
     (void)pthread_mutex_unlock(&nvidia->lock);

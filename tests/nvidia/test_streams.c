@@ -774,6 +774,42 @@ static void metrics__of_mig_instances__lack_device_memory(void **state)
     bed_run("{format: 1, gpus: [{chip: gh100, instances: 2}]}", check_instances);
 }
 
+/* Counters of NVLink are there where it is, and beside those of PCIe. */
+static void check_links(void)
+{
+    struct stream stream = make_stream(bed_device(), "Links", MS);
+
+    assert_int_not_equal(metric_find(stream.group, "PcieRead"), UINT32_MAX);
+    assert_int_not_equal(metric_find(stream.group, "NvlinkReceive"), UINT32_MAX);
+    EXPECT_OK(try_open(&stream, NULL));
+    wait_for_records(&stream, 5);
+    close_stream(&stream);
+}
+
+static void check_no_links(void)
+{
+    struct stream stream = make_stream(bed_device(), "Links", MS);
+
+    assert_int_equal(metric_find(stream.group, "NvlinkReceive"), UINT32_MAX);
+    EXPECT_OK(try_open(&stream, NULL));
+    wait_for_records(&stream, 5);
+    close_stream(&stream);
+}
+
+static void check_no_nvml(void)
+{
+    bed_set("libnvidia_ml", "/nowhere/libnvidia-ml.so.1");
+    check_no_links();
+}
+
+static void metrics__of_nvlink__are_there_where_it_is(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, gpus: [{chip: gh100, has_links: true}]}", check_links);
+    bed_run("gh100", check_no_links);
+    bed_run("{format: 1, gpus: [{chip: gh100, has_links: true}]}", check_no_nvml);
+}
+
 SUITE(streams)
 {
     const struct CMUnitTest tests[] = {
@@ -794,6 +830,7 @@ SUITE(streams)
         cmocka_unit_test(streams__opened_again_and_again__work),
         cmocka_unit_test(streams__of_two_gpus__side_by_side),
         cmocka_unit_test(metrics__of_mig_instances__lack_device_memory),
+        cmocka_unit_test(metrics__of_nvlink__are_there_where_it_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,7 @@ struct nvidia_gpm_request {
     REQUIRED(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, void **out_device))           \
     OPTIONAL(nvmlDeviceGetHandleByUUID, (const char *uuid, void **out_device))                     \
     OPTIONAL(nvmlDeviceGetGpuInstanceId, (void *device, unsigned *out_instance))                   \
+    OPTIONAL(nvmlDeviceGetNvLinkState, (void *device, unsigned link, unsigned *out_is_active))     \
     OPTIONAL(nvmlGpmQueryDeviceSupport, (void *device, struct nvidia_gpm_support *support))        \
     OPTIONAL(nvmlGpmSampleAlloc, (void **out_sample))                                              \
     OPTIONAL(nvmlGpmSampleFree, (void *sample))                                                    \

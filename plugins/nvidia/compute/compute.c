@@ -129,6 +129,7 @@ uint32_t nvidia_enter(struct zeta_plugin *self, struct zeta_plugin_device *devic
     uint32_t result = nvidia_lost(device);
     int cuda;
 
+    *out_entered = entered;
     if (result == ZETA_PLUGIN_SUCCESS && !primary) {
         (void)pthread_mutex_lock(&context->lock);
         if (!atomic_load(&context->primary))

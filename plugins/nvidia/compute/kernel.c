@@ -15,7 +15,7 @@ enum {
     FUNCTION_DYNAMIC_LIMIT = 8
 };
 
-enum { WARP = 32 };
+enum { WARP = 32, NOT_SUPPORTED = 801 };
 
 static bool add_argument(struct zeta_plugin_kernel *kernel, uint32_t kind, uint32_t offset_bytes,
                          uint32_t size_bytes, uint32_t flags)
@@ -51,13 +51,16 @@ static uint32_t read_arguments(struct zeta_plugin *self, struct zeta_plugin_kern
     const struct nvidia_entry *entry =
         nvidia_image_find(kernel->module->contents, kernel->name, strlen(kernel->name));
     size_t offset = 0, size = 0;
+    int cuda = NOT_SUPPORTED;
 
-    if (driver->cuFuncGetParamInfo) {
-        for (size_t i = 0;
-             driver->cuFuncGetParamInfo(kernel->function, i, &offset, &size) == NVIDIA_CUDA_SUCCESS;
-             i++) {
+    if (driver->cuFuncGetParamInfo)
+        cuda = driver->cuFuncGetParamInfo(kernel->function, 0, &offset, &size);
+    if (cuda != NOT_SUPPORTED) {
+        /* Until it fails: there are no more. */
+        for (size_t i = 1; cuda == NVIDIA_CUDA_SUCCESS; i++) {
             if (!add_parameter(kernel, offset, size))
                 return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+            cuda = driver->cuFuncGetParamInfo(kernel->function, i, &offset, &size);
         }
     } else if (entry && entry->is_told) {
         for (uint32_t i = 0; i < entry->parameter_count; i++) {

@@ -312,6 +312,33 @@ static void kernel__of_ptx__has_its_arguments_and_shared_memory(void **state)
     bed_run("gh100", check_kernel);
 }
 
+/* A driver before CUDA 12.4: the image tells names and arguments. */
+static void check_old_driver(void)
+{
+    assert_true(cuda_fault(bed_machine, "cuModuleGetFunctionCount=801@1+"));
+    assert_true(cuda_fault(bed_machine, "cuFuncGetParamInfo=801@1+"));
+    const struct computing c = computing_open("api.ptx");
+    ze_kernel_handle_t kernel = computing_kernel(&c, "matrix");
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    uint64_t *memory = computing_memory(&c, ZE_MEMORY_TYPE_SHARED, 64, 0);
+    uint32_t count = 0;
+
+    EXPECT_OK(zeModuleGetKernelNames(c.module, &count, NULL));
+    assert_int_equal(count, 11);
+    EXPECT_OK(zeKernelGetProperties(kernel, &properties));
+    assert_int_equal(properties.numKernelArgs, 5);
+    computing_launch(&c, "store", 1, memory, 5);
+    assert_int_equal(*memory, 5);
+    EXPECT_OK(zeKernelDestroy(kernel));
+    computing_close(&c);
+}
+
+static void kernel__with_an_old_driver__is_told_by_its_image(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_old_driver);
+}
+
 static void check_shared(void)
 {
     const struct computing c = computing_open("api.ptx");
@@ -612,6 +639,7 @@ SUITE(compute)
         cmocka_unit_test(image__ptx_without_terminator__is_built),
         cmocka_unit_test(native_binary__of_ptx__is_the_cubin),
         cmocka_unit_test(kernel__of_ptx__has_its_arguments_and_shared_memory),
+        cmocka_unit_test(kernel__with_an_old_driver__is_told_by_its_image),
         cmocka_unit_test(shared_memory__as_the_last_argument__is_the_launchs),
         cmocka_unit_test(fill__patterns_of_any_size__repeat),
         cmocka_unit_test(copy__between_all_kinds_of_memory__is_exact),

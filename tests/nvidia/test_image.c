@@ -1,0 +1,152 @@
+/* Images of modules: what they are, and the kernels that they tell. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "plugins/nvidia/compute/image.h"
+#include "tests/support/suite.h"
+
+static enum nvidia_image_kind kind_of(const void *bytes, size_t size)
+{
+    const char *problem = NULL;
+    const enum nvidia_image_kind kind = nvidia_image_kind(bytes, size, &problem);
+
+    if (kind == NVIDIA_IMAGE_UNKNOWN)
+        assert_non_null(problem);
+    return kind;
+}
+
+static void kind__of_texts__is_ptx_if_they_begin_like_it(void **state)
+{
+    static const char text[] = "// begins with a comment\n/* or\n two */ .version 7.0";
+
+    (void)state;
+    assert_int_equal(kind_of(text, sizeof(text) - 1), NVIDIA_IMAGE_PTX);
+    assert_int_equal(kind_of(text, sizeof(text)), NVIDIA_IMAGE_PTX); /* with its terminator */
+    assert_int_equal(kind_of("\n\t.version", 10), NVIDIA_IMAGE_PTX);
+    assert_int_equal(kind_of(".versions", 9), NVIDIA_IMAGE_UNKNOWN);
+    assert_int_equal(kind_of("/* no end .version", 18), NVIDIA_IMAGE_UNKNOWN);
+    assert_int_equal(kind_of(".version\0 7.0", 13), NVIDIA_IMAGE_UNKNOWN);
+    assert_int_equal(kind_of("", 0), NVIDIA_IMAGE_UNKNOWN);
+    assert_int_equal(kind_of("\0\0\0\0", 4), NVIDIA_IMAGE_UNKNOWN);
+}
+
+static void check_entry(const struct nvidia_image *image, const char *name, uint32_t count,
+                        const struct nvidia_parameter *parameters)
+{
+    const struct nvidia_entry *entry = nvidia_image_find(image, name, strlen(name));
+
+    assert_non_null(entry);
+    assert_true(entry->is_told);
+    assert_int_equal(entry->parameter_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(entry->parameters[i].offset_bytes, parameters[i].offset_bytes);
+        assert_int_equal(entry->parameters[i].size_bytes, parameters[i].size_bytes);
+    }
+}
+
+static void ptx__parameters_of_any_form__have_their_places(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n"
+        "// .visible .entry commented(.param .u64 no)\n"
+        ".visible .entry mixed(\n\t.param .u8 a, .param .u64 b,\n"
+        "\t.param .align 8 .b8 box[20],\n\t.param .u16 c, .param .f64 d\n)\n.maxntid 64\n{ ret; }\n"
+        ".weak .entry hints(.param .u64 .ptr .global .align 4 p, .param .s32 n) { ret; }\n"
+        ".entry none() { ret; }\n.entry bare { ret; }\n"
+        ".entry strange(.param .pred p) { ret; }";
+    static const struct nvidia_parameter mixed[] = {{0, 1}, {8, 8}, {16, 20}, {36, 2}, {40, 8}};
+    static const struct nvidia_parameter hints[] = {{0, 8}, {8, 4}};
+    struct nvidia_image *image =
+        nvidia_image_read(NVIDIA_IMAGE_PTX, (const uint8_t *)text, sizeof(text) - 1);
+
+    (void)state;
+    assert_non_null(image);
+    assert_int_equal(image->count, 5);
+    check_entry(image, "mixed", 5, mixed);
+    check_entry(image, "hints", 2, hints);
+    check_entry(image, "none", 0, NULL);
+    check_entry(image, "bare", 0, NULL);
+    assert_false(nvidia_image_find(image, "strange", 7)->is_told);
+    assert_null(nvidia_image_find(image, "commented", 9));
+    assert_null(nvidia_image_find(image, "mix", 3));
+    nvidia_image_free(image);
+}
+
+static uint8_t *read_file(const char *path, size_t *out_bytes)
+{
+    uint8_t *bytes = malloc(1 << 20);
+    FILE *file = fopen(path, "rb");
+
+    assert_non_null(file);
+    assert_non_null(bytes);
+    *out_bytes = fread(bytes, 1, 1 << 20, file);
+    (void)fclose(file);
+    return bytes;
+}
+
+/* What the vendor's assembler makes of PTX has the kernels and arguments of the text. */
+static void cubin__of_ptxas__tells_what_its_ptx_does(void **state)
+{
+    static const char source[] = ZETA_SOURCE_DIR "/tests/cuda/kernels/api.ptx";
+    char path[] = "/tmp/zeta-cubin-XXXXXX", command[4096];
+    struct nvidia_image *texts, *codes;
+    uint8_t *text, *code;
+    size_t text_bytes, code_bytes;
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    (void)close(file);
+    (void)snprintf(command, sizeof(command), "ptxas -arch=sm_90 -o %s %s 2>/dev/null", path,
+                   source);
+    if (system(command) != 0) {
+        (void)unlink(path);
+        print_message("skipped: ptxas of a CUDA toolkit is not installed\n");
+        skip();
+    }
+    text = read_file(source, &text_bytes);
+    code = read_file(path, &code_bytes);
+    (void)unlink(path);
+    assert_int_equal(kind_of(code, code_bytes), NVIDIA_IMAGE_CUBIN);
+    texts = nvidia_image_read(NVIDIA_IMAGE_PTX, text, text_bytes);
+    codes = nvidia_image_read(NVIDIA_IMAGE_CUBIN, code, code_bytes);
+    assert_int_equal(codes->count, texts->count);
+    for (uint32_t i = 0; i < texts->count; i++)
+        check_entry(codes, texts->entries[i].name, texts->entries[i].parameter_count,
+                    texts->entries[i].parameters);
+    nvidia_image_free(codes);
+    nvidia_image_free(texts);
+    /* Cut anywhere it is no cubin, or has no sections yet. */
+    for (size_t size = 0; size < code_bytes; size += 97) {
+        uint8_t *cut = malloc(size + 1);
+
+        memcpy(cut, code, size);
+        assert_int_equal(kind_of(cut, size), NVIDIA_IMAGE_UNKNOWN);
+        codes = nvidia_image_read(NVIDIA_IMAGE_CUBIN, cut, size);
+        assert_int_equal(codes->count, 0);
+        nvidia_image_free(codes);
+        free(cut);
+    }
+    free(code);
+    free(text);
+}
+
+SUITE(image)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kind__of_texts__is_ptx_if_they_begin_like_it),
+        cmocka_unit_test(ptx__parameters_of_any_form__have_their_places),
+        cmocka_unit_test(cubin__of_ptxas__tells_what_its_ptx_does),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -134,6 +134,18 @@ char *example_data_path(const char *name)
     return path;
 }
 
+char *example_kernel_path(ze_device_handle_t device, const char *name)
+{
+    enum { NVIDIA = 0x10de };
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    char file[256];
+
+    example_check(zeDeviceGetProperties(device, &properties), "zeDeviceGetProperties");
+    (void)snprintf(file, sizeof(file), "kernels/%s.%s", name,
+                   properties.vendorId == NVIDIA ? "ptx" : "elf");
+    return example_data_path(file);
+}
+
 uint8_t *example_read_file(const char *path, size_t *out_bytes)
 {
     FILE *file = fopen(path, "rb");

@@ -34,6 +34,12 @@ uint32_t example_find_compute_ordinal(ze_device_handle_t device);
  */
 char *example_data_path(const char *name);
 
+/**
+ * The path of an installed kernel in the native form that a device takes: "kernels/NAME.ptx" for
+ * NVIDIA's, "kernels/NAME.elf" for the virtual GPU. The caller frees it.
+ */
+char *example_kernel_path(ze_device_handle_t device, const char *name);
+
 /** Reads a whole file. The caller frees what it gets. */
 uint8_t *example_read_file(const char *path, size_t *out_bytes);
 

@@ -51,7 +51,7 @@ static uint8_t *sample(ze_context_handle_t context, ze_device_handle_t device,
         .stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
         .samplingPeriod = PERIOD_NS,
     };
-    char *kernel = example_data_path("kernels/matmul.elf");
+    char *kernel = example_kernel_path(device, "matmul");
     struct matrix_work work;
     zet_metric_streamer_handle_t streamer = NULL;
     uint8_t *raw = NULL;

@@ -73,7 +73,6 @@ int main(int count, char **words)
     if (parse(count, words, &arguments) != 0)
         return 2;
     n = arguments.size;
-    installed = example_data_path("kernels/matmul.elf");
     float *a = new_matrix(n);
     float *b = new_matrix(n);
     float *c = new_matrix(n);
@@ -82,6 +81,7 @@ int main(int count, char **words)
 
     example_find_computing_device(&driver, &device);
     example_check(zeDeviceGetProperties(device, &properties), "zeDeviceGetProperties");
+    installed = example_kernel_path(device, "matmul");
     example_check(zeContextCreate(driver, &description, &context), "zeContextCreate");
     matrix_multiply(context, device, arguments.kernel_path ? arguments.kernel_path : installed, a,
                     b, c, n);

@@ -173,7 +173,7 @@ void matrix_multiply(ze_context_handle_t context, ze_device_handle_t device,
 
 void matrix_multiply_checked(ze_context_handle_t context, ze_device_handle_t device, uint32_t n)
 {
-    char *kernel = example_data_path("kernels/matmul.elf");
+    char *kernel = example_kernel_path(device, "matmul");
     struct matrix_work work;
 
     matrix_work_create(&work, context, device, kernel, n);

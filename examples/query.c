@@ -49,7 +49,7 @@ static uint8_t *measure(ze_context_handle_t context, ze_device_handle_t device,
         .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
         .count = 1,
     };
-    char *kernel = example_data_path("kernels/matmul.elf");
+    char *kernel = example_kernel_path(device, "matmul");
     struct matrix_work work;
     zet_metric_query_pool_handle_t pool = NULL;
     zet_metric_query_handle_t query = NULL;

@@ -1,4 +1,7 @@
-/* The kernels of the API tests, on the host. kernels/api.ptx has the same in PTX. */
+/*
+ * The kernels of the API tests and of the example matmul, on the host. kernels/api.ptx and
+ * examples/kernels/matmul.ptx have the same in PTX.
+ */
 
 #include <sched.h>
 #include <string.h>
@@ -33,6 +36,18 @@ static void run_matrix(const struct launch *launch, struct outcome *outcome)
     kernel_count(launch, outcome, SHORT + 10 * size);
     outcome->counts[CUDA_FMUL] = size * size * size;
     outcome->counts[CUDA_FADD] = size * size * size;
+}
+
+/* matmul(a, b, c, n) of the examples, where products and sums are fused; counts of fused ones. */
+static void run_matmul(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t size = kernel_argument(launch, 3);
+
+    run_matrix(launch, outcome);
+    outcome->counts[CUDA_FMUL] = 0;
+    outcome->counts[CUDA_FADD] = 0;
+    outcome->counts[CUDA_FFMA] = launch->threads * size;
+    outcome->counts[CUDA_INST_FMA] = launch->warps * size;
 }
 
 /* reverse(numbers): the numbers of each group, by way of dynamic shared memory. */
@@ -175,6 +190,7 @@ static void run_wait_for(const struct launch *launch, struct outcome *outcome)
 
 const struct kernel api_kernels[] = {
     {"matrix", {8, 8, 8, 4}, run_matrix},
+    {"matmul", {8, 8, 8, 4}, run_matmul},
     {"reverse", {8}, run_reverse},
     {"ids", {8}, run_ids},
     {"wild", {0}, run_wild},

@@ -71,8 +71,8 @@ static int try_names(const struct nvidia_cupti *cupti, const char *chip, size_t 
     return result;
 }
 
-/* Whether the chip can be sampled at all; else the reason is left as a note. */
-static bool can_sample(struct zeta_plugin_device *device)
+/* Whether the chip can be sampled at all; else the reason is said. */
+static bool can_sample(struct zeta_plugin_device *device, struct nvidia_sentences *out_missing)
 {
     struct nvidia *nvidia = device->nvidia;
     const char *problem;
@@ -89,28 +89,39 @@ static bool can_sample(struct zeta_plugin_device *device)
     if (has)
         return true;
     if (!nvidia->cupti.lib.handle)
-        (void)zeta_host_fail(nvidia->host, ZETA_PLUGIN_SUCCESS, "%s", problem);
+        nvidia_say(out_missing, "%s", problem);
     else
-        (void)zeta_host_fail(nvidia->host, ZETA_PLUGIN_SUCCESS,
-                             "CUPTI cannot sample %s (chip %s, by %s of version %u): %s",
-                             nvidia_device_label(device).text,
-                             device->chip[0] ? device->chip : "unknown", nvidia->cupti.lib.path,
-                             nvidia->cupti.version, problem);
+        nvidia_say(out_missing, "CUPTI cannot sample %s (chip %s, by %s of version %u): %s",
+                   nvidia_device_label(device).text, device->chip[0] ? device->chip : "unknown",
+                   nvidia->cupti.lib.path, nvidia->cupti.version, problem);
     return false;
+}
+
+/* GPUs from Hopper on have metrics by NVML. */
+static void explain_no_gpm(struct zeta_plugin_device *device, struct nvidia_sentences *out_missing)
+{
+    const char *problem;
+
+    if (device->cc_major >= 9 && !nvidia_nvml_get(device->nvidia, &problem))
+        nvidia_say(out_missing, "%s The metrics of GPM need it.", problem);
 }
 
 /* Chips with a file of their own; the others share names. */
 static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
                          const struct zeta_plugin_text_sink *sink)
 {
+    struct nvidia_sentences missing = {""};
+
     /* A unit that the device lacks has no limits, so its sets are no groups. */
     write_set(self->nvidia, "nvidia.yaml", sink);
     write_set(self->nvidia, "gpm.yaml", sink);
-    if (!can_sample(device))
-        return ZETA_PLUGIN_SUCCESS;
-    write_set(self->nvidia,
-              strcmp(nvidia_device_chip(device), "GH100") == 0 ? "gh100.yaml" : "portable.yaml",
-              sink);
+    if (can_sample(device, &missing))
+        write_set(self->nvidia,
+                  strcmp(nvidia_device_chip(device), "GH100") == 0 ? "gh100.yaml" : "portable.yaml",
+                  sink);
+    explain_no_gpm(device, &missing);
+    if (missing.text[0] != '\0')
+        (void)zeta_host_fail(self->nvidia->host, ZETA_PLUGIN_SUCCESS, "%s", missing.text);
     return ZETA_PLUGIN_SUCCESS;
 }
 

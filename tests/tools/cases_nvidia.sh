@@ -93,6 +93,12 @@ case_nvidia_counter_states()
     echo "{format: 1, gpus: [{chip: GR100, like: gh100}]}" >"$work/machine.yaml"
     lacks_sets "--machine $work/machine.yaml" "chip GR100" "newer than this libcupti" "of version 130001"
     lacks_sets "--fault cuptiProfilerHostInitialize=15@1+" "libnvperf_host.so" "libcupti.so.13"
+    expect 0 nvidia "--without nvml" "$bin/zeta" groups
+    out_has "More are missing: libnvidia-ml.so.1 is not installed"
+    out_has "The metrics of GPM need it."
+    out_has ComputeBasic
+    expect 0 nvidia "--without nvml --gpu ga100" "$bin/zeta" groups
+    ! grep -q missing "$out" || die "a GPU without GPM lacks NVML"
     lacks_counters "--gpu gv100" "chip GV100" "does not have it"
     lacks_counters "--no-permission" "RmProfilingAdminOnly is 1" "CapEff" \
         "NVreg_RestrictProfilingToAdminUsers=0" "--cap-add=SYS_ADMIN"

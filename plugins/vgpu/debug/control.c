@@ -191,9 +191,15 @@ uint32_t zeta_vgpu_control_registers_write(struct zeta_vgpu_control *control, ui
 bool zeta_vgpu_control_snapshots(struct zeta_vgpu_control *control, const uint64_t *threads,
                                  struct zeta_vgpu_debug_buffer *buffer, bool *out_still)
 {
-    struct zeta_vgpu_debug_snapshot *snapshots = calloc(control->tile_threads, sizeof(*snapshots));
-    bool good = snapshots != NULL;
+    struct zeta_vgpu_debug_snapshot *snapshots;
+    uint32_t wanted = 0;
+    bool good;
 
+    for (uint32_t i = 0; i < zeta_vgpu_debug_words(control->threads); i++)
+        wanted += (uint32_t)__builtin_popcountll(threads[i]);
+    /* Room for those alone: a step wants one of thousands of threads. */
+    snapshots = calloc((size_t)wanted + 1, sizeof(*snapshots));
+    good = snapshots != NULL;
     *out_still = true;
     for (uint32_t tile = 0; good && tile < tile_count(control); tile++) {
         bool still;

@@ -1,5 +1,6 @@
 /* Compute: memory, modules, kernels, queues, faults. Each case has a machine and a process. */
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -562,6 +563,36 @@ static void event__of_a_launch__does_not_wait_for_later_ones(void **state)
     bed_run("gh100", check_event_of_first);
 }
 
+/* A program may use CUDA itself: what it had current stays current. */
+static void check_current(void)
+{
+    void *library = dlopen(CUDA_LIBRARIES "/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    int (*get_current)(void **);
+    void *current = library;
+
+    assert_non_null(library);
+    *(void **)&get_current = dlsym(library, "cuCtxGetCurrent");
+    const struct computing c = computing_open("api.ptx");
+    uint64_t *memory = computing_memory(&c, ZE_MEMORY_TYPE_SHARED, 64, 0);
+    ze_command_list_handle_t list = computing_list(&c, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+
+    computing_launch(&c, "store", 1, memory, 5);
+    EXPECT_OK(zeCommandListAppendMemoryFill(list, memory, "x", 1, 8, NULL, 0, NULL));
+    EXPECT_OK(zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_int_equal(get_current(&current), 0);
+    assert_null(current);
+    EXPECT_OK(zeCommandListDestroy(list));
+    computing_close(&c);
+    assert_int_equal(get_current(&current), 0);
+    assert_null(current);
+}
+
+static void context__of_the_calling_thread__stays_current(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_current);
+}
+
 /* ---- faults ---- */
 
 static void check_fault(void)
@@ -646,6 +677,7 @@ SUITE(compute)
         cmocka_unit_test(command__at_a_wild_address__loses_the_queue_alone),
         cmocka_unit_test(launches__in_a_row__do_not_wait_for_each_other),
         cmocka_unit_test(event__of_a_launch__does_not_wait_for_later_ones),
+        cmocka_unit_test(context__of_the_calling_thread__stays_current),
         cmocka_unit_test(fault__of_a_kernel__loses_its_device_for_good),
         cmocka_unit_test(device__that_falls_off__is_lost_with_a_sentence),
     };

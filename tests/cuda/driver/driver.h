@@ -38,7 +38,7 @@ struct function {
     char name[NAME_BYTES];
     struct parameter parameters[PARAMETERS];
     uint32_t parameter_count;
-    int dynamic_limit;
+    int dynamic_limit; /* may be set while others launch: atomic accesses */
 };
 
 struct module {

@@ -48,7 +48,8 @@ static int check_size(const struct launch *launch)
         threads *= launch->block[i];
     }
     if (threads > 1024 || launch->block[2] > 64 ||
-        launch->shared > (uint32_t)launch->function->dynamic_limit)
+        launch->shared >
+            (uint32_t)__atomic_load_n(&launch->function->dynamic_limit, __ATOMIC_RELAXED))
         return CU_INVALID_VALUE;
     return CU_OK;
 }

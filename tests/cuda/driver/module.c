@@ -306,7 +306,7 @@ int cuFuncGetAttribute(int *out, int attribute, void *handle)
                           function->module->ptx_version,
                           (int)(chip->cc_major * 10 + chip->cc_minor),
                           0,
-                          function->dynamic_limit,
+                          __atomic_load_n(&function->dynamic_limit, __ATOMIC_RELAXED),
                           -1};
     if (attribute < 0 || (size_t)attribute >= sizeof(values) / sizeof(values[0]))
         return CU_INVALID_VALUE;
@@ -327,7 +327,7 @@ int cuFuncSetAttribute(void *handle, int attribute, int value)
         return CU_OK; /* a preference */
     if (attribute != 8 || value < 0 || (uint64_t)value > chip->shared_opt_in)
         return CU_INVALID_VALUE;
-    function->dynamic_limit = value;
+    __atomic_store_n(&function->dynamic_limit, value, __ATOMIC_RELAXED);
     return CU_OK;
 }
 

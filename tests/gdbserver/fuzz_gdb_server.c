@@ -16,12 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { THREADS = 4, MEMORY = 0x10000, MEMORY_BYTES = 4096, MOST_EVENTS = 64 };
 
-static const ze_device_thread_t all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
 static struct {
     uint8_t memory[MEMORY_BYTES];
     bool is_stopped[THREADS];
     bool is_interrupted; /* and the answer was not read */
+    ze_device_thread_t interrupted;
     bool has_module, is_held;
     uint32_t events;
 } model;
@@ -96,7 +95,7 @@ ze_result_t ZE_APICALL zetDebugReadEvent(zet_debug_session_handle_t session, uin
     if (model.is_interrupted) {
         model.is_interrupted = false;
         event->type = ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
-        event->info.thread.thread = all_threads;
+        event->info.thread.thread = model.interrupted;
         return ZE_RESULT_SUCCESS;
     }
     if (model.events++ >= MOST_EVENTS) {
@@ -137,10 +136,10 @@ ze_result_t ZE_APICALL zetDebugInterrupt(zet_debug_session_handle_t session,
                                          ze_device_thread_t thread)
 {
     (void)session;
-    (void)thread;
     for (uint32_t i = 0; i < THREADS; i++)
-        model.is_stopped[i] = true;
+        model.is_stopped[i] |= thread.thread == UINT32_MAX || number_of(thread) == i;
     model.is_interrupted = true;
+    model.interrupted = thread;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -41,6 +41,7 @@ struct sampling {
     struct nvidia_session *session;
     struct nvidia_intervals intervals;
     struct zeta_record_pump *pump; /* NULL: stopped */
+    bool has_warned;               /* that the session was begun anew; of the pump's thread */
     atomic_int result;             /* of CUPTI, why nothing will come any more */
 };
 
@@ -132,6 +133,15 @@ static void fetch(void *context)
     if (atomic_load(&sampling->result) != NVIDIA_CUPTI_SUCCESS)
         return;
     result = nvidia_session_fetch(sampling->session, &taker);
+    if (nvidia_session_counts(sampling->session).begun_anew > 0 && !sampling->has_warned) {
+        sampling->has_warned = true;
+        zeta_host_log(
+            sampling->device->nvidia->host, ZETA_PLUGIN_LOG_WARN,
+            "%s: sampling of %s was interrupted, because samples were fetched too late or "
+            "CUPTI failed; a longer period, a set with fewer counters or a larger "
+            "decode_buffer_mib helps against the former",
+            nvidia_device_label(sampling->device).text, sampling->set);
+    }
     if (result == NVIDIA_CUPTI_SUCCESS)
         return;
     zeta_host_log(sampling->device->nvidia->host, ZETA_PLUGIN_LOG_WARN,

@@ -22,7 +22,7 @@ static const char *heavy[] = {"TPC.TriageCompute.sm__inst_executed_realtime.sum"
                               "TPC.TriageCompute.sm__cycles_active.sum",
                               "TPC.TriageCompute.sm__inst_executed_pipe_fma_realtime.sum",
                               "TPC.TriageCompute.sm__inst_executed_pipe_alu_realtime.sum"};
-enum { LIGHT = 3, HEAVY = 4, TURNS = 20000 };
+enum { LIGHT = 3, HEAVY = 4, TURNS = 20000, LAUNCHES = 30 };
 
 #define FMA_INSTRUCTIONS (BED_WARPS * (67.0 * TURNS + 28))
 
@@ -41,13 +41,17 @@ struct run {
 
 static int (*real_decode)(struct nvidia_pm_decode *block);
 static int (*real_set_config)(struct nvidia_pm_config *block);
-static uint64_t full_images;
+static uint64_t full_images, open_samples;
 
 /* What must never happen: an image that becomes full, or a buffer that keeps the latest. */
 static int watched_decode(struct nvidia_pm_decode *block)
 {
     const int result = real_decode(block);
+    struct nvidia_pm_info info = {.image = block->image, .bytes = block->bytes};
 
+    if (result == 0)
+        assert_int_equal(nvidia_cupti_pm_info(parts_cupti(), &info), 0);
+    open_samples += info.populated > info.completed;
     full_images += block->stop_reason == NVIDIA_STOP_IMAGE_FULL;
     return result;
 }
@@ -86,7 +90,7 @@ static void make_run(struct run *run, const char **names, size_t count, uint64_t
     size_t wrong;
 
     memset(run, 0, sizeof(*run));
-    full_images = 0;
+    full_images = open_samples = 0;
     run->cupti = *parts_cupti();
     real_decode = run->cupti.cuptiPmSamplingDecodeData;
     real_set_config = run->cupti.cuptiPmSamplingSetConfig;
@@ -149,26 +153,26 @@ static void close_run(struct run *run)
     nvidia_config_finish(&run->config);
 }
 
-/* Three launches of the loop, with decodes all the while; sums and times without a gap. */
+/* Launches of the loop, with decodes all the while; sums and times without a gap. */
 static void check_sums(const char **names, size_t count, uint64_t period_ns)
 {
-    const uint64_t step_ns = 50 * period_ns;
+    const uint64_t step_ns = 10 * period_ns;
     struct run run;
 
     make_run(&run, names, count, period_ns);
     open_run(&run);
     assert_true(nvidia_session_fetch_ns(run.session) > 0);
-    for (int i = 0; i < 3; i++) {
+    cuda_advance(bed_machine, period_ns / 2); /* decodes are in the middle of a sample */
+    for (int i = 0; i < LAUNCHES; i++)
         bed_fma(TURNS);
-        pass(&run, 20 * MS, step_ns);
-    }
     while (cu.cuStreamQuery(NULL) != CU_OK)
         pass(&run, step_ns, step_ns);
     pass(&run, 1100 * period_ns, step_ns);
     stop_run(&run);
     assert_int_equal(run.lost, 0);
     assert_int_equal(run.breaks, 0);
-    assert_true(run.sums[0] == 3 * FMA_INSTRUCTIONS);
+    assert_true(run.sums[0] == LAUNCHES * FMA_INSTRUCTIONS);
+    assert_cmp(open_samples, >, 0);
     assert_true(nvidia_session_counts(run.session).samples >= run.records);
     /* The image was initialised on the way, and that cost nothing. */
     assert_cmp(nvidia_session_counts(run.session).initialised, >, 2);
@@ -520,6 +524,76 @@ static void sums__larger_blocks__same(void **state)
     bed_run("{format: 1, time: manual, growth: 16, gpus: [{chip: gh100}]}", check_sums_1ms);
 }
 
+/*
+ * Any order of work, pauses, late fetches and failures: records and losses together are the time,
+ * no image is ever full, and no count appears twice.
+ */
+static void check_random(const char **names, size_t count, uint32_t seed)
+{
+    static const char *const faults[] = {
+        "cuptiPmSamplingDecodeData=999@1", "cuptiPmSamplingDecodeData=8@2",
+        "cuptiPmSamplingDecodeData=13@1", "cuptiPmSamplingCounterDataGetSampleInfo=1@3",
+        "cuptiProfilerHostEvaluateToGpuValues=17@5"};
+    struct run run;
+    uint64_t totals[CUDA_COUNTS], periods;
+
+    make_run(&run, names, count, 100 * US);
+    open_run(&run);
+    for (int i = 0; i < 200; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        switch (seed >> 28) {
+        case 0:
+        case 1:
+        case 2:
+            bed_fma(1000 + (seed >> 8) % 20000);
+            break;
+        case 3:
+            assert_true(cuda_fault(bed_machine, faults[(seed >> 8) % 5]));
+            break;
+        case 4: /* far too late */
+            cuda_advance(bed_machine, (seed >> 8) % 200 * MS);
+            break;
+        default:
+            break;
+        }
+        pass(&run, 1, 1 + (seed >> 4) % (10 * MS));
+    }
+    cuda_no_faults(bed_machine);
+    pass(&run, 50 * MS, MS);
+    assert_cmp(nvidia_session_counts(run.session).begun_anew, >, 0);
+    assert_cmp(run.records, >, 200);
+    periods = (run.last_ns - run.first_ns + 50 * US) / (100 * US);
+    /* A loss is counted in whole periods, so each may be wrong by half of one. */
+    assert_cmp(run.records + run.lost, <=, periods + run.breaks);
+    assert_cmp(run.records + run.lost + run.breaks, >=, periods);
+    cuda_totals(bed_machine, 0, totals);
+    assert_true(run.sums[0] <= (double)totals[CUDA_INST]);
+    assert_true(run.intervals.sequence == run.records + run.lost);
+    stop_run(&run);
+    close_run(&run);
+}
+
+static uint32_t random_seed;
+
+static void check_random_light(void)
+{
+    check_random(light, LIGHT, random_seed);
+}
+
+static void check_random_heavy(void)
+{
+    check_random(heavy, HEAVY, random_seed);
+}
+
+static void session__random_life__records_and_losses_are_the_time(void **state)
+{
+    (void)state;
+    for (random_seed = 1; random_seed <= 8; random_seed++) {
+        bed_run(MANUAL, check_random_light);
+        bed_run(MANUAL, check_random_heavy);
+    }
+}
+
 SUITE(session)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +610,7 @@ SUITE(session)
         cmocka_unit_test(links__absent__nothing_completes),
         cmocka_unit_test(config__passes_and_wrong_names__are_told),
         cmocka_unit_test(sums__larger_blocks__same),
+        cmocka_unit_test(session__random_life__records_and_losses_are_the_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include <zeta/file.h>
 
+#include "plugins/nvidia/activity/activity.h"
 #include "plugins/nvidia/gpm/gpm.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 #include "plugins/nvidia/sampling/config.h"
@@ -115,6 +116,7 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
     /* A unit that the device lacks has no limits, so its sets are no groups. */
     write_set(self->nvidia, "nvidia.yaml", sink);
     write_set(self->nvidia, "gpm.yaml", sink);
+    write_set(self->nvidia, "activity.yaml", sink);
     if (can_sample(device, &missing))
         write_set(self->nvidia,
                   strcmp(nvidia_device_chip(device), "GH100") == 0 ? "gh100.yaml" : "portable.yaml",
@@ -188,7 +190,8 @@ static uint32_t get_symbols(struct zeta_plugin *self, struct zeta_plugin_device 
 static uint32_t unknown_unit(const struct zeta_plugin *self, struct zeta_plugin_string unit)
 {
     return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
-                          "NVIDIA GPUs have no unit %.*s; they have perfmon and " NVIDIA_GPM_UNIT,
+                          "NVIDIA GPUs have no unit %.*s; they have perfmon, " NVIDIA_GPM_UNIT
+                          ", " NVIDIA_ACTIVITY_UNIT " and " NVIDIA_ACTIVITY_STATUS_UNIT,
                           zeta_string_shown(unit), unit.data);
 }
 
@@ -200,6 +203,9 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
 
     if (zeta_string_is(unit, NVIDIA_GPM_UNIT))
         return nvidia_gpm_limits(device, out_limits);
+    if (zeta_string_is(unit, NVIDIA_ACTIVITY_UNIT) ||
+        zeta_string_is(unit, NVIDIA_ACTIVITY_STATUS_UNIT))
+        return nvidia_activity_limits(device, out_limits);
     if (!zeta_string_is(unit, "perfmon"))
         return unknown_unit(self, unit);
     nvidia_period_range(self->nvidia, &least_ns, &most_ns);
@@ -228,6 +234,10 @@ static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *
         is_ours = nvidia_perfmon_user(device, user, sizeof(user));
     else if (zeta_string_is(unit, NVIDIA_GPM_UNIT))
         is_ours = atomic_load(&device->gpm.in_use);
+    else if (zeta_string_is(unit, NVIDIA_ACTIVITY_UNIT))
+        is_ours = atomic_load(&device->activity.in_use);
+    else if (zeta_string_is(unit, NVIDIA_ACTIVITY_STATUS_UNIT))
+        is_ours = atomic_load(&device->activity.status_in_use);
     else
         return unknown_unit(self, unit);
     *out_pid = is_ours ? (uint32_t)getpid() : 0;
@@ -291,6 +301,8 @@ static uint32_t stream_open(struct zeta_plugin *self, struct zeta_plugin_device 
         return nvidia_sampling_open(device, desc, out_stream);
     if (zeta_string_is(desc->unit, NVIDIA_GPM_UNIT))
         return nvidia_gpm_open(device, desc, out_stream);
+    if (zeta_string_is(desc->unit, NVIDIA_ACTIVITY_STATUS_UNIT))
+        return nvidia_activity_status_open(device, desc, out_stream);
     return unknown_unit(self, desc->unit);
 }
 

@@ -1,6 +1,7 @@
 /*
  * The entry of the plugin.
  */
+#include "plugins/nvidia/activity/activity.h"
 #include "plugins/nvidia/compute/compute.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 
@@ -13,6 +14,7 @@ static const struct zeta_plugin_ops plugin_ops = {
     .device = &nvidia_device_ops,
     .compute = &nvidia_compute_ops,
     .metric = &nvidia_metric_ops,
+    .tracer = &nvidia_tracer_ops,
     .debug = &nvidia_debug_ops,
 };
 

@@ -99,7 +99,7 @@ case_nvidia_counter_states()
     out_has ComputeBasic
     expect 0 nvidia "--without nvml --gpu ga100" "$bin/zeta" groups
     ! grep -q missing "$out" || die "a GPU without GPM lacks NVML"
-    lacks_counters "--gpu gv100" "chip GV100" "does not have it"
+    lacks_sets "--gpu gv100" "chip GV100" "does not have it"
     lacks_counters "--no-permission" "RmProfilingAdminOnly is 1" "CapEff" \
         "NVreg_RestrictProfilingToAdminUsers=0" "--cap-add=SYS_ADMIN"
     lacks_counters "--fault cuptiPmSamplingSetConfig=26@1+" "another profiler" "dcgmi profile --pause"

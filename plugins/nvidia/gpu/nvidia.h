@@ -29,6 +29,13 @@ struct nvidia_gpm_unit {
     atomic_bool in_use; /**< by a stream of this process */
 };
 
+/** The tracer of a device in this process (activity/), and what it did. */
+struct nvidia_activity_unit {
+    atomic_bool in_use, status_in_use;
+    atomic_ullong written, lost;       /**< events, by all tracers so far */
+    struct zeta_plugin_tracer *tracer; /**< NULL: none; behind the lock of struct nvidia */
+};
+
 /** A GPU, or an instance of MIG, as CUDA shows it to this process. */
 struct zeta_plugin_device {
     struct nvidia *nvidia;
@@ -62,6 +69,7 @@ struct zeta_plugin_device {
     struct nvidia_context *context;       /**< of compute */
 
     struct nvidia_gpm_unit gpm;
+    struct nvidia_activity_unit activity;
 
     char lost[512]; /**< why it is lost; written before is_lost */
     atomic_bool is_lost;

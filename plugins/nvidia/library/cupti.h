@@ -389,7 +389,17 @@ struct nvidia_range_info {
     FUNCTION(cuptiGetVersion, (uint32_t * out_version))                                            \
     FUNCTION(cuptiGetResultString, (int result, const char **out_name))                            \
     FUNCTION(cuptiGetTimestamp, (uint64_t * out_ns))                                               \
-    FUNCTION(cuptiActivityRegisterTimestampCallback, (uint64_t(*callback)(void)))
+    FUNCTION(cuptiActivityRegisterTimestampCallback, (uint64_t(*callback)(void)))                  \
+    FUNCTION(cuptiActivityRegisterCallbacks,                                                       \
+             (void (*request)(uint8_t * *buffer, size_t * bytes, size_t * most_records),           \
+              void (*complete)(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,      \
+                               size_t valid)))                                                     \
+    FUNCTION(cuptiActivityEnable, (int kind))                                                      \
+    FUNCTION(cuptiActivityDisable, (int kind))                                                     \
+    FUNCTION(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record))          \
+    FUNCTION(cuptiActivityFlushAll, (uint32_t flags))                                              \
+    FUNCTION(cuptiActivityFlushPeriod, (uint32_t ms))                                              \
+    FUNCTION(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *out_count))
 
 /** Functions of libcupti; null: this version has none of that name. Constant once opened. */
 struct nvidia_cupti {

@@ -153,6 +153,7 @@ static void check_virtual(void)
     computing_close(&c);
 }
 
+/* Rule 28.8. */
 static void virtual_memory__pages_anywhere__show_the_same_memory(void **state)
 {
     (void)state;
@@ -212,6 +213,7 @@ static void check_images(void)
     computing_close(&c);
 }
 
+/* Rule 28.7. */
 static void image__that_is_wrong__is_refused_with_sentence_and_log(void **state)
 {
     (void)state;
@@ -242,6 +244,7 @@ static void check_terminator(void)
     computing_close(&c);
 }
 
+/* Rule 28.7. */
 static void image__ptx_without_terminator__is_built(void **state)
 {
     (void)state;
@@ -270,6 +273,7 @@ static void check_native_binary(void)
     computing_close(&c);
 }
 
+/* Rule 28.7. */
 static void native_binary__of_ptx__is_the_cubin(void **state)
 {
     (void)state;
@@ -467,6 +471,7 @@ static void check_wild(void)
     computing_close(&c);
 }
 
+/* Rule 28.9. */
 static void command__at_a_wild_address__loses_the_queue_alone(void **state)
 {
     (void)state;
@@ -587,6 +592,7 @@ static void check_current(void)
     assert_null(current);
 }
 
+/* Rule 28.11. */
 static void context__of_the_calling_thread__stays_current(void **state)
 {
     (void)state;
@@ -631,6 +637,7 @@ static void check_fault(void)
     computing_close(&c);
 }
 
+/* Rule 28.10. */
 static void fault__of_a_kernel__loses_its_device_for_good(void **state)
 {
     (void)state;

@@ -241,7 +241,7 @@ static void envelope__holes_and_odd_times__stay_empty(void **state)
 static void add_run(struct zeta_report_runs *runs, const char *name, const char *lane,
                     int64_t begin_ns, int64_t end_ns)
 {
-    zeta_report_runs_add(runs, name, lane, begin_ns, end_ns);
+    zeta_report_runs_add(runs, name, lane, begin_ns, end_ns, false);
 }
 
 static void expect_owner(const struct zeta_report_runs *runs, int64_t begin_ns, int64_t end_ns,

@@ -332,8 +332,13 @@ case_record_names()
     expect 0 zeta report "$work/r"
     out_has "  300 "
     out_has "  kernel <4> "
+    expect 0 zeta report --per-kernel "$work/r"
+    out_has "== kernel <4>: 1 run, 40 ns, mean 40 ns"
+    out_has "== CopyName 300: 1 run, 30 ns, mean 30 ns"
     expect 0 zeta report "--json=$json" "$work/r"
     holds "$json" '[(n["id"], n.get("name"), n["entries"]) for n in d["events"][0]["metrics"][0]["names"]] == [(100, None, 1), (200, "kernel <2>", 1), (300, None, 1), (400, "kernel <4>", 1), (500, None, 1)]'
+    expect 0 zeta report --per-kernel "--json=$json" "$work/r"
+    holds "$json" 'sorted((k["name"], k["count"], k["total_ns"]) for k in d["kernels"]) == [("CopyName 100", 1, 10), ("CopyName 300", 1, 30), ("CopyName 500", 1, 50), ("kernel <2>", 1, 20), ("kernel <4>", 1, 40)]'
     expect 0 zeta report --pftrace="$work/p" --html="$work/h" "$work/r"
     grep -qF "kernel <2>" "$work/p" || die "the trace has no names"
     ! grep -qF "kernel <2>" "$work/h" || die "a name is markup"

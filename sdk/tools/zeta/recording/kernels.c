@@ -7,9 +7,9 @@
 #include "sdk/tools/zeta/recording/recording.h"
 
 void zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
-                          int64_t begin_ns, int64_t end_ns)
+                          int64_t begin_ns, int64_t end_ns, bool is_event)
 {
-    struct zeta_report_run run = {.begin_ns = begin_ns, .end_ns = end_ns};
+    struct zeta_report_run run = {.begin_ns = begin_ns, .end_ns = end_ns, .is_event = is_event};
 
     if (runs->count == ZETA_REPORT_MAX_RUNS) {
         runs->left_out++;
@@ -24,6 +24,7 @@ void zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const
     (void)zeta_name_table_get(&runs->names, name, &run.name);
     (void)zeta_name_table_get(&runs->lanes, lane, &run.lane);
     runs->runs[runs->count++] = run;
+    runs->has_events = runs->has_events || is_event;
 }
 
 void zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title)
@@ -59,8 +60,13 @@ static int by_time(const void *left, const void *right)
 void zeta_report_runs_sort(struct zeta_report_runs *runs)
 {
     uint64_t name_sum = 0; /* of the runs under way: of a single one its name */
-    uint32_t edges = 0, under_way = 0;
+    uint32_t edges = 0, under_way = 0, kept = 0;
 
+    for (uint32_t i = 0; i < runs->count; i++) {
+        if (runs->runs[i].is_event || !runs->has_events)
+            runs->runs[kept++] = runs->runs[i];
+    }
+    runs->count = kept;
     if (runs->count == 0)
         return;
     qsort(runs->runs, runs->count, sizeof(*runs->runs), by_begin);

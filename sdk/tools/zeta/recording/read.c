@@ -231,8 +231,7 @@ static void take_clocks(struct zeta_report *report, const struct zeta_trace_line
     report->has_trace_clock = true;
 }
 
-/* Something was recorded at that time of the host. */
-static void extend(struct zeta_report *report, int64_t time_ns)
+void zeta_report_extend(struct zeta_report *report, int64_t time_ns)
 {
     if (!report->has_begin || time_ns < report->begin_ns)
         report->begin_ns = time_ns;
@@ -255,10 +254,10 @@ static void index_line(struct zeta_report *report, const struct zeta_trace_line 
         zeta_report_runs_name_lane(&report->runs, lane, title);
     if (!zeta_report_trace_time(report, line, &begin_ns, &end_ns))
         return;
-    extend(report, begin_ns);
-    extend(report, end_ns);
+    zeta_report_extend(report, begin_ns);
+    zeta_report_extend(report, end_ns);
     if (line->phase == 'X' && strcmp(line->category, "device") == 0)
-        zeta_report_runs_add(&report->runs, line->name, lane, begin_ns, end_ns);
+        zeta_report_runs_add(&report->runs, line->name, lane, begin_ns, end_ns, false);
 }
 
 /* Second reading: counts a line if it is in the range, and hands it on. */
@@ -400,7 +399,8 @@ static void place_first_rows(struct zeta_report *report, bool is_over)
         if (!stream->has_first || !(stream->device->clock.is_known || is_over))
             continue;
         stream->has_first = false;
-        extend(report, zeta_report_clock_host(&stream->device->clock, stream->first_ns));
+        zeta_report_extend(report,
+                           zeta_report_clock_host(&stream->device->clock, stream->first_ns));
     }
 }
 
@@ -414,7 +414,7 @@ static void take_clock(struct zeta_report *report, const struct zeta_recording_c
     if (!device->has_first_clock)
         device->first_clock = device->clock;
     device->has_first_clock = true;
-    extend(report, device->clock.host_ns);
+    zeta_report_extend(report, device->clock.host_ns);
     place_first_rows(report, false);
 }
 

@@ -79,6 +79,7 @@ struct zeta_report_run {
     int64_t begin_ns, end_ns;
     uint32_t name; /**< number in the table of names */
     uint32_t lane; /**< number in the table of lanes: the queue that it ran in */
+    bool is_event; /**< an event of a tracer told of it, not a line of the trace */
 };
 
 /** A piece of time in which the same runs are under way. */
@@ -99,6 +100,7 @@ struct zeta_report_runs {
     uint32_t lane_title_count;
     struct zeta_report_run *runs;
     uint32_t count, room;
+    bool has_events;                      /**< some are of events */
     uint64_t left_out;                    /**< beyond ZETA_REPORT_MAX_RUNS */
     struct zeta_report_segment *segments; /**< after zeta_report_runs_sort() */
     uint32_t segment_count;
@@ -106,12 +108,15 @@ struct zeta_report_runs {
 
 /** Adds a run. One that ends before it begins is taken as empty. */
 void zeta_report_runs_add(struct zeta_report_runs *runs, const char *name, const char *lane,
-                          int64_t begin_ns, int64_t end_ns);
+                          int64_t begin_ns, int64_t end_ns, bool is_event);
 
 /** Gives a lane a title. */
 void zeta_report_runs_name_lane(struct zeta_report_runs *runs, const char *lane, const char *title);
 
-/** Sorts the runs by their begin and makes the segments, after the last was added. */
+/**
+ * Sorts the runs by their begin and makes the segments, after the last was added. Where events tell
+ * of runs, those of the trace are the same work once more, and are left out.
+ */
 void zeta_report_runs_sort(struct zeta_report_runs *runs);
 
 /**
@@ -170,6 +175,9 @@ struct zeta_report_event_metric {
     struct zeta_exported_metric described;
     uint64_t entries;
     bool has_names; /**< its values are ids */
+    /** With names: metrics of the same beginning that say how long what is named ran (NAMETime) and
+     *  in which queue (NAMEStream); -1: there is none. */
+    int32_t time_index, stream_index;
     struct zeta_report_event_name
         *names; /**< by id; of more than ZETA_REPORT_MAX_NAMES the first */
     uint32_t name_count, name_room;
@@ -305,6 +313,9 @@ struct zeta_report_stream *zeta_report_find_stream(const struct zeta_report *rep
 
 /** The device of a stream; one without a name if it is not described. */
 const struct zeta_device_entry *zeta_report_device_of(const struct zeta_report_stream *stream);
+
+/** Something was recorded at that time of the host. */
+void zeta_report_extend(struct zeta_report *report, int64_t time_ns);
 
 /** Adds a marker. */
 void zeta_report_add_marker(struct zeta_report *report, int64_t time_ns, uint64_t value,

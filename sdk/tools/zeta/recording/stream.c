@@ -71,6 +71,9 @@ int64_t zeta_report_clock_host(struct zeta_report_clock *clock, uint64_t device_
 
 enum { NAME_BYTES = 768, TILES = 64 };
 
+/* Sets of entries in a piece of events: tiles. */
+enum { SETS = 64 };
+
 static struct json_object *new_arguments(void)
 {
     struct json_object *arguments = json_object_new_object();
@@ -219,6 +222,22 @@ static void clean_metric(zet_metric_properties_t *metric)
     zeta_text_clean(metric->description, strlen(metric->description));
 }
 
+/* The metric of events that is called as another one with names, and this behind it; -1: none. */
+static int32_t find_companion(const struct zeta_report_stream *stream, uint32_t index,
+                              const char *ending)
+{
+    const char *name = stream->events[index].described.properties.name;
+    const size_t length = strlen(name);
+
+    for (uint32_t i = 0; stream->events[index].has_names && i < stream->event_count; i++) {
+        const char *other = stream->events[i].described.properties.name;
+
+        if (strncmp(other, name, length) == 0 && strcmp(other + length, ending) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
 static void open_events(struct zeta_report_stream *stream, struct zeta_recording_reader *reader)
 {
     struct zeta_exported_metric *metrics = NULL;
@@ -239,6 +258,10 @@ static void open_events(struct zeta_report_stream *stream, struct zeta_recording
         stream->events[i].has_names =
             strcmp(metrics[i].properties.resultUnits, ZETA_NAME_UNIT) == 0;
         stream->event_count++;
+    }
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        stream->events[i].time_index = find_companion(stream, i, "Time");
+        stream->events[i].stream_index = find_companion(stream, i, "Stream");
     }
     free(metrics);
     stream->is_bad = result != ZE_RESULT_SUCCESS;
@@ -328,26 +351,103 @@ static void take_entry(struct zeta_report *report, struct zeta_report_stream *st
         add_event(report, stream, tile, time_ns, entry, name);
 }
 
+/* Decodes the events that were read last into the room of the stream. */
+static ze_result_t decode_events(struct zeta_report_stream *stream,
+                                 struct zeta_recording_reader *reader, uint32_t counts[SETS],
+                                 uint32_t *out_sets, uint32_t *out_count)
+{
+    uint32_t sets = SETS;
+    ze_result_t result = zetaRecordingDecodeEvents(reader, &sets, NULL, out_count, NULL);
+
+    if (result == ZE_RESULT_SUCCESS && *out_count > stream->entry_room) {
+        free(stream->entries);
+        stream->entries = zeta_allocate(*out_count, sizeof(*stream->entries));
+        stream->entry_room = *out_count;
+    }
+    *out_sets = SETS;
+    if (result == ZE_RESULT_SUCCESS && *out_count > 0)
+        result = zetaRecordingDecodeEvents(reader, out_sets, counts, out_count, stream->entries);
+    return result;
+}
+
+/* The number in the entry of a metric among those of the same record; they are neighbours. */
+static bool find_number(const struct zeta_report_stream *stream,
+                        const zet_metric_entry_exp_t *entry, const zet_metric_entry_exp_t *end,
+                        int32_t metric, uint64_t *out_number)
+{
+    const zet_metric_entry_exp_t *at = entry + 1;
+
+    while (at < end && at->timeStamp == entry->timeStamp && at->metricIndex > entry->metricIndex &&
+           (int32_t)at->metricIndex != metric)
+        at++;
+    if (metric < 0 || at == end || at->timeStamp != entry->timeStamp ||
+        (int32_t)at->metricIndex != metric)
+        return false;
+    const zet_typed_value_t value = {.type = stream->events[metric].described.properties.resultType,
+                                     .value = at->value};
+    const double number = zeta_number_as_double(zeta_number_from_value(&value));
+
+    *out_number = number >= 0 && number < (double)ZETA_REPORT_TIME_MAX ? (uint64_t)number : 0;
+    return true;
+}
+
+/* First reading: work that has a name and a length is a run. */
+static void index_entry(struct zeta_report *report, struct zeta_report_stream *stream,
+                        struct zeta_recording_reader *reader, const zet_metric_entry_exp_t *entry,
+                        const zet_metric_entry_exp_t *end)
+{
+    struct zeta_report_event_metric *event = &stream->events[entry->metricIndex];
+    const struct zeta_report_event_name *name;
+    uint64_t length_ns = 0, queue = 0;
+    char text[64], lane[48], title[ZET_MAX_METRIC_GROUP_NAME + 48];
+    int64_t end_ns;
+
+    if (!find_number(stream, entry, end, event->time_index, &length_ns))
+        return;
+    (void)find_number(stream, entry, end, event->stream_index, &queue);
+    name = find_name(event, reader, entry);
+    (void)snprintf(text, sizeof(text), "%.20s %" PRIu64, event->described.properties.name,
+                   name ? name->id : 0);
+    (void)snprintf(lane, sizeof(lane), "events %" PRIu32 "/%" PRIu64, stream->number, queue);
+    (void)snprintf(title, sizeof(title), "%s, queue %" PRIu64, stream->name, queue);
+    end_ns = zeta_report_clock_host(&stream->device->clock, entry->timeStamp);
+    zeta_report_extend(report, end_ns - (int64_t)length_ns);
+    zeta_report_extend(report, end_ns);
+    zeta_report_runs_add(&report->runs, name && name->text ? name->text : text, lane,
+                         end_ns - (int64_t)length_ns, end_ns, true);
+    zeta_report_runs_name_lane(&report->runs, lane, title);
+}
+
+/* What cannot be decoded is told at the second reading. */
+static void index_events(struct zeta_report *report, struct zeta_report_stream *stream,
+                         struct zeta_recording_reader *reader)
+{
+    uint32_t counts[SETS] = {0}, sets = 0, count = 0;
+    const zet_metric_entry_exp_t *entry, *end;
+    bool has_runs = false;
+
+    for (uint32_t i = 0; i < stream->event_count; i++)
+        has_runs = has_runs || stream->events[i].time_index >= 0;
+    if (!stream->device || !has_runs ||
+        decode_events(stream, reader, counts, &sets, &count) != ZE_RESULT_SUCCESS || count == 0)
+        return;
+    entry = stream->entries;
+    for (uint32_t set = 0; set < sets; set++) {
+        for (end = entry + counts[set]; entry < end; entry++)
+            index_entry(report, stream, reader, entry, end);
+    }
+}
+
 static void read_events(struct zeta_report *report, struct zeta_report_stream *stream,
                         struct zeta_recording_reader *reader,
                         const struct zeta_recording_chunk *chunk)
 {
-    uint32_t counts[64] = {0};
-    uint32_t sets = sizeof(counts) / sizeof(counts[0]);
-    uint32_t count = 0;
+    uint32_t counts[SETS] = {0}, sets = 0, count = 0;
     const zet_metric_entry_exp_t *entry;
-    ze_result_t result = zetaRecordingDecodeEvents(reader, &sets, NULL, &count, NULL);
+    const ze_result_t result = decode_events(stream, reader, counts, &sets, &count);
 
     stream->lost_events +=
         zeta_slots_lost(chunk->payload, (size_t)chunk->payload_bytes, stream->record_bytes);
-    if (result == ZE_RESULT_SUCCESS && count > stream->entry_room) {
-        free(stream->entries);
-        stream->entries = zeta_allocate(count, sizeof(*stream->entries));
-        stream->entry_room = count;
-    }
-    sets = sizeof(counts) / sizeof(counts[0]);
-    if (result == ZE_RESULT_SUCCESS && count > 0)
-        result = zetaRecordingDecodeEvents(reader, &sets, counts, &count, stream->entries);
     if (result != ZE_RESULT_SUCCESS) {
         stream->is_bad = true;
         report->bad_streams++;
@@ -533,6 +633,8 @@ void zeta_report_stream_index(struct zeta_report *report, struct zeta_recording_
     stream->data_bytes += chunk->payload_bytes;
     if (stream->kind == ZETA_REPORT_EVENTS && !stream->events)
         open_events(stream, reader);
+    if (stream->kind == ZETA_REPORT_EVENTS && !stream->is_bad)
+        index_events(report, stream, reader);
     if (stream->kind == ZETA_REPORT_EVENTS ||
         (stream->is_open && (!stream->has_time || stream->was_placed)))
         return;

@@ -18,8 +18,11 @@ static void put_names(struct json_object *object, const struct zeta_report_event
     struct json_object *array = zeta_json_put_array(object, "names");
 
     for (uint32_t i = 0; i < event->name_count; i++) {
-        struct json_object *name = zeta_json_append_object(array);
+        struct json_object *name;
 
+        if (event->names[i].entries == 0)
+            continue; /* out of the range */
+        name = zeta_json_append_object(array);
         zeta_json_put_u64(name, "id", event->names[i].id);
         if (event->names[i].text)
             zeta_json_put_text(name, "name", event->names[i].text);
@@ -238,6 +241,8 @@ static void print_events(const struct zeta_report_stream *events, FILE *stream)
         for (uint32_t n = 0; n < event->name_count; n++) {
             const struct zeta_report_event_name *name = &event->names[n];
 
+            if (name->entries == 0)
+                continue; /* out of the range */
             if (name->text)
                 zeta_table_set(&table, table.row_count, 0, "  %s", name->text);
             else

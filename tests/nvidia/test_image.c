@@ -140,12 +140,39 @@ static void cubin__of_ptxas__tells_what_its_ptx_does(void **state)
     free(text);
 }
 
+static void fatbin__of_the_toolkit__is_one_as_long_as_it_is_whole(void **state)
+{
+    static const char command[] =
+        "d=$(mktemp -d) && ptxas -arch=sm_90 -o $d/cubin " ZETA_SOURCE_DIR
+        "/tests/cuda/kernels/api.ptx 2>/dev/null && fatbinary -64 --create=$d/fatbin "
+        "--image3=kind=elf,sm=90,file=$d/cubin >/dev/null 2>&1 && cat $d/fatbin; rm -r $d";
+    uint8_t *bytes = malloc(1 << 20);
+    FILE *pipe = popen(command, "r");
+    size_t size;
+
+    (void)state;
+    assert_non_null(bytes);
+    assert_non_null(pipe);
+    size = fread(bytes, 1, 1 << 20, pipe);
+    (void)pclose(pipe);
+    if (size > 0)
+        assert_int_equal(kind_of(bytes, size), NVIDIA_IMAGE_FATBIN);
+    for (size_t cut = 0; cut < size; cut += 97)
+        assert_int_equal(kind_of(bytes, cut), NVIDIA_IMAGE_UNKNOWN);
+    free(bytes);
+    if (size == 0) {
+        print_message("skipped: fatbinary of a CUDA toolkit is not installed\n");
+        skip();
+    }
+}
+
 SUITE(image)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__of_texts__is_ptx_if_they_begin_like_it),
         cmocka_unit_test(ptx__parameters_of_any_form__have_their_places),
         cmocka_unit_test(cubin__of_ptxas__tells_what_its_ptx_does),
+        cmocka_unit_test(fatbin__of_the_toolkit__is_one_as_long_as_it_is_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@ struct stream {
     struct context *context;
     struct operation *first, **last;
     uint64_t enqueued, done; /* operations */
+    uint64_t awaited;        /* the fewest done that somebody waits for; 0: nobody does */
     uint64_t end;            /* of the work so far, time of the machine */
     uint32_t id;
     bool is_default, is_over;
@@ -29,7 +30,7 @@ struct event {
     bool has_no_times;
 };
 
-/* An operation was done. */
+/* An event was recorded, or a stream has done what somebody waits for. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint32_t stream_ids, correlations;
 
@@ -95,7 +96,12 @@ static void step(struct stream *stream, struct operation *operation)
     stream->done++;
     if (context->error == CU_OK)
         context->error = error;
-    (void)pthread_cond_broadcast(&changed);
+    /* Who waits for an event, or for this many, looks again; nobody does for each operation. */
+    if (operation->kind == OP_RECORD || error != CU_OK ||
+        (stream->awaited > 0 && stream->done >= stream->awaited)) {
+        stream->awaited = 0;
+        (void)pthread_cond_broadcast(&changed);
+    }
     (void)pthread_mutex_unlock(&driver_lock);
 }
 
@@ -195,8 +201,11 @@ static void drain_locked(struct context *context, const struct stream *only, uin
 
         if (only && stream != only)
             continue;
-        while (stream->done < enqueued)
+        while (stream->done < enqueued) {
+            if (stream->awaited == 0 || stream->awaited > enqueued)
+                stream->awaited = enqueued;
             (void)pthread_cond_wait(&changed, &driver_lock);
+        }
         if (stream->end > *out_end)
             *out_end = stream->end;
     }

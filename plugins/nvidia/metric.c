@@ -117,10 +117,13 @@ static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *de
     write_set(self->nvidia, "nvidia.yaml", sink);
     write_set(self->nvidia, "gpm.yaml", sink);
     write_set(self->nvidia, "activity.yaml", sink);
-    if (can_sample(device, &missing))
-        write_set(self->nvidia,
-                  strcmp(nvidia_device_chip(device), "GH100") == 0 ? "gh100.yaml" : "portable.yaml",
-                  sink);
+    if (can_sample(device, &missing)) {
+        const bool is_gh100 = strcmp(nvidia_device_chip(device), "GH100") == 0;
+
+        write_set(self->nvidia, is_gh100 ? "gh100.yaml" : "portable.yaml", sink);
+        if (is_gh100)
+            write_set(self->nvidia, "counters.yaml", sink);
+    }
     explain_no_gpm(device, &missing);
     if (missing.text[0] != '\0')
         (void)zeta_host_fail(self->nvidia->host, ZETA_PLUGIN_SUCCESS, "%s", missing.text);

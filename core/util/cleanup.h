@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** Calls function(&variable) when the variable goes out of scope. */
-#define ZETA_CLEANUP(function) __attribute__((cleanup(function)))
+/** Calls function(&variable) when the variable goes out of scope; nothing else need use it. */
+#define ZETA_CLEANUP(function) __attribute__((cleanup(function), unused))
 
 /** Hands ownership of a pointer over: gives its value and leaves null behind. */
 #define ZETA_TAKE(pointer)                                                                         \

@@ -207,8 +207,7 @@ void nvidia_explain_permission(const char *root, char *text, size_t capacity_byt
     static const char *const settings[] = {
         [NVIDIA_ADMIN_UNKNOWN] = "RmProfilingAdminOnly is not in /proc/driver/nvidia/params",
         [NVIDIA_ADMIN_ALL] =
-            "RmProfilingAdminOnly is 0 in /proc/driver/nvidia/params, so something "
-            "else forbids it, such as a container or a security module",
+            "RmProfilingAdminOnly is 0 in /proc/driver/nvidia/params; a container forbids it",
         [NVIDIA_ADMIN_ONLY] = "RmProfilingAdminOnly is 1 in /proc/driver/nvidia/params",
     };
     char file[16384];

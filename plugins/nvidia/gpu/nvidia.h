@@ -84,7 +84,7 @@ struct nvidia {
     int driver_version;                 /**< of CUDA: 13000 for 13.0 */
     struct zeta_plugin_device *devices; /**< by PCI address, then uuid */
     uint32_t device_count;
-    pthread_mutex_t lock; /**< of what is opened when it is needed first; a leaf */
+    pthread_mutex_t lock; /**< of what is opened when it is needed first; before tracers' locks */
     struct nvidia_compute *compute;
     bool nvml_was_tried;
     struct nvidia_nvml nvml;

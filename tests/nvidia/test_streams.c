@@ -11,29 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <zeta/clock.h>
-
-#include "plugins/nvidia/sampling/program.h"
 #include "tests/forked.h"
-#include "tests/nvidia/bed.h"
+#include "tests/nvidia/streaming.h"
 #include "tests/support/compare.h"
 
-/* Room for all that a case reads. */
-enum { RAW_BYTES = 32 << 20, GROUPS = 528, GROUP = 256, WARPS = GROUPS * GROUP / 32 };
+enum { GROUPS = 528, GROUP = 256, WARPS = GROUPS * GROUP / 32 };
 
 #define MS 1000000u
-
-struct stream {
-    ze_device_handle_t device;
-    ze_context_handle_t context;
-    zet_metric_group_handle_t group;
-    zet_metric_group_properties_t properties;
-    zet_metric_streamer_handle_t streamer;
-    uint32_t period_ns, notify;
-    uint8_t *raw;
-    size_t bytes;
-    bool is_broken; /* records are missing in it */
-};
 
 /* ---- kernels ------------------------------------------------------------------------------ */
 
@@ -97,105 +81,6 @@ static double instructions(uint32_t turns)
 
 /* ---- streams ------------------------------------------------------------------------------ */
 
-static struct stream make_stream(ze_device_handle_t device, const char *group, uint32_t period_ns)
-{
-    struct stream stream = {
-        .device = device,
-        .context = make_context(device),
-        .properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES},
-        .period_ns = period_ns,
-        .raw = malloc(RAW_BYTES),
-    };
-
-    assert_non_null(stream.raw);
-    stream.group = find_group(device, group, TIME_BASED, &stream.properties);
-    EXPECT_OK(zetContextActivateMetricGroups(stream.context, device, 1, &stream.group));
-    return stream;
-}
-
-static ze_result_t try_open(struct stream *stream, ze_event_handle_t event)
-{
-    zet_metric_streamer_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC,
-                                       .notifyEveryNReports = stream->notify,
-                                       .samplingPeriod = stream->period_ns};
-    const ze_result_t result = zetMetricStreamerOpen(stream->context, stream->device, stream->group,
-                                                     &desc, event, &stream->streamer);
-
-    stream->period_ns = desc.samplingPeriod;
-    stream->notify = desc.notifyEveryNReports;
-    return result;
-}
-
-/* Reads what is there; the bytes of it. */
-static size_t read_stream(struct stream *stream)
-{
-    size_t bytes = RAW_BYTES - stream->bytes;
-    const ze_result_t result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &bytes,
-                                                         stream->raw + stream->bytes);
-
-    if (result == ZE_RESULT_WARNING_DROPPED_DATA)
-        stream->is_broken = true;
-    else
-        EXPECT_OK(result);
-    stream->bytes += bytes;
-    return bytes;
-}
-
-static void wait_for_records(struct stream *stream, size_t count)
-{
-    const size_t before = stream->bytes;
-
-    while (stream->bytes < before + count * NVIDIA_RECORD_BYTES) {
-        if (read_stream(stream) == 0)
-            (void)usleep(1000);
-    }
-}
-
-/* Reads until all that is over now is read; times of records are those of this clock. */
-static void wait_for_now(struct stream *stream)
-{
-    const uint64_t now_ns = zeta_clock_raw_ns();
-    struct nvidia_interval last = {0};
-
-    while (last.end_ns < now_ns) {
-        wait_for_records(stream, 1);
-        memcpy(&last, stream->raw + stream->bytes - sizeof(last), sizeof(last));
-    }
-}
-
-static void close_stream(struct stream *stream)
-{
-    if (stream->streamer)
-        EXPECT_OK(zetMetricStreamerClose(stream->streamer));
-    EXPECT_OK(zetContextActivateMetricGroups(stream->context, stream->device, 0, NULL));
-    EXPECT_OK(zeContextDestroy(stream->context));
-    free(stream->raw);
-}
-
-/* Sum of a metric over all rows; every one has to be finite. */
-static double sum_of(const struct stream *stream, const char *metric)
-{
-    const uint32_t index = metric_index(stream->group, metric);
-    uint32_t count = 0;
-    zet_typed_value_t *values;
-    double sum = 0;
-
-    EXPECT_OK(zetMetricGroupCalculateMetricValues(stream->group,
-                                                  ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                                  stream->bytes, stream->raw, &count, NULL));
-    values = calloc(count, sizeof(*values));
-    assert_non_null(values);
-    EXPECT_OK(zetMetricGroupCalculateMetricValues(stream->group,
-                                                  ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                                  stream->bytes, stream->raw, &count, values));
-    for (uint32_t i = index; i < count; i += stream->properties.metricCount) {
-        assert_int_equal(values[i].type, ZET_VALUE_TYPE_UINT64);
-        sum += (double)values[i].value.ui64;
-    }
-    free(values);
-    return sum;
-}
-
 /* Records one behind the other, each beginning where the last one ended. */
 static void expect_contiguous(const struct stream *stream)
 {
@@ -222,25 +107,25 @@ static void expect_contiguous(const struct stream *stream)
 static bool sum_is_exact(ze_device_handle_t device, const char *group, uint32_t period_ns)
 {
     enum { LAUNCHES = 8, TURNS = 40000 };
-    struct stream stream = make_stream(device, group, period_ns);
+    struct stream stream = stream_make(device, group, period_ns);
     bool is_whole;
 
-    EXPECT_OK(try_open(&stream, NULL));
+    EXPECT_OK(stream_open(&stream, NULL));
     assert_int_equal(stream.period_ns, period_ns);
-    wait_for_records(&stream, 2);
+    stream_wait(&stream, 2);
     for (int i = 0; i < LAUNCHES; i++) {
         launch(TURNS);
-        wait_for_records(&stream, 1);
+        stream_wait(&stream, 1);
     }
     assert_int_equal(cu.cuStreamSynchronize(NULL), 0);
-    wait_for_now(&stream);
+    stream_wait_now(&stream);
     is_whole = !stream.is_broken;
     if (is_whole) {
         expect_contiguous(&stream);
-        assert_true(sum_of(&stream, "Instructions") == LAUNCHES * instructions(TURNS));
-        assert_true(sum_of(&stream, "GroupsLaunched") == (double)LAUNCHES * GROUPS);
+        assert_true(stream_sum(&stream, "Instructions") == LAUNCHES * instructions(TURNS));
+        assert_true(stream_sum(&stream, "GroupsLaunched") == (double)LAUNCHES * GROUPS);
     }
-    close_stream(&stream);
+    stream_close(&stream);
     return is_whole;
 }
 
@@ -275,23 +160,23 @@ static void check_sum_100us(void)
     device = bed_device();
     load_kernels();
     while (!is_whole) {
-        struct stream stream = make_stream(device, "Occupancy", 100000);
+        struct stream stream = stream_make(device, "Occupancy", 100000);
 
-        EXPECT_OK(try_open(&stream, NULL));
+        EXPECT_OK(stream_open(&stream, NULL));
         assert_int_equal(stream.period_ns, 100000);
-        wait_for_records(&stream, 2);
+        stream_wait(&stream, 2);
         for (int i = 0; i < LAUNCHES; i++)
             launch(TURNS);
         while (cu.cuStreamQuery(NULL) != 0)
-            wait_for_records(&stream, 1);
-        wait_for_now(&stream);
+            stream_wait(&stream, 1);
+        stream_wait_now(&stream);
         is_whole = !stream.is_broken;
         if (is_whole) {
             expect_contiguous(&stream);
-            assert_true(sum_of(&stream, "WarpsLaunched") == (double)LAUNCHES * WARPS);
-            assert_true(sum_of(&stream, "GroupsLaunched") == (double)LAUNCHES * GROUPS);
+            assert_true(stream_sum(&stream, "WarpsLaunched") == (double)LAUNCHES * WARPS);
+            assert_true(stream_sum(&stream, "GroupsLaunched") == (double)LAUNCHES * GROUPS);
         }
-        close_stream(&stream);
+        stream_close(&stream);
     }
 }
 
@@ -324,18 +209,18 @@ static void check_other_process(void)
     }
     device = bed_device();
     while (!is_whole) {
-        struct stream stream = make_stream(device, "ComputeBasic", MS);
+        struct stream stream = stream_make(device, "ComputeBasic", MS);
 
-        EXPECT_OK(try_open(&stream, NULL));
-        wait_for_records(&stream, 2);
+        EXPECT_OK(stream_open(&stream, NULL));
+        stream_wait(&stream, 2);
         assert_int_equal(write(gate[1], "g", 1), 1);
-        while (sum_of(&stream, "GroupsLaunched") < GROUPS && !stream.is_broken)
-            wait_for_records(&stream, 10);
-        wait_for_records(&stream, 100);
+        while (stream_sum(&stream, "GroupsLaunched") < GROUPS && !stream.is_broken)
+            stream_wait(&stream, 10);
+        stream_wait(&stream, 100);
         is_whole = !stream.is_broken;
         if (is_whole)
-            assert_true(sum_of(&stream, "Instructions") == instructions(20000));
-        close_stream(&stream);
+            assert_true(stream_sum(&stream, "Instructions") == instructions(20000));
+        stream_close(&stream);
     }
     assert_int_equal(write(gate[1], "e", 1), 1);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -365,11 +250,11 @@ static void check_periods(void)
     const ze_device_handle_t device = bed_device();
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct stream stream = make_stream(device, cases[i].group, cases[i].wanted_ns);
+        struct stream stream = stream_make(device, cases[i].group, cases[i].wanted_ns);
 
-        EXPECT_OK(try_open(&stream, NULL));
+        EXPECT_OK(stream_open(&stream, NULL));
         assert_int_equal(stream.period_ns, cases[i].used_ns);
-        close_stream(&stream);
+        stream_close(&stream);
     }
 }
 
@@ -384,11 +269,11 @@ static void check_shorter(void)
     struct stream stream;
 
     bed_set("shortest_period_ns", "20000");
-    stream = make_stream(bed_device(), "ComputeBasic", 20000);
-    EXPECT_OK(try_open(&stream, NULL));
+    stream = stream_make(bed_device(), "ComputeBasic", 20000);
+    EXPECT_OK(stream_open(&stream, NULL));
     assert_int_equal(stream.period_ns, 20000);
-    wait_for_records(&stream, 10);
-    close_stream(&stream);
+    stream_wait(&stream, 10);
+    stream_close(&stream);
 }
 
 static void period__shorter_by_the_setting__is_used(void **state)
@@ -400,17 +285,17 @@ static void period__shorter_by_the_setting__is_used(void **state)
 /* Chips that count cycles instead of time: the rate of their clock is measured. */
 static void check_cycles(void)
 {
-    struct stream stream = make_stream(bed_device(), "ComputeBasic", MS);
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
     struct nvidia_interval record;
 
-    EXPECT_OK(try_open(&stream, NULL));
+    EXPECT_OK(stream_open(&stream, NULL));
     assert_cmp(stream.period_ns, >, 990000);
     assert_cmp(stream.period_ns, <, 1010000);
-    wait_for_records(&stream, 5);
+    stream_wait(&stream, 5);
     memcpy(&record, stream.raw + 2 * sizeof(record), sizeof(record));
     assert_cmp(record.end_ns - record.start_ns, >, 990000);
     assert_cmp(record.end_ns - record.start_ns, <, 1010000);
-    close_stream(&stream);
+    stream_close(&stream);
 }
 
 static void period__of_chips_without_a_time_trigger__is_measured(void **state)
@@ -424,26 +309,26 @@ static void period__of_chips_without_a_time_trigger__is_measured(void **state)
 
 static void check_notification(void)
 {
-    struct stream stream = make_stream(bed_device(), "ComputeBasic", MS);
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
     struct test_event event = make_event(stream.context);
     size_t bytes = 0;
 
     stream.notify = 32768;
-    EXPECT_OK(try_open(&stream, event.event));
+    EXPECT_OK(stream_open(&stream, event.event));
     assert_int_equal(stream.notify, 32768);
     EXPECT_OK(zetMetricStreamerReadData(stream.streamer, UINT32_MAX, &bytes, NULL));
     assert_cmp(bytes, >=, NVIDIA_RECORD_BYTES);
     assert_cmp(bytes, <=, 32u << 20);
     EXPECT_OK(zetMetricStreamerClose(stream.streamer));
     stream.notify = 20;
-    EXPECT_OK(try_open(&stream, event.event));
+    EXPECT_OK(stream_open(&stream, event.event));
     EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
-    assert_cmp(read_stream(&stream), >=, 20 * NVIDIA_RECORD_BYTES);
+    assert_cmp(stream_read(&stream), >=, 20 * NVIDIA_RECORD_BYTES);
     EXPECT_OK(zeEventHostSynchronize(event.event, UINT64_MAX));
     EXPECT_OK(zetMetricStreamerClose(stream.streamer)); /* with unread data */
     stream.streamer = NULL;
     destroy_event(&event);
-    close_stream(&stream);
+    stream_close(&stream);
 }
 
 static void notification__of_n_records__is_a_level(void **state)
@@ -456,19 +341,19 @@ static void notification__of_n_records__is_a_level(void **state)
 static void check_stop(void)
 {
     const ze_device_handle_t device = bed_device();
-    struct stream stream = make_stream(device, "ComputeBasic", MS), next;
+    struct stream stream = stream_make(device, "ComputeBasic", MS), next;
 
-    EXPECT_OK(try_open(&stream, NULL));
-    wait_for_records(&stream, 3);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 3);
     EXPECT_OK(zetContextActivateMetricGroups(stream.context, device, 0, NULL));
-    next = make_stream(device, "Tensor", MS);
-    EXPECT_OK(try_open(&next, NULL));
-    wait_for_records(&next, 3);
-    while (read_stream(&stream) > 0)
+    next = stream_make(device, "Tensor", MS);
+    EXPECT_OK(stream_open(&next, NULL));
+    stream_wait(&next, 3);
+    while (stream_read(&stream) > 0)
         continue;
     expect_contiguous(&stream);
-    close_stream(&next);
-    close_stream(&stream);
+    stream_close(&next);
+    stream_close(&stream);
 }
 
 static void deactivation__stream_open__gives_up_the_unit(void **state)
@@ -525,13 +410,13 @@ static void check_metrics(void)
         {"GpuCoreClocks", 1979000, 1981000},
         {"AvgGpuCoreFrequencyMHz", 1979, 1981},
     };
-    struct stream stream = make_stream(bed_device(), "ComputeBasic", MS);
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
     const uint32_t metrics = stream.properties.metricCount;
     zet_typed_value_t *values;
     uint32_t count = 0;
 
-    EXPECT_OK(try_open(&stream, NULL));
-    wait_for_records(&stream, 20);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 20);
     EXPECT_OK(zetMetricGroupCalculateMetricValues(stream.group,
                                                   ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
                                                   stream.bytes, stream.raw, &count, NULL));
@@ -552,7 +437,7 @@ static void check_metrics(void)
     }
     expect_same_offline(&stream, values, count);
     free(values);
-    close_stream(&stream);
+    stream_close(&stream);
 }
 
 static void rows__idle_gpu__time_and_clocks(void **state)
@@ -566,11 +451,11 @@ static void rows__idle_gpu__time_and_clocks(void **state)
 static void check_in_use(void)
 {
     const ze_device_handle_t device = bed_device();
-    struct stream first = make_stream(device, "ComputeBasic", MS), second = first;
+    struct stream first = stream_make(device, "ComputeBasic", MS), second = first;
 
-    EXPECT_OK(try_open(&first, NULL));
-    EXPECT_RESULT(try_open(&second, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    close_stream(&first);
+    EXPECT_OK(stream_open(&first, NULL));
+    EXPECT_RESULT(stream_open(&second, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    stream_close(&first);
 }
 
 static void second_stream__of_this_process__in_use(void **state)
@@ -591,22 +476,22 @@ static void check_busy(void)
     assert_int_equal(pipe(back), 0);
     child = fork_child();
     if (child == 0) {
-        struct stream other = make_stream(bed_device(), "ComputeBasic", MS);
+        struct stream other = stream_make(bed_device(), "ComputeBasic", MS);
 
-        EXPECT_OK(try_open(&other, NULL));
+        EXPECT_OK(stream_open(&other, NULL));
         assert_int_equal(write(back[1], "o", 1), 1);
         (void)!read(to[0], &letter, 1);
         _exit(0); /* without closing it */
     }
     assert_int_equal(read(back[0], &letter, 1), 1);
     device = bed_device();
-    stream = make_stream(device, "ComputeBasic", MS);
-    EXPECT_RESULT(try_open(&stream, NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    stream = stream_make(device, "ComputeBasic", MS);
+    EXPECT_RESULT(stream_open(&stream, NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
     expect_sentence("another profiler");
     assert_int_equal(write(to[1], "e", 1), 1);
     assert_int_equal(waitpid(child, &status, 0), child);
-    EXPECT_OK(try_open(&stream, NULL));
-    close_stream(&stream);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_close(&stream);
 }
 
 static void stream__another_process_samples__not_available(void **state)
@@ -621,11 +506,11 @@ static const char *wanted_part;
 
 static void check_refused(void)
 {
-    struct stream stream = make_stream(bed_device(), "ComputeBasic", MS);
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
 
-    EXPECT_RESULT(try_open(&stream, NULL), wanted_result);
+    EXPECT_RESULT(stream_open(&stream, NULL), wanted_result);
     expect_sentence(wanted_part);
-    close_stream(&stream);
+    stream_close(&stream);
 }
 
 static void stream__gpu_without_counters__says_why(void **state)
@@ -688,20 +573,20 @@ static void groups__without_pm_sampling__are_none(void **state)
 /* The GPU falls off: what was there is read, then the reason. */
 static void check_falls_off(void)
 {
-    struct stream stream = make_stream(bed_device(), "ComputeBasic", MS);
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
     ze_result_t result = ZE_RESULT_SUCCESS;
     size_t bytes;
 
-    EXPECT_OK(try_open(&stream, NULL));
-    wait_for_records(&stream, 3);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 3);
     assert_true(cuda_fault(bed_machine, "cuptiPm*=999@1+"));
     while (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
-        bytes = RAW_BYTES;
+        bytes = STREAM_RAW_BYTES;
         result = zetMetricStreamerReadData(stream.streamer, UINT32_MAX, &bytes, stream.raw);
     }
     EXPECT_RESULT(result, ZE_RESULT_ERROR_UNKNOWN);
     expect_sentence("go on with sampling ComputeBasic");
-    close_stream(&stream);
+    stream_close(&stream);
 }
 
 static void stream__gpu_falls_off__says_so(void **state)
@@ -717,12 +602,12 @@ static void check_reopen(void)
     const ze_device_handle_t device = bed_device();
 
     for (int i = 0; i < 100; i++) {
-        struct stream stream = make_stream(device, sets[i % 4], MS);
+        struct stream stream = stream_make(device, sets[i % 4], MS);
 
-        EXPECT_OK(try_open(&stream, NULL));
+        EXPECT_OK(stream_open(&stream, NULL));
         if (i % 10 == 0)
-            wait_for_records(&stream, 1);
-        close_stream(&stream);
+            stream_wait(&stream, 1);
+        stream_close(&stream);
     }
 }
 
@@ -740,13 +625,13 @@ static void check_two(void)
 
     bed_devices(2, devices);
     for (int i = 0; i < 2; i++) {
-        streams[i] = make_stream(devices[i], "ComputeBasic", MS);
-        EXPECT_OK(try_open(&streams[i], NULL));
+        streams[i] = stream_make(devices[i], "ComputeBasic", MS);
+        EXPECT_OK(stream_open(&streams[i], NULL));
     }
     for (int i = 0; i < 2; i++)
-        wait_for_records(&streams[i], 20);
+        stream_wait(&streams[i], 20);
     for (int i = 0; i < 2; i++)
-        close_stream(&streams[i]);
+        stream_close(&streams[i]);
 }
 
 static void streams__of_two_gpus__side_by_side(void **state)
@@ -758,14 +643,14 @@ static void streams__of_two_gpus__side_by_side(void **state)
 /* Under MIG nothing of device memory is there, and the rest is. */
 static void check_instances(void)
 {
-    struct stream stream = make_stream(bed_device(), "ComputeBasic", MS);
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
 
     assert_int_equal(metric_find(stream.group, "DramRead"), UINT32_MAX);
     assert_int_not_equal(metric_find(stream.group, "Instructions"), UINT32_MAX);
-    EXPECT_OK(try_open(&stream, NULL));
-    wait_for_records(&stream, 5);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 5);
     assert_false(stream.is_broken);
-    close_stream(&stream);
+    stream_close(&stream);
 }
 
 static void metrics__of_mig_instances__lack_device_memory(void **state)
@@ -777,23 +662,23 @@ static void metrics__of_mig_instances__lack_device_memory(void **state)
 /* Counters of NVLink are there where it is, and beside those of PCIe. */
 static void check_links(void)
 {
-    struct stream stream = make_stream(bed_device(), "Links", MS);
+    struct stream stream = stream_make(bed_device(), "Links", MS);
 
     assert_int_not_equal(metric_find(stream.group, "PcieRead"), UINT32_MAX);
     assert_int_not_equal(metric_find(stream.group, "NvlinkReceive"), UINT32_MAX);
-    EXPECT_OK(try_open(&stream, NULL));
-    wait_for_records(&stream, 5);
-    close_stream(&stream);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 5);
+    stream_close(&stream);
 }
 
 static void check_no_links(void)
 {
-    struct stream stream = make_stream(bed_device(), "Links", MS);
+    struct stream stream = stream_make(bed_device(), "Links", MS);
 
     assert_int_equal(metric_find(stream.group, "NvlinkReceive"), UINT32_MAX);
-    EXPECT_OK(try_open(&stream, NULL));
-    wait_for_records(&stream, 5);
-    close_stream(&stream);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 5);
+    stream_close(&stream);
 }
 
 static void check_no_nvml(void)

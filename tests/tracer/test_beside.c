@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/query/bed.h"
 #include "tests/support/suite.h"
 #include "tracing.h"
 

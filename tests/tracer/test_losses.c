@@ -1,4 +1,5 @@
 /* More events than the tracer holds, and nobody reads. Its ring is small by a setting. */
+#include "tests/query/bed.h"
 #include "tests/support/suite.h"
 #include "tracing.h"
 

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "tests/query/bed.h"
 #include "tests/support/suite.h"
 #include "tracing.h"
 

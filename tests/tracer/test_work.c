@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/query/bed.h"
 #include "tests/support/suite.h"
 #include "tracing.h"
 

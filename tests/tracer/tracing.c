@@ -1,18 +1,30 @@
-#include "tracing.h"
+#include "tests/tracer/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/query/bed.h"
+
 struct tracing tracing_begin(const struct bed *bed, ze_device_handle_t device)
 {
-    struct tracing tracing = {.bed = bed, .device = device ? device : bed->device};
+    zet_metric_group_handle_t groups[2];
+
+    device = device ? device : bed->device;
+    groups[0] = find_group(device, "KernelEvents", TRACER_BASED, NULL);
+    groups[1] = find_group(device, "DeviceEvents", TRACER_BASED, NULL);
+    EXPECT_OK(zetContextActivateMetricGroups(bed->context, device, 2, groups));
+    return tracing_open(bed->context, device, 2, groups);
+}
+
+struct tracing tracing_open(ze_context_handle_t context, ze_device_handle_t device, uint32_t count,
+                            zet_metric_group_handle_t *groups)
+{
+    struct tracing tracing = {.context = context, .device = device};
     zet_metric_tracer_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC};
 
-    tracing.groups[0] = find_group(tracing.device, "KernelEvents", TRACER_BASED, NULL);
-    tracing.groups[1] = find_group(tracing.device, "DeviceEvents", TRACER_BASED, NULL);
-    EXPECT_OK(zetContextActivateMetricGroups(bed->context, tracing.device, 2, tracing.groups));
-    EXPECT_OK(zetMetricTracerCreateExp(bed->context, tracing.device, 2, tracing.groups, &desc, NULL,
-                                       &tracing.tracer));
+    memcpy(tracing.groups, groups, count * sizeof(groups[0]));
+    EXPECT_OK(
+        zetMetricTracerCreateExp(context, device, count, groups, &desc, NULL, &tracing.tracer));
     EXPECT_OK(zetMetricDecoderCreateExp(tracing.tracer, &tracing.decoder));
     tracing.metric_count = TRACING_METRICS;
     EXPECT_OK(zetMetricDecoderGetDecodableMetricsExp(tracing.decoder, &tracing.metric_count,
@@ -28,9 +40,17 @@ struct tracing tracing_begin(const struct bed *bed, ze_device_handle_t device)
 
 void tracing_end(struct tracing *tracing)
 {
+    const ze_context_handle_t context = tracing->context;
+    const ze_device_handle_t device = tracing->device;
+
+    tracing_close(tracing);
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 0, NULL));
+}
+
+void tracing_close(struct tracing *tracing)
+{
     EXPECT_OK(zetMetricTracerDestroyExp(tracing->tracer));
     EXPECT_OK(zetMetricDecoderDestroyExp(tracing->decoder));
-    EXPECT_OK(zetContextActivateMetricGroups(tracing->bed->context, tracing->device, 0, NULL));
     free(tracing->raw);
     free(tracing->entries);
     memset(tracing, 0, sizeof(*tracing));

@@ -1,10 +1,12 @@
 /*
- * Tracers of the virtual GPU for tests: from groups to entries by name.
+ * Tracers for tests: from groups to entries by name.
  */
 #ifndef ZETA_TESTS_TRACER_TRACING_H
 #define ZETA_TESTS_TRACER_TRACING_H
 
-#include "tests/query/bed.h"
+#include "tests/metric_api/harness.h"
+
+struct bed; /* tests/query/bed.h */
 
 #define TRACER_BASED ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EXP_TRACER_BASED
 
@@ -14,7 +16,7 @@
 #define TRACING_WRAP_NS (UINT64_C(40) << 34)
 
 struct tracing {
-    const struct bed *bed;
+    ze_context_handle_t context;
     ze_device_handle_t device;
     zet_metric_group_handle_t groups[2];
     zet_metric_tracer_exp_handle_t tracer;
@@ -34,13 +36,20 @@ struct tracing {
 };
 
 /**
- * Activates KernelEvents and DeviceEvents of a device (NULL: that of the bed), creates a tracer
- * and its decoder.
+ * Activates KernelEvents and DeviceEvents of a virtual GPU (NULL: that of the bed), creates a
+ * tracer and its decoder.
  */
 struct tracing tracing_begin(const struct bed *bed, ze_device_handle_t device);
 
 /** Destroys all of it, and deactivates. */
 void tracing_end(struct tracing *tracing);
+
+/** Creates a tracer of one or two groups of any device, which are active, and its decoder. */
+struct tracing tracing_open(ze_context_handle_t context, ze_device_handle_t device, uint32_t count,
+                            zet_metric_group_handle_t *groups);
+
+/** Destroys all of it. */
+void tracing_close(struct tracing *tracing);
 
 void tracing_enable(struct tracing *tracing);
 void tracing_disable(struct tracing *tracing);

@@ -606,6 +606,7 @@ static void check_status(void)
     struct zeta_plugin_stream_desc desc = {.struct_size = sizeof(desc),
                                            .set = zeta_string("EventTracer"),
                                            .period_ns = 1,
+                                           .ring_records = 65536, /* those of a minute */
                                            .record_bytes = NVIDIA_RECORD_BYTES};
     struct zeta_plugin_stream *stream = NULL, *second = NULL;
     uint64_t written = 0, lost = 0, end_ns = 0;

@@ -14,6 +14,7 @@
 #include "plugins/nvidia/gpm/gpm.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 #include "plugins/nvidia/sampling/config.h"
+#include "plugins/nvidia/sampling/counters.h"
 #include "plugins/nvidia/sampling/stream.h"
 
 /* No set file is as large. */
@@ -21,8 +22,9 @@
 
 /* ---- sets --------------------------------------------------------------------------------- */
 
-static void write_set(const struct nvidia *nvidia, const char *name,
-                      const struct zeta_plugin_text_sink *sink)
+/* Hands a set file out; its text, which the caller frees, or NULL. */
+static char *write_file(const struct nvidia *nvidia, const char *name,
+                        const struct zeta_plugin_text_sink *sink)
 {
     char path[PATH_MAX];
     uint64_t bytes = 0;
@@ -35,7 +37,13 @@ static void write_set(const struct nvidia *nvidia, const char *name,
     else
         zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
                       "the set file %s cannot be read: error %d", path, errno);
-    free(text);
+    return text;
+}
+
+static void write_set(const struct nvidia *nvidia, const char *name,
+                      const struct zeta_plugin_text_sink *sink)
+{
+    free(write_file(nvidia, name, sink));
 }
 
 /* CUPTI if it can sample, or NULL with the sentence why not. */
@@ -107,29 +115,6 @@ static void explain_no_gpm(struct zeta_plugin_device *device, struct nvidia_sent
         nvidia_say(out_missing, "%s The metrics of GPM need it.", problem);
 }
 
-/* Chips with a file of their own; the others share names. */
-static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                         const struct zeta_plugin_text_sink *sink)
-{
-    struct nvidia_sentences missing = {""};
-
-    /* A unit that the device lacks has no limits, so its sets are no groups. */
-    write_set(self->nvidia, "nvidia.yaml", sink);
-    write_set(self->nvidia, "gpm.yaml", sink);
-    write_set(self->nvidia, "activity.yaml", sink);
-    if (can_sample(device, &missing)) {
-        const bool is_gh100 = strcmp(nvidia_device_chip(device), "GH100") == 0;
-
-        write_set(self->nvidia, is_gh100 ? "gh100.yaml" : "portable.yaml", sink);
-        if (is_gh100)
-            write_set(self->nvidia, "counters.yaml", sink);
-    }
-    explain_no_gpm(device, &missing);
-    if (missing.text[0] != '\0')
-        (void)zeta_host_fail(self->nvidia->host, ZETA_PLUGIN_SUCCESS, "%s", missing.text);
-    return ZETA_PLUGIN_SUCCESS;
-}
-
 /* Most links that NVML numbers. */
 enum { NVLINKS = 18 };
 
@@ -152,6 +137,70 @@ static bool has_nvlink(struct zeta_plugin_device *device)
             is_active = 0;
     }
     return is_active == 1;
+}
+
+/* Whether all counters are wanted. */
+static bool wants_all(const struct nvidia *nvidia)
+{
+    char text[64];
+
+    if (!zeta_host_setting(nvidia->host, "sets", text, sizeof(text)) || text[0] == '\0')
+        return false;
+    if (strcmp(text, "all") == 0)
+        return true;
+    zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
+                  "the setting sets is \"%s\", which nobody knows: set it to \"all\" for all "
+                  "counters of the chip",
+                  text);
+    return false;
+}
+
+/* The counters that applications combine: chosen ones, and with a setting all others. */
+static void write_counters(struct zeta_plugin_device *device, bool has_curated,
+                           const struct zeta_plugin_text_sink *sink)
+{
+    struct nvidia *nvidia = device->nvidia;
+    char *curated = has_curated ? write_file(nvidia, "counters.yaml", sink) : NULL, *all;
+    char text[ZETA_HOST_TEXT_BYTES];
+    int result;
+
+    if (wants_all(nvidia)) {
+        all = nvidia_counters_write(&nvidia->cupti, nvidia_device_chip(device), has_nvlink(device),
+                                    curated ? curated : "", &result);
+        if (all) {
+            sink->write(sink->context, zeta_string("all counters by CUPTI"), zeta_string(all));
+        } else {
+            nvidia_cupti_explain(result, nvidia->root, text, sizeof(text));
+            zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
+                          "CUPTI does not list all counters of %s (%s): %s",
+                          nvidia_device_label(device).text,
+                          nvidia_cupti_name(&nvidia->cupti, result), text);
+        }
+        free(all);
+    }
+    free(curated);
+}
+
+/* Chips with a file of their own; the others share names. */
+static uint32_t get_sets(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                         const struct zeta_plugin_text_sink *sink)
+{
+    struct nvidia_sentences missing = {""};
+
+    /* A unit that the device lacks has no limits, so its sets are no groups. */
+    write_set(self->nvidia, "nvidia.yaml", sink);
+    write_set(self->nvidia, "gpm.yaml", sink);
+    write_set(self->nvidia, "activity.yaml", sink);
+    if (can_sample(device, &missing)) {
+        const bool is_gh100 = strcmp(nvidia_device_chip(device), "GH100") == 0;
+
+        write_set(self->nvidia, is_gh100 ? "gh100.yaml" : "portable.yaml", sink);
+        write_counters(device, is_gh100, sink);
+    }
+    explain_no_gpm(device, &missing);
+    if (missing.text[0] != '\0')
+        (void)zeta_host_fail(self->nvidia->host, ZETA_PLUGIN_SUCCESS, "%s", missing.text);
+    return ZETA_PLUGIN_SUCCESS;
 }
 
 /* Asks the libraries once; two threads that do so at a time get the same answers. */

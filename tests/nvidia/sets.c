@@ -3,13 +3,19 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include <zeta/file.h>
+
 #include "core/formula/compile/compile.h"
+#include "core/formula/programmables/recipe_set.h"
+#include "core/formula/sets/programmables.h"
 #include "core/formula/sets/set.h"
 #include "plugins/nvidia/sampling/config.h"
+#include "plugins/nvidia/sampling/counters.h"
 #include "plugins/nvidia/sampling/program.h"
 #include "tests/metric/support.h"
 #include "tests/nvidia/parts.h"
@@ -154,4 +160,55 @@ void sets_check(const struct nvidia_cupti *cupti)
         check_file("portable.yaml", with_dram[i], 1, 0);
     for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
         check_file("portable.yaml", without[i], 0, 0);
+}
+
+/* All counters of a chip beside chosen ones, and how many that are; no name twice, none refused. */
+static uint32_t count_all(const char *chip, const char *file, bool has_links)
+{
+    struct zeta_catalog *catalog = zeta_catalog_create();
+    uint64_t bytes = 0;
+    char *curated = file ? zeta_file_read(file, 4 << 20, &bytes) : NULL, *text;
+    uint32_t count;
+    int result = 0;
+
+    assert_non_null(catalog);
+    text = nvidia_counters_write(library, chip, has_links, curated ? curated : "", &result);
+    assert_int_equal(result, 0);
+    assert_non_null(text);
+    assert_int_equal(zeta_catalog_add_file(catalog, DATA "nvidia.yaml", &sets_findings), 0);
+    if (curated)
+        assert_int_equal(
+            zeta_catalog_add_text(catalog, curated, (size_t)bytes, file, &sets_findings), 0);
+    assert_int_equal(zeta_catalog_add_text(catalog, text, strlen(text), "all", &sets_findings), 0);
+    assert_int_equal(zeta_catalog_link(catalog, &sets_findings), 0);
+    assert_int_equal(zeta_programmables_link(catalog, &sets_findings), 0);
+    count = zeta_catalog_programmable_count(catalog);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = zeta_catalog_programmable(catalog, i)->name;
+
+        if (!has_links && (strstr(name, "nvlrx") || strstr(name, "nvltx")))
+            fail_msg("%s is there without links", name);
+    }
+    zeta_catalog_destroy(catalog);
+    free(curated);
+    free(text);
+    return count;
+}
+
+void sets_check_all(const struct nvidia_cupti *cupti, uint32_t least)
+{
+    static const char *const chips[] = {"TU102", "GA100", "GA102", "AD102", "GB202"};
+    uint32_t with_links, without;
+    int result = 0;
+
+    library = cupti;
+    with_links = count_all("GH100", DATA "counters.yaml", true);
+    without = count_all("GH100", DATA "counters.yaml", false);
+    assert_cmp(without, >=, least);
+    assert_cmp(with_links, >, without);
+    assert_cmp(count_all("GH100", NULL, true), <, with_links);
+    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++)
+        assert_cmp(count_all(chips[i], NULL, false), >, 0);
+    assert_null(nvidia_counters_write(library, "GX999", true, "", &result));
+    assert_int_equal(result, NVIDIA_CUPTI_INVALID_CHIP_NAME);
 }

@@ -18,4 +18,10 @@ struct zeta_catalog *sets_load(const char *file);
  */
 void sets_check(const struct nvidia_cupti *cupti);
 
+/**
+ * Checks all counters that the library lists as programmables, of several chips: each is in order,
+ * and GH100 has at least so many with the curated ones.
+ */
+void sets_check_all(const struct nvidia_cupti *cupti, uint32_t least);
+
 #endif

@@ -135,12 +135,150 @@ static void programmables__other_chip__none(void **state)
     bed_run("ga100", check_none);
 }
 
+/* ---- all counters ------------------------------------------------------------------------- */
+
+enum { MOST = 256 };
+
+static uint32_t get_all(ze_device_handle_t device,
+                        zet_metric_programmable_exp_handle_t programmables[MOST])
+{
+    uint32_t count = MOST;
+
+    EXPECT_OK(zetMetricProgrammableGetExp(device, &count, programmables));
+    assert_cmp(count, <, MOST);
+    return count;
+}
+
+/* A programmable by name; NULL: there is none. Fails if there are two. */
+static zet_metric_programmable_exp_handle_t
+find(const zet_metric_programmable_exp_handle_t *programmables, uint32_t count, const char *name,
+     zet_metric_programmable_exp_properties_t *out_properties)
+{
+    zet_metric_programmable_exp_handle_t found = NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_programmable_exp_properties_t properties = {
+            .stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES};
+
+        EXPECT_OK(zetMetricProgrammableGetPropertiesExp(programmables[i], &properties));
+        if (strcmp(properties.name, name) != 0)
+            continue;
+        assert_null(found);
+        found = programmables[i];
+        *out_properties = properties;
+    }
+    return found;
+}
+
+/* Behind the curated ones come the others, each once; groups of them are checked as ever. */
+static void check_all(void)
+{
+    zet_metric_programmable_exp_handle_t programmables[MOST];
+    zet_metric_programmable_exp_properties_t properties;
+    zet_metric_group_handle_t groups[2];
+    zet_metric_handle_t metric;
+    ze_device_handle_t device;
+    uint32_t count, group_count = 2;
+
+    bed_set("sets", "all");
+    device = bed_device();
+    count = get_all(device, programmables);
+    assert_cmp(count, >, COUNTERS);
+    EXPECT_OK(zetMetricProgrammableGetPropertiesExp(programmables[0], &properties));
+    assert_string_equal(properties.name, "gpu__time_duration");
+    assert_non_null(find(programmables, count, "sm__inst_executed", &properties));
+    assert_string_equal(properties.description, "Instructions that warps executed.");
+    assert_non_null(
+        find(programmables, count, "TPC_TriageCompute_sm__inst_executed_realtime", &properties));
+    assert_non_null(find(programmables, count, "sm__warps_launched", &properties));
+    assert_string_equal(properties.description, "a metric of the fake CUPTI");
+    assert_string_equal(properties.component, "SM");
+    assert_null(find(programmables, count, "nvlrx__bytes", &properties));
+
+    metric = make_metric(find(programmables, count, "sm__warps_launched", &properties), 1, 0);
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, 1, &metric, "Made", "of a test",
+                                                        &group_count, groups));
+    assert_int_equal(group_count, 1);
+    EXPECT_OK(zetMetricGroupDestroyExp(groups[0]));
+    EXPECT_OK(zetMetricDestroyExp(metric));
+
+    /* Two passes alone: no group can count it. */
+    metric =
+        make_metric(find(programmables, count, "sm__inst_executed_pipe_tensor", &properties), 2, 0);
+    group_count = 2;
+    EXPECT_RESULT(zetDeviceCreateMetricGroupsFromMetricsExp(device, 1, &metric, "Made", "of a test",
+                                                            &group_count, groups),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    expect_sentence("2 passes");
+    EXPECT_OK(zetMetricDestroyExp(metric));
+}
+
+static void check_all_with_links(void)
+{
+    zet_metric_programmable_exp_handle_t programmables[MOST];
+    zet_metric_programmable_exp_properties_t properties;
+    uint32_t count;
+
+    bed_set("sets", "all");
+    count = get_all(bed_device(), programmables);
+    assert_non_null(find(programmables, count, "nvlrx__bytes", &properties));
+}
+
+static void check_all_of_other(void)
+{
+    zet_metric_programmable_exp_handle_t programmables[MOST];
+    zet_metric_programmable_exp_properties_t properties;
+    uint32_t count;
+
+    bed_set("sets", "all");
+    count = get_all(bed_device(), programmables);
+    assert_non_null(find(programmables, count, "sm__cycles_active", &properties));
+    assert_null(find(programmables, count, "sm__warps_launched", &properties)); /* of GH100 alone */
+}
+
+/* A word that is no value of the setting, and a CUPTI that does not list: the curated ones. */
+static void check_curated(void)
+{
+    uint32_t count = 0;
+
+    bed_set("sets", "al");
+    EXPECT_OK(zetMetricProgrammableGetExp(bed_device(), &count, NULL));
+    assert_int_equal(count, COUNTERS);
+}
+
+static void check_silent(void)
+{
+    uint32_t count = 0;
+
+    bed_set("sets", "all");
+    assert_true(cuda_fault(bed_machine, "cuptiProfilerHostGetBaseMetrics=999@1+"));
+    EXPECT_OK(zetMetricProgrammableGetExp(bed_device(), &count, NULL));
+    assert_int_equal(count, COUNTERS);
+}
+
+static void all__by_the_setting__are_those_of_the_chip(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_all);
+    bed_run("{format: 1, gpus: [{chip: gh100, has_links: true}]}", check_all_with_links);
+    bed_run("ga100", check_all_of_other);
+}
+
+static void all__not_to_be_had__curated_ones_stay(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_curated);
+    bed_run("gh100", check_silent);
+}
+
 SUITE(programmables)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programmables__all__packed_by_passes),
         cmocka_unit_test(programmables__stream__values_of_the_counter),
         cmocka_unit_test(programmables__other_chip__none),
+        cmocka_unit_test(all__by_the_setting__are_those_of_the_chip),
+        cmocka_unit_test(all__not_to_be_had__curated_ones_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

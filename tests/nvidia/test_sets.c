@@ -19,6 +19,17 @@ static void sets__on_the_fake__one_pass_of_known_names(void **state)
     bed_run("gh100", check_fake);
 }
 
+static void check_all(void)
+{
+    sets_check_all(parts_cupti(), 80);
+}
+
+static void counters__all_of_the_fake__are_programmables(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_all);
+}
+
 /* Members that existing tools look up by name. */
 static void sets__for_existing_tools__have_their_members(void **state)
 {
@@ -57,6 +68,7 @@ SUITE(sets)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets__on_the_fake__one_pass_of_known_names),
+        cmocka_unit_test(counters__all_of_the_fake__are_programmables),
         cmocka_unit_test(sets__for_existing_tools__have_their_members),
     };
 

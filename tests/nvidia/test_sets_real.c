@@ -19,6 +19,12 @@ static void sets__on_real_libcupti__one_pass_of_known_names(void **state)
     sets_check(&cupti);
 }
 
+static void counters__all_of_real_libcupti__are_programmables(void **state)
+{
+    (void)state;
+    sets_check_all(&cupti, 550);
+}
+
 /* Opens a real libcupti, which has the names of thousands of metrics. */
 static bool open_real(void)
 {
@@ -39,6 +45,7 @@ SUITE(sets_real)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets__on_real_libcupti__one_pass_of_known_names),
+        cmocka_unit_test(counters__all_of_real_libcupti__are_programmables),
     };
 
     if (HAVE_THREAD_SANITIZER || HAVE_ADDRESS_SANITIZER) {

@@ -12,6 +12,18 @@ _Static_assert(sizeof(struct nvidia_interval) == NVIDIA_RECORD_BYTES &&
 /* Counts from here on are more than a u64 holds. */
 #define COUNT_LIMIT 18446744073709551616.0
 
+bool nvidia_program_is_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const char c = text[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '.'))
+            return false;
+    }
+    return length < NVIDIA_NAME_BYTES;
+}
+
 /* A decimal number at the begin of a text; false: there is none, or it is above the limit. */
 static bool read_number(const char **text, const char *end, uint64_t most, uint64_t *out_number)
 {
@@ -30,19 +42,6 @@ static bool read_number(const char **text, const char *end, uint64_t most, uint6
     *text = at;
     *out_number = number;
     return true;
-}
-
-/* Metrics have letters, digits, dots and underscores in their names. */
-static bool is_name(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const char c = text[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c == '.'))
-            return false;
-    }
-    return length < NVIDIA_NAME_BYTES;
 }
 
 /* Reads an entry into the program. NULL, or what is wrong with it. */
@@ -74,7 +73,8 @@ static const char *read_entry(struct zeta_plugin_string entry, uint32_t kind,
     divider = memchr(name, ';', (size_t)(end - name));
     length = (uint64_t)((divider ? divider : end) - name);
     query = divider ? (uint64_t)(end - divider - 1) : length;
-    if (!is_name(name, (size_t)length) || (divider && !is_name(divider + 1, (size_t)query)) ||
+    if (!nvidia_program_is_name(name, (size_t)length) ||
+        (divider && !nvidia_program_is_name(divider + 1, (size_t)query)) ||
         (length == 0 && query == 0))
         return "that is no name of a metric";
     if (kind == ZETA_PLUGIN_USE_QUERY) {

@@ -57,6 +57,10 @@ struct nvidia_program {
     uint64_t shortest_ns; /**< period of a stream, 0: the entries do not say */
 };
 
+/** Whether that may be the name of a metric: letters, digits, dots, underscores, and not too long.
+ */
+bool nvidia_program_is_name(const char *text, size_t length);
+
 /**
  * Reads the entries (struct zeta_plugin_program_entry) of a set for ZETA_PLUGIN_USE_*. Points into
  * itself, so it stays where it is. INVALID_ARGUMENT with the set and the entry: what is no such

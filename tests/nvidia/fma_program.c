@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     int (*cuMemAlloc)(uint64_t *, size_t);
     int (*cuLaunchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                           unsigned, void *, void **, void **);
-    int (*cuStreamSynchronize)(void *);
+    int (*cuStreamSynchronize)(void *), (*cuModuleUnload)(void *);
     uint32_t launches, turns;
     uint64_t memory;
     float a = 0.5f, b = 0.25f;
@@ -79,6 +79,7 @@ int main(int argc, char **argv)
     *(void **)&cuMemAlloc = find("cuMemAlloc_v2");
     *(void **)&cuLaunchKernel = find("cuLaunchKernel");
     *(void **)&cuStreamSynchronize = find("cuStreamSynchronize");
+    *(void **)&cuModuleUnload = find("cuModuleUnload");
     text = read_text(ZETA_SOURCE_DIR "/tests/cuda/kernels/kernels.ptx");
     check("cuInit", cuInit(0));
     check("cuDevicePrimaryCtxRetain", cuDevicePrimaryCtxRetain(&context, 0));
@@ -90,6 +91,7 @@ int main(int argc, char **argv)
         check("cuLaunchKernel",
               cuLaunchKernel(function, GROUPS, 1, 1, GROUP, 1, 1, 0, NULL, arguments, NULL));
     check("cuStreamSynchronize", cuStreamSynchronize(NULL));
+    check("cuModuleUnload", cuModuleUnload(module));
     (void)printf("%" PRIu64 " instructions\n",
                  launches * (uint64_t)WARPS * (67 * (uint64_t)turns + 28));
     free(text);

@@ -168,6 +168,14 @@ void zeta_doctor_check_place(struct zeta_doctor_place *place)
 /* Rarely: a stream that is closed at once is about permission, not about reports. */
 enum { PERIOD_NS = 100000000 };
 
+/* Whether a process is known that samples the unit of a group. */
+static bool is_held(zet_metric_group_handle_t group)
+{
+    struct zeta_group_info info = {.struct_size = sizeof(info)};
+
+    return zetaMetricGroupGetInfo(group, &info) == ZE_RESULT_SUCCESS && info.holder_pid != 0;
+}
+
 static void try_group(const struct zeta_device_entry *device, zet_metric_group_handle_t group,
                       struct zeta_doctor_sampling *sampling)
 {
@@ -189,8 +197,9 @@ static void try_group(const struct zeta_device_entry *device, zet_metric_group_h
         result = zetMetricStreamerClose(streamer);
     sampling->was_tried = true;
     if (result != ZE_RESULT_SUCCESS) {
-        sampling->is_busy = result == ZE_RESULT_ERROR_NOT_AVAILABLE;
         sampling->error = zeta_format("%s", zetaGetLastError());
+        /* The same result tells of modes of a GPU in which it is never sampled. */
+        sampling->is_busy = result == ZE_RESULT_ERROR_NOT_AVAILABLE && is_held(group);
     }
     if (context) {
         (void)zetContextActivateMetricGroups(context, device->device, 0, NULL);

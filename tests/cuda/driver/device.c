@@ -10,7 +10,7 @@
 pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-    pid_t pid; /* 0 before cuInit */
+    _Atomic pid_t pid; /* 0 before cuInit; changed with driver_lock */
     int result;
     int count;
     struct device devices[DRIVER_DEVICES];
@@ -23,14 +23,10 @@ static _Thread_local struct context *current __attribute__((tls_model("initial-e
 int driver_enter(const char *function)
 {
     int forced;
-    bool is_started;
 
     if (cuda_enter(function, &forced))
         return forced;
-    (void)pthread_mutex_lock(&driver_lock);
-    is_started = driver.pid == getpid();
-    (void)pthread_mutex_unlock(&driver_lock);
-    if (!is_started)
+    if (atomic_load(&driver.pid) != getpid())
         return CU_NOT_INITIALIZED; /* also in a child that was forked afterwards */
     return cuda_shared() ? CU_OK : CU_UNKNOWN;
 }

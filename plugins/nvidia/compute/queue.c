@@ -24,6 +24,9 @@
 #define MOST_STEPS 512u
 #define HALF_OF_STEPS (MOST_STEPS / 2)
 
+/* How long a caller waits until the stream is half empty; then the feeder does that for it. */
+#define ROOM_NS UINT64_C(20000000)
+
 /* Submissions of one command without an event of which one CUDA event marks the end. */
 #define MOST_UNMARKED 32u
 
@@ -66,7 +69,7 @@ struct zeta_plugin_queue {
 
     pthread_mutex_t lock;         /* for all down to the threads */
     pthread_cond_t to_feed;       /* feeder: something waits */
-    pthread_cond_t has_room;      /* feeder: the stream is half empty again */
+    pthread_cond_t has_room;      /* feeder or caller: the stream is half empty again */
     pthread_cond_t to_complete;   /* completer: there are steps */
     pthread_cond_t all_completed; /* feeder: there are none any more */
     struct waiting *first_waiting, **last_waiting;
@@ -600,6 +603,25 @@ static bool can_go(struct zeta_plugin_queue *queue, const struct zeta_plugin_arr
     return true;
 }
 
+/*
+ * Whether the caller can give commands to the stream: nothing waits before them, and there is room.
+ * For room it waits a moment: that costs less than a thread that does it instead. Nobody else
+ * submits meanwhile.
+ */
+static bool has_turn_locked(struct zeta_plugin_queue *queue, uint64_t command_count)
+{
+    if (queue->first_waiting || queue->is_feeding)
+        return false;
+    if (queue->count + command_count > MOST_STEPS && command_count <= HALF_OF_STEPS) {
+        const struct timespec until = zeta_clock_timespec(zeta_monotonic_ns() + ROOM_NS);
+        int error = 0;
+
+        while (error == 0 && queue->count > HALF_OF_STEPS)
+            error = pthread_cond_timedwait(&queue->has_room, &queue->lock, &until);
+    }
+    return queue->count + command_count <= MOST_STEPS;
+}
+
 uint32_t nvidia_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                              const struct zeta_plugin_array *commands, void *cookie)
 {
@@ -613,8 +635,7 @@ uint32_t nvidia_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue 
         return result;
     goes = can_go(queue, commands, true);
     (void)pthread_mutex_lock(&queue->lock);
-    goes = goes && !queue->first_waiting && !queue->is_feeding &&
-           queue->count + commands->count <= MOST_STEPS;
+    goes = goes && has_turn_locked(queue, commands->count);
     result = start_locked(queue, &queue->has_completer, &queue->completer, completer_main,
                           "nvidia-done");
     if (result == ZETA_PLUGIN_SUCCESS && !goes)
@@ -710,7 +731,7 @@ uint32_t nvidia_queue_create(struct zeta_plugin *self, struct zeta_plugin_device
     }
     (void)pthread_mutex_init(&queue->lock, NULL);
     (void)pthread_cond_init(&queue->to_feed, NULL);
-    (void)pthread_cond_init(&queue->has_room, NULL);
+    zeta_condition_init(&queue->has_room);
     (void)pthread_cond_init(&queue->to_complete, NULL);
     (void)pthread_cond_init(&queue->all_completed, NULL);
     (void)pthread_mutex_lock(&device->context->lock);

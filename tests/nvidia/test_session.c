@@ -8,6 +8,7 @@
 
 #include "plugins/nvidia/sampling/intervals.h"
 #include "plugins/nvidia/sampling/session.h"
+#include "plugins/nvidia/sampling/stream.h"
 #include "tests/cuda/tests/bed.h"
 #include "tests/nvidia/parts.h"
 
@@ -594,6 +595,49 @@ static void session__random_life__records_and_losses_are_the_time(void **state)
     }
 }
 
+/* ---- periods ------------------------------------------------------------------------------ */
+
+/* CUPTI takes 32 bits, cuts what is above without a word and refuses 0 and 1: it gets none of them.
+ */
+static void check_periods(void)
+{
+    static const struct {
+        uint64_t wanted_ns, used_ns;
+    } cases[] = {
+        {0, 100 * US},
+        {1, 100 * US},
+        {MS, MS},
+        {UINT32_MAX, UINT32_MAX / 32 * 32},
+        {UINT64_C(1) << 32, UINT32_MAX / 32 * 32},
+        {(UINT64_C(1) << 32) + 1, UINT32_MAX / 32 * 32},
+        {UINT64_C(60000000000), UINT32_MAX / 32 * 32},
+        {UINT64_MAX, UINT32_MAX / 32 * 32},
+    };
+    const struct zeta_plugin_program_entry entry = {
+        .struct_size = sizeof(entry), .select = zeta_string("C0=sm__inst_executed_realtime.sum")};
+    struct zeta_plugin_device *device = parts_device();
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct zeta_plugin_stream_desc desc = {
+            .struct_size = sizeof(desc),
+            .set = zeta_string("Periods"),
+            .program = {.data = &entry, .count = 1, .stride = sizeof(entry)},
+            .record_bytes = NVIDIA_RECORD_BYTES,
+            .period_ns = cases[i].wanted_ns};
+        struct zeta_plugin_stream *stream = NULL;
+
+        assert_int_equal(nvidia_sampling_open(device, &desc, &stream), ZETA_PLUGIN_SUCCESS);
+        assert_int_equal(desc.period_ns, cases[i].used_ns);
+        stream->close(stream);
+    }
+}
+
+static void period__any__brought_into_what_cupti_takes(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_periods);
+}
+
 SUITE(session)
 {
     const struct CMUnitTest tests[] = {
@@ -611,6 +655,7 @@ SUITE(session)
         cmocka_unit_test(config__passes_and_wrong_names__are_told),
         cmocka_unit_test(sums__larger_blocks__same),
         cmocka_unit_test(session__random_life__records_and_losses_are_the_time),
+        cmocka_unit_test(period__any__brought_into_what_cupti_takes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

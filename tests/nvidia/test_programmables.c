@@ -6,7 +6,7 @@
 #include "tests/nvidia/bed.h"
 #include "tests/support/compare.h"
 
-enum { COUNTERS = 47, ROLLUPS = 4 };
+enum { COUNTERS = 58, ROLLUPS = 4 };
 
 /* A metric of a programmable by its place, with a rollup. */
 static zet_metric_handle_t make_metric(zet_metric_programmable_exp_handle_t programmable,
@@ -190,12 +190,13 @@ static void check_all(void)
     assert_string_equal(properties.description, "Instructions that warps executed.");
     assert_non_null(
         find(programmables, count, "TPC_TriageCompute_sm__inst_executed_realtime", &properties));
-    assert_non_null(find(programmables, count, "sm__warps_launched", &properties));
+    assert_non_null(find(programmables, count, "sm__warps_active_realtime", &properties));
     assert_string_equal(properties.description, "a metric of the fake CUPTI");
     assert_string_equal(properties.component, "SM");
     assert_null(find(programmables, count, "nvlrx__bytes", &properties));
 
-    metric = make_metric(find(programmables, count, "sm__warps_launched", &properties), 1, 0);
+    metric =
+        make_metric(find(programmables, count, "sm__warps_active_realtime", &properties), 1, 0);
     EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, 1, &metric, "Made", "of a test",
                                                         &group_count, groups));
     assert_int_equal(group_count, 1);
@@ -233,7 +234,8 @@ static void check_all_of_other(void)
     bed_set("sets", "all");
     count = get_all(bed_device(), programmables);
     assert_non_null(find(programmables, count, "sm__cycles_active", &properties));
-    assert_null(find(programmables, count, "sm__warps_launched", &properties)); /* of GH100 alone */
+    assert_null(
+        find(programmables, count, "sm__warps_active_realtime", &properties)); /* of GH100 alone */
 }
 
 /* A word that is no value of the setting, and a CUPTI that does not list: the curated ones. */

@@ -105,47 +105,12 @@ struct kmd_machine *bed_machine(void)
     return machine;
 }
 
-void bed_devices(uint32_t count, ze_device_handle_t *out_devices)
-{
-    ze_driver_handle_t drivers[8];
-    uint32_t driver_count = 8, found = 0;
-
-    EXPECT_OK(zeDriverGet(&driver_count, drivers));
-    for (uint32_t i = 0; i < driver_count; i++) {
-        uint32_t here = 0;
-
-        EXPECT_OK(zeDeviceGet(drivers[i], &here, NULL));
-        assert_cmp(found + here, <=, count);
-        EXPECT_OK(zeDeviceGet(drivers[i], &here, out_devices + found));
-        found += here;
-    }
-    assert_int_equal(found, count);
-}
-
 ze_device_handle_t bed_device(void)
 {
     ze_device_handle_t device = NULL;
 
-    bed_devices(1, &device);
+    root_devices(1, &device);
     return device;
-}
-
-uint32_t bed_plugin(const char *id, const char **out_reason)
-{
-    struct zeta_plugin_info plugins[64];
-    uint32_t count = 64;
-
-    for (uint32_t i = 0; i < count; i++)
-        plugins[i].struct_size = sizeof(plugins[i]);
-    EXPECT_OK(zetaPluginGet(&count, plugins));
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(plugins[i].id, id) == 0) {
-            *out_reason = plugins[i].reason;
-            return plugins[i].state;
-        }
-    }
-    fail_msg("there is no plugin %s", id);
-    return 0;
 }
 
 void bed_sysctl(const char *path, const char *value)

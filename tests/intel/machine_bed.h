@@ -28,14 +28,8 @@ struct kmd_machine *bed_start_machine(const struct kmd_config *config);
 /** The machine of the case. */
 struct kmd_machine *bed_machine(void);
 
-/** All root devices; fails unless there are so many. */
-void bed_devices(uint32_t count, ze_device_handle_t *out_devices);
-
 /** The one device. */
 ze_device_handle_t bed_device(void);
-
-/** State and reason of a plugin ("intel-gen12lp"); reason is the library's. */
-uint32_t bed_plugin(const char *id, const char **out_reason);
 
 /** Writes a sysctl of the machine. */
 void bed_sysctl(const char *path, const char *value);

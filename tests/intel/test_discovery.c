@@ -290,7 +290,7 @@ static void machine__with_three_gpus__shows_and_samples_all_at_once(void **state
     config.devices[1] = (struct kmd_device){.platform = "dg2-g10", .driver = "i915"};
     config.devices[2] = (struct kmd_device){.platform = "dg1", .driver = "i915"};
     (void)bed_start(&config);
-    bed_devices(3, devices);
+    root_devices(3, devices);
     EXPECT_OK(zeDeviceGetProperties(devices[0], &a));
     EXPECT_OK(zeDeviceGetProperties(devices[1], &b));
     assert_memory_not_equal(&a.uuid, &b.uuid, sizeof(a.uuid));

@@ -22,7 +22,7 @@ static void expect_reason(const struct kmd_config *config, const char *const *pa
 
     (void)bed_start_machine(config);
     EXPECT_OK(zeInit(0));
-    assert_int_equal(bed_plugin("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_FAILED);
+    assert_int_equal(plugin_state("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_FAILED);
     for (; *parts; parts++) {
         if (!strstr(reason, *parts))
             fail_msg("the reason \"%s\" does not say \"%s\"", reason, *parts);
@@ -102,7 +102,7 @@ static void process__without_capability__hears_of_sysctl_and_command(void **stat
     config.is_privileged = false;
     (void)bed_start(&config);
     /* The plugin works, and says beside its state that nothing can be sampled yet. */
-    assert_int_equal(bed_plugin("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
+    assert_int_equal(plugin_state("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
     assert_non_null(strstr(reason, "sudo sysctl dev.i915.perf_stream_paranoid=0"));
     bed_open_fails(bed_device(), "RenderBasic", 1000000, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
     expect_sentence("dev.i915.perf_stream_paranoid is 1");
@@ -121,7 +121,7 @@ static void process__on_a_lenient_kernel__needs_no_capability(void **state)
     config.is_privileged = false;
     config.is_paranoid = false;
     (void)bed_start(&config);
-    assert_int_equal(bed_plugin("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
+    assert_int_equal(plugin_state("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
     assert_string_equal(reason, "");
     stream = bed_open(bed_device(), "RenderBasic", 1000000);
     bed_close(&stream);

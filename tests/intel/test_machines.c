@@ -44,7 +44,7 @@ devices__of_two_generations_and_drivers__come_in_order_with_names_of_their_own(v
 
     (void)state;
     (void)bed_start(&config);
-    bed_devices(4, devices);
+    root_devices(4, devices);
     for (uint32_t i = 0; i < 4; i++) {
         properties[i] = (ze_device_properties_t){.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
         EXPECT_OK(zeDeviceGetProperties(devices[i], &properties[i]));
@@ -67,7 +67,7 @@ static void streams__of_all_devices__have_their_own_reports(void **state)
 
     (void)state;
     (void)bed_start(&config);
-    bed_devices(4, devices);
+    root_devices(4, devices);
     for (uint32_t i = 0; i < 4; i++)
         streams[i] = bed_open(devices[i], "RenderBasic", 1000000);
     for (uint32_t i = 0; i < 4; i++) {
@@ -91,7 +91,7 @@ static void mask__of_affinity__leaves_those_that_it_names(void **state)
     (void)state;
     (void)setenv("ZE_AFFINITY_MASK", "1,3", 1);
     (void)bed_start(&config);
-    bed_devices(2, devices);
+    root_devices(2, devices);
     stream = bed_open(devices[1], "TestOa", 1000000);
     assert_int_equal(kmd_statistic(bed_machine(), 3, KMD_STAT_STREAMS_OPEN), 1);
     bed_close(&stream);
@@ -111,9 +111,9 @@ static void device__that_is_gone__takes_no_other_along(void **state)
     (void)bed_start_machine(&config);
     kmd_fault(bed_machine(), 0, KMD_FAULT_UNPLUG, 1);
     EXPECT_OK(zeInit(0));
-    assert_int_equal(bed_plugin("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
+    assert_int_equal(plugin_state("intel-gen12lp", &reason), ZETA_PLUGIN_STATE_ACTIVE);
     assert_non_null(strstr(reason, "0000:00:02.0"));
-    bed_devices(3, devices);
+    root_devices(3, devices);
     for (uint32_t i = 0; i < 3; i++) {
         struct bed_stream stream = bed_open(devices[i], "TestOa", 1000000);
 

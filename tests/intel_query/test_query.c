@@ -189,7 +189,7 @@ static void devices__two_of_them__count_apart(void **state)
     config.device_count = 2;
     config.devices[1] = (struct kmd_device){.platform = "skl-gt2", .driver = "i915"};
     (void)bed_start(&config);
-    bed_devices(2, devices);
+    root_devices(2, devices);
     for (uint32_t i = 0; i < 2; i++)
         beds[i] = query_bed_open(devices[i], "RenderBasic");
     for (uint32_t i = 0; i < 2; i++)

@@ -159,7 +159,7 @@ static void expect_reason(const char *part)
 {
     const char *reason = "";
 
-    assert_int_equal(bed_plugin("intel-xe2", &reason), ZETA_PLUGIN_STATE_FAILED);
+    assert_int_equal(plugin_state("intel-xe2", &reason), ZETA_PLUGIN_STATE_FAILED);
     if (!strstr(reason, part))
         fail_msg("the reason \"%s\" does not contain \"%s\"", reason, part);
 }

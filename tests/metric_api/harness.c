@@ -1,4 +1,5 @@
 #include "tests/metric_api/harness.h"
+#include "tests/support/compare.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -98,6 +99,41 @@ ze_device_handle_t find_device(const char *name)
     return device;
 }
 
+void root_devices(uint32_t count, ze_device_handle_t *out_devices)
+{
+    ze_driver_handle_t drivers[8];
+    uint32_t driver_count = 8, found = 0;
+
+    EXPECT_OK(zeDriverGet(&driver_count, drivers));
+    for (uint32_t i = 0; i < driver_count; i++) {
+        uint32_t here = 0;
+
+        EXPECT_OK(zeDeviceGet(drivers[i], &here, NULL));
+        assert_cmp(found + here, <=, count);
+        EXPECT_OK(zeDeviceGet(drivers[i], &here, out_devices + found));
+        found += here;
+    }
+    assert_int_equal(found, count);
+}
+
+uint32_t plugin_state(const char *id, const char **out_reason)
+{
+    struct zeta_plugin_info plugins[64];
+    uint32_t count = 64;
+
+    for (uint32_t i = 0; i < count; i++)
+        plugins[i].struct_size = sizeof(plugins[i]);
+    EXPECT_OK(zetaPluginGet(&count, plugins));
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(plugins[i].id, id) == 0) {
+            *out_reason = plugins[i].reason;
+            return plugins[i].state;
+        }
+    }
+    fail_msg("there is no plugin %s", id);
+    return 0;
+}
+
 ze_driver_handle_t driver_of(ze_device_handle_t device)
 {
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
@@ -115,6 +151,36 @@ ze_context_handle_t make_context(ze_device_handle_t device)
 
     EXPECT_OK(zeContextCreate(driver_of(device), &desc, &context));
     return context;
+}
+
+ze_module_handle_t make_module(ze_context_handle_t context, ze_device_handle_t device,
+                               const char *path)
+{
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_NATIVE};
+    uint8_t *image = malloc(1 << 20);
+    FILE *file = fopen(path, "rb");
+    ze_module_handle_t module = NULL;
+
+    assert_non_null(file);
+    assert_non_null(image);
+    desc.inputSize = fread(image, 1, 1 << 20, file);
+    desc.pInputModule = image;
+    assert_int_equal(fclose(file), 0);
+    EXPECT_OK(zeModuleCreate(context, device, &desc, &module, NULL));
+    free(image);
+    return module;
+}
+
+ze_command_list_handle_t make_immediate(ze_context_handle_t context, ze_device_handle_t device,
+                                        ze_command_queue_mode_t mode)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = mode};
+    ze_command_list_handle_t list = NULL;
+
+    EXPECT_OK(zeCommandListCreateImmediate(context, device, &desc, &list));
+    return list;
 }
 
 zet_metric_group_handle_t find_group(ze_device_handle_t device, const char *name,

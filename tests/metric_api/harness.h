@@ -37,11 +37,25 @@ ze_device_handle_t find_device(const char *name);
 /** Like find_device(), but NULL if there is none. */
 ze_device_handle_t look_for_device(const char *name);
 
+/** All root devices of all drivers; fails unless there are so many. zeInit() was called. */
+void root_devices(uint32_t count, ze_device_handle_t *out_devices);
+
+/** State and reason of a plugin ("nvidia"); the reason is the library's. */
+uint32_t plugin_state(const char *id, const char **out_reason);
+
 /** The driver that has the device. */
 ze_driver_handle_t driver_of(ze_device_handle_t device);
 
 /** A new context for the driver of a device. */
 ze_context_handle_t make_context(ze_device_handle_t device);
+
+/** A module of the native image in a file, of at most 1 MiB. */
+ze_module_handle_t make_module(ze_context_handle_t context, ze_device_handle_t device,
+                               const char *path);
+
+/** An immediate list. */
+ze_command_list_handle_t make_immediate(ze_context_handle_t context, ze_device_handle_t device,
+                                        ze_command_queue_mode_t mode);
 
 /** The group of a name and sampling type; its properties to out_properties, which may be NULL. */
 zet_metric_group_handle_t find_group(ze_device_handle_t device, const char *name,

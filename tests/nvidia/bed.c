@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "tests/forked.h"
-#include "tests/support/compare.h"
 
 struct cuda_machine *bed_machine;
 
@@ -63,20 +62,8 @@ void bed_run(const char *description, void (*body)(void))
 
 void bed_devices(uint32_t count, ze_device_handle_t *out_devices)
 {
-    ze_driver_handle_t drivers[8];
-    uint32_t driver_count = 8, found = 0;
-
     EXPECT_OK(zeInit(0));
-    EXPECT_OK(zeDriverGet(&driver_count, drivers));
-    for (uint32_t i = 0; i < driver_count; i++) {
-        uint32_t here = 0;
-
-        EXPECT_OK(zeDeviceGet(drivers[i], &here, NULL));
-        assert_cmp(found + here, <=, count);
-        EXPECT_OK(zeDeviceGet(drivers[i], &here, out_devices + found));
-        found += here;
-    }
-    assert_int_equal(found, count);
+    root_devices(count, out_devices);
 }
 
 ze_device_handle_t bed_device(void)
@@ -89,21 +76,8 @@ ze_device_handle_t bed_device(void)
 
 uint32_t bed_plugin(const char **out_reason)
 {
-    struct zeta_plugin_info plugins[64];
-    uint32_t count = 64;
-
     (void)zeInit(0);
-    for (uint32_t i = 0; i < count; i++)
-        plugins[i].struct_size = sizeof(plugins[i]);
-    EXPECT_OK(zetaPluginGet(&count, plugins));
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(plugins[i].id, "nvidia") == 0) {
-            *out_reason = plugins[i].reason;
-            return plugins[i].state;
-        }
-    }
-    fail_msg("there is no plugin nvidia");
-    return 0;
+    return plugin_state("nvidia", out_reason);
 }
 
 void bed_expect_plugin(uint32_t state, const char *const *parts)

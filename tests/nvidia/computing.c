@@ -1,7 +1,6 @@
 #include "tests/nvidia/computing.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct computing computing_open(const char *kernels)
 {
@@ -11,21 +10,10 @@ struct computing computing_open(const char *kernels)
 struct computing computing_open_on(ze_device_handle_t device, const char *kernels)
 {
     struct computing c = {.device = device, .context = make_context(device)};
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE};
-    uint8_t *image = malloc(1 << 20);
     char path[4096];
-    FILE *file;
 
     (void)snprintf(path, sizeof(path), "%s/tests/cuda/kernels/%s", ZETA_SOURCE_DIR, kernels);
-    file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_non_null(image);
-    desc.inputSize = fread(image, 1, 1 << 20, file);
-    desc.pInputModule = image;
-    assert_int_equal(fclose(file), 0);
-    EXPECT_OK(zeModuleCreate(c.context, device, &desc, &c.module, NULL));
-    free(image);
+    c.module = make_module(c.context, device, path);
     c.list = computing_list(&c, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     return c;
 }
@@ -39,12 +27,7 @@ void computing_close(const struct computing *c)
 
 ze_command_list_handle_t computing_list(const struct computing *c, ze_command_queue_mode_t mode)
 {
-    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                          .mode = mode};
-    ze_command_list_handle_t list = NULL;
-
-    EXPECT_OK(zeCommandListCreateImmediate(c->context, c->device, &desc, &list));
-    return list;
+    return make_immediate(c->context, c->device, mode);
 }
 
 ze_kernel_handle_t computing_kernel(const struct computing *c, const char *name)

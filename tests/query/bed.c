@@ -1,25 +1,8 @@
 #include "bed.h"
 #include "tests/support/compare.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void create_module(struct bed *bed)
-{
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_NATIVE};
-    uint8_t *image = malloc(1u << 20);
-    FILE *file = fopen(TEST_KERNELS, "rb");
-
-    assert_non_null(file);
-    assert_non_null(image);
-    desc.inputSize = fread(image, 1, 1u << 20, file);
-    desc.pInputModule = image;
-    (void)fclose(file);
-    EXPECT_OK(zeModuleCreate(bed->context, bed->device, &desc, &bed->module, NULL));
-    free(image);
-}
 
 int bed_setup(void **state)
 {
@@ -33,7 +16,7 @@ int bed_setup(void **state)
     count = 1;
     EXPECT_OK(zeDeviceGet(bed.driver, &count, &bed.device));
     bed.context = make_context(bed.device);
-    create_module(&bed);
+    bed.module = make_module(bed.context, bed.device, TEST_KERNELS);
     bed.compute = find_group(bed.device, "ComputeBasic", EVENT_BASED, NULL);
     bed.dispatch = find_group(bed.device, "ThreadDispatch", EVENT_BASED, NULL);
     active[0] = bed.compute;
@@ -84,12 +67,7 @@ ze_command_list_handle_t bed_list(const struct bed *bed)
 
 ze_command_list_handle_t bed_immediate(const struct bed *bed, ze_command_queue_mode_t mode)
 {
-    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                          .mode = mode};
-    ze_command_list_handle_t list = NULL;
-
-    EXPECT_OK(zeCommandListCreateImmediate(bed->context, bed->device, &desc, &list));
-    return list;
+    return make_immediate(bed->context, bed->device, mode);
 }
 
 ze_kernel_handle_t bed_kernel(const struct bed *bed, const char *name)

@@ -13,6 +13,7 @@
 #include "plugins/nvidia/activity/activity.h"
 #include "plugins/nvidia/gpm/gpm.h"
 #include "plugins/nvidia/gpu/nvidia.h"
+#include "plugins/nvidia/query/query.h"
 #include "plugins/nvidia/sampling/config.h"
 #include "plugins/nvidia/sampling/counters.h"
 #include "plugins/nvidia/sampling/stream.h"
@@ -269,9 +270,7 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
         most_ns = wanted_ns / NVIDIA_TICK_NS * NVIDIA_TICK_NS;
     out_limits->min_period_ns = least_ns;
     out_limits->max_period_ns = most_ns;
-    if (ZETA_PLUGIN_HAS(out_limits, no_queries))
-        out_limits->no_queries =
-            zeta_string("this version of Zeta has no queries of NVIDIA GPUs yet");
+    nvidia_query_limits(device, out_limits);
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -393,6 +392,19 @@ static void stream_close(struct zeta_plugin *self, struct zeta_plugin_stream *st
         stream->close(stream);
 }
 
+/* ---- queries ------------------------------------------------------------------------------ */
+
+static uint32_t query_pool_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                                  const struct zeta_plugin_query_desc *desc,
+                                  struct zeta_plugin_query_pool **out_pool)
+{
+    if (zeta_string_is(desc->unit, "perfmon"))
+        return nvidia_query_pool_create(self, device, desc, out_pool);
+    return zeta_host_fail(&self->host, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+                          "the unit %.*s of NVIDIA GPUs has no queries; perfmon has",
+                          zeta_string_shown(desc->unit), desc->unit.data);
+}
+
 const struct zeta_plugin_metric_ops nvidia_metric_ops = {
     .struct_size = sizeof(struct zeta_plugin_metric_ops),
     .get_sets = get_sets,
@@ -405,5 +417,9 @@ const struct zeta_plugin_metric_ops nvidia_metric_ops = {
     .stream_descriptor = stream_descriptor,
     .stream_stop = stream_stop,
     .stream_close = stream_close,
+    .query_pool_create = query_pool_create,
+    .query_pool_destroy = nvidia_query_pool_destroy,
+    .query_reset = nvidia_query_reset,
+    .query_collect = nvidia_query_collect,
     .program_check = program_check,
 };

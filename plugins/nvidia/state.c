@@ -6,9 +6,11 @@
 
 #include "plugins/nvidia/compute/compute.h"
 #include "plugins/nvidia/gpu/nvidia.h"
+#include "plugins/nvidia/query/query.h"
 
 static void destroy(struct nvidia *nvidia)
 {
+    nvidia_queries_finish(nvidia);
     nvidia_compute_finish(nvidia);
     nvidia_nvml_close(&nvidia->nvml);
     free(nvidia->devices);
@@ -31,6 +33,7 @@ uint32_t nvidia_init(struct zeta_plugin *self)
     (void)pthread_mutex_init(&nvidia->lock, NULL);
     (void)zeta_host_setting(&self->host, "root", nvidia->root, sizeof(nvidia->root));
     result = nvidia_discover(nvidia);
+    nvidia_queries_init(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = nvidia_compute_init(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)

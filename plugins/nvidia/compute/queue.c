@@ -20,6 +20,8 @@
 #include <zeta/softqueue.h>
 #include <zeta/thread.h>
 
+#include "plugins/nvidia/query/query.h"
+
 /* Steps in a stream at the same time: fewer than fit, so that no call of the driver blocks. */
 #define MOST_STEPS 512u
 #define HALF_OF_STEPS (MOST_STEPS / 2)
@@ -394,6 +396,20 @@ static void append_step(struct zeta_plugin_queue *queue, struct step *step, bool
     (void)pthread_mutex_unlock(&queue->lock);
 }
 
+/* Begins or ends a query; all that came before is complete. */
+static bool run_query_point(const struct zeta_plugin_queue *queue,
+                            const struct zeta_plugin_command *command,
+                            struct nvidia_failure *out_failure)
+{
+    struct nvidia_query_failure failure = {""};
+
+    out_failure->result = command->type == ZETA_PLUGIN_COMMAND_QUERY_BEGIN
+                              ? nvidia_query_begin(&command->u.query, queue, &failure)
+                              : nvidia_query_end(&command->u.query, &failure);
+    (void)snprintf(out_failure->sentence, sizeof(out_failure->sentence), "%s", failure.text);
+    return out_failure->result == ZETA_PLUGIN_SUCCESS;
+}
+
 /* A command that may block, or that the host carries out, between two readings of the clock. */
 static bool run_on_host(struct zeta_plugin_queue *queue, const struct zeta_plugin_command *command,
                         struct step *step)
@@ -406,6 +422,9 @@ static bool run_on_host(struct zeta_plugin_queue *queue, const struct zeta_plugi
         command->u.call.function(command->u.call.context);
     else if (command->type == ZETA_PLUGIN_COMMAND_EVENT_RESET)
         ops->event_reset(queue->self->host.handle, command->signal_event);
+    else if (command->type == ZETA_PLUGIN_COMMAND_QUERY_BEGIN ||
+             command->type == ZETA_PLUGIN_COMMAND_QUERY_END)
+        is_good = run_query_point(queue, command, &step->failure);
     else
         is_good = nvidia_command_run(queue->self, queue->device, queue->stream, command,
                                      &step->failure) &&
@@ -497,6 +516,8 @@ static void feed(struct zeta_plugin_queue *queue, const struct zeta_plugin_array
             is_good = is_asynchronous ? run_on_stream(queue, command, step)
                                       : run_on_host(queue, command, step);
         step->is_last = !is_good || i + 1 == commands->count;
+        if (!is_good)
+            nvidia_query_abandon(queue->device, queue);
         if (!step->signal && !step->is_last)
             continue;
         if (!is_good && step->failure.result == ZETA_PLUGIN_DEVICE_LOST &&
@@ -776,6 +797,7 @@ void nvidia_queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *qu
         (void)pthread_join(queue->completer, NULL);
 
     unlink_queue(queue);
+    nvidia_query_abandon(queue->device, queue);
     has_context = nvidia_enter(self, queue->device, &entered) == ZETA_PLUGIN_SUCCESS;
     while (queue->spare) {
         struct step *next = queue->spare->next;

@@ -36,6 +36,14 @@ struct nvidia_activity_unit {
     struct zeta_plugin_tracer *tracer; /**< NULL: none; behind the lock of struct nvidia */
 };
 
+/** Queries of a device in this process (query/). */
+struct nvidia_query_unit {
+    /** For pools, their queries and the session; that of struct nvidia comes behind it. */
+    pthread_mutex_t lock;
+    struct nvidia_counting *counting; /**< the session; NULL: none */
+    struct zeta_plugin_query_pool *pools;
+};
+
 /** A GPU, or an instance of MIG, as CUDA shows it to this process. */
 struct zeta_plugin_device {
     struct nvidia *nvidia;
@@ -70,6 +78,7 @@ struct zeta_plugin_device {
 
     struct nvidia_gpm_unit gpm;
     struct nvidia_activity_unit activity;
+    struct nvidia_query_unit queries;
 
     char lost[512]; /**< why it is lost; written before is_lost */
     atomic_bool is_lost;

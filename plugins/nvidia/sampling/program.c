@@ -136,3 +136,13 @@ bool nvidia_program_store(const struct nvidia_program *program, const double *va
     }
     return true;
 }
+
+/* FNV-1a. */
+uint32_t nvidia_program_number(struct zeta_plugin_string digest)
+{
+    uint32_t number = 2166136261u;
+
+    for (uint64_t i = 0; i < digest.size; i++)
+        number = (number ^ (uint8_t)digest.data[i]) * 16777619u;
+    return number;
+}

@@ -78,4 +78,7 @@ uint32_t nvidia_program_read(const struct zeta_host *host, struct zeta_plugin_st
 bool nvidia_program_store(const struct nvidia_program *program, const double *values,
                           struct nvidia_interval *interval);
 
+/** The number of a program in records, from the text that identifies it. */
+uint32_t nvidia_program_number(struct zeta_plugin_string digest);
+
 #endif

@@ -313,16 +313,6 @@ static uint32_t open_session(struct sampling *sampling, uint64_t *period_ns)
     return ZETA_PLUGIN_SUCCESS;
 }
 
-/* A number for the text that identifies a program (FNV-1a). */
-static uint32_t number_of(struct zeta_plugin_string digest)
-{
-    uint32_t number = 2166136261u;
-
-    for (uint64_t i = 0; i < digest.size; i++)
-        number = (number ^ (uint8_t)digest.data[i]) * 16777619u;
-    return number;
-}
-
 /* All but taking the unit and starting the thread. */
 static uint32_t prepare(struct sampling *sampling, struct zeta_plugin_stream_desc *desc)
 {
@@ -360,7 +350,7 @@ uint32_t nvidia_sampling_open(struct zeta_plugin_device *device,
     sampling->stream =
         (struct zeta_plugin_stream){.status = status, .stop = stop, .close = close_stream};
     sampling->device = device;
-    sampling->number = number_of(desc->digest);
+    sampling->number = nvidia_program_number(desc->digest);
     (void)snprintf(sampling->set, sizeof(sampling->set), "%.*s", zeta_string_shown(desc->set),
                    desc->set.data);
     (void)snprintf(user, sizeof(user), "a stream of %.80s", sampling->set);

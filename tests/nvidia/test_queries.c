@@ -712,6 +712,35 @@ static void query__another_process_counts__not_available(void **state)
     bed_run("gh100", check_busy);
 }
 
+/* CUDA cannot be used in a child, which leaves the session of its parent alone. */
+static void check_fork(void)
+{
+    struct querying q = open_queries("ComputeBasic", 1);
+    uint8_t raw[4096];
+    size_t bytes;
+    int status;
+    pid_t child;
+
+    append_query(&q, q.computing.list, 0, 3);
+    child = fork_child();
+    if (child == 0) {
+        const bool is_refused = get_data(&q, 0, raw, &bytes) != ZE_RESULT_SUCCESS &&
+                                append_end(q.computing.list, q.queries[0]) != ZE_RESULT_SUCCESS;
+
+        _exit(is_refused ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_turns(&q, 0, 3);
+    close_queries(&q);
+}
+
+static void query__in_a_child_of_fork__refused(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_fork);
+}
+
 SUITE(queries)
 {
     const struct CMUnitTest tests[] = {
@@ -731,6 +760,7 @@ SUITE(queries)
         cmocka_unit_test(query__without_permission__says_so),
         cmocka_unit_test(query__device_lost__says_so),
         cmocka_unit_test(query__another_process_counts__not_available),
+        cmocka_unit_test(query__in_a_child_of_fork__refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * killed in each state.
  */
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "tests/forked.h"
 #include "tests/nvidia/computing.h"
 #include "tests/nvidia/streaming.h"
+#include "tests/sanitizer.h"
 #include "tests/support/compare.h"
 #include "tests/tracer/tracing.h"
 
@@ -356,12 +358,53 @@ static void process__killed_in_each_state__leaves_all_free(void **state)
     }
 }
 
+/* ---- again and again ------------------------------------------------------------------------ */
+
+static uint32_t count_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    uint32_t count = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    assert_int_equal(closedir(folder), 0);
+    return count;
+}
+
+/* Nothing is left of a stream that was closed: no thread, no descriptor, no unit. */
+static void check_reopen(void)
+{
+    /* Each begins and ends a thread, for which sanitizers take their time. */
+    enum { TIMES = HAVE_THREAD_SANITIZER || HAVE_ADDRESS_SANITIZER ? 500 : 10000 };
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
+    uint32_t files = 0;
+
+    for (uint32_t i = 0; i < TIMES; i++) {
+        EXPECT_OK(stream_open(&stream, NULL));
+        EXPECT_OK(zetMetricStreamerClose(stream.streamer));
+        if (i == 0)
+            files = count_files();
+    }
+    stream.streamer = NULL;
+    assert_int_equal(count_files(), files);
+    assert_int_equal(count_threads("zeta-nv-sample"), 0);
+    stream_close(&stream);
+}
+
+static void stream__opened_thousands_of_times__leaves_nothing(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_reopen);
+}
+
 SUITE(failing)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets__of_users_that_are_wrong__name_the_mistake),
         cmocka_unit_test(gpu__falls_off_in_each_state__is_told_and_survived),
         cmocka_unit_test(process__killed_in_each_state__leaves_all_free),
+        cmocka_unit_test(stream__opened_thousands_of_times__leaves_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

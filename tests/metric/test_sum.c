@@ -106,7 +106,10 @@ static const char sample_text[] =
     "sets:\n" SET("intervals", "p", "[time, event]")
         METRIC("GpuTime", "duration", "u64", "end - begin") METRIC("Work", "event", "u64", "C[0]")
             METRIC("Rate", "throughput", "f64", "f64(C[0]) / f64(GpuTime)")
-                METRIC("Energy", "event", "f64", "R[0]") METRIC("Id", "ip", "u64", "id");
+                METRIC("Energy", "event", "f64", "R[0]") METRIC("Id", "ip", "u64", "id")
+                    METRIC("Share", "ratio", "f64", "100.0 * R[0]")
+                        METRIC("Level", "throughput", "u64", "C[1]")
+                            METRIC("Any", "ratio", "bool8", "C[1] > 0");
 
 enum { GPU_TIME, HITS, MISSES, HIT_RATE, WHOLE, TIME, GAUGE, ANY, CHOSEN, SCALED, REST };
 
@@ -456,8 +459,8 @@ static void value__samples__every_number_is_added(void **state)
     (void)state;
     open_fixture(&f, "intervals");
     for (uint64_t i = 1; i < 4; i++) {
-        const uint64_t words[4] = {1000 * i, 1000 * i + 10 * i, i, 0};
-        const double real = 0.25;
+        const uint64_t words[4] = {1000 * i, 1000 * i + 10 * i, i, 4 * i};
+        const double real = 0.25 * (double)i;
         unsigned char *sample = add_slot(&f);
 
         memset(sample, 0, RECORD);
@@ -470,8 +473,11 @@ static void value__samples__every_number_is_added(void **state)
     assert_cmp(u64_of(&f, 0), ==, 60);
     assert_cmp(u64_of(&f, 1), ==, 6);
     assert_cmp(f64_of(&f, 2), ==, 0.1);
-    assert_cmp(f64_of(&f, 3), ==, 0.75);
+    assert_cmp(f64_of(&f, 3), ==, 1.5);
     assert_cmp(u64_of(&f, 4), ==, 3);
+    assert_cmp(f64_of(&f, 5), ==, 50.0);
+    assert_cmp(u64_of(&f, 6), ==, 8);
+    assert_true(f.values[7].value.value.b8);
     close_fixture(&f);
 }
 

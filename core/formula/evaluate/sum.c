@@ -113,11 +113,17 @@ static uint32_t add_constant(struct planner *planner, const struct zeta_number *
     return add_step(planner, &step);
 }
 
-static enum zeta_sum_mode mode_of(const struct zeta_set *set, enum zeta_expr_view view)
+/** Whether each record is a row, so that all its numbers are added up. */
+static bool has_samples(const struct zeta_set *set)
 {
     const struct zeta_layout *layout = set->query_of ? set->query_of->layout : set->layout;
 
-    if (view == ZETA_VIEW_DELTA || layout->kind == ZETA_LAYOUT_SAMPLE)
+    return layout->kind == ZETA_LAYOUT_SAMPLE;
+}
+
+static enum zeta_sum_mode mode_of(const struct zeta_set *set, enum zeta_expr_view view)
+{
+    if (view == ZETA_VIEW_DELTA || has_samples(set))
         return ZETA_SUM_ADD;
     return view == ZETA_VIEW_BEFORE ? ZETA_SUM_FIRST : ZETA_SUM_LAST;
 }
@@ -240,25 +246,67 @@ static bool is_state(zet_metric_type_t type)
     }
 }
 
+/** The sum in a step, divided by the number of rows that count. */
+static uint32_t plan_mean(struct planner *planner, uint32_t sum, enum zeta_expr_type type)
+{
+    struct zeta_lowering *lowering = &planner->lowering;
+    const struct zeta_sum_slot slot = {
+        .mode = ZETA_SUM_ADD, .type = ZETA_EXPR_U64, .field = UINT32_MAX};
+    const uint32_t args[3] = {planner->valid, zeta_lower_u64(lowering, 1),
+                              zeta_lower_u64(lowering, 0)};
+    const uint32_t node = zeta_lower_op(lowering, ZETA_EXPR_SELECT, args);
+    struct zeta_sum_step step = {.op = ZETA_EXPR_FIELD};
+
+    if (lowering->result != ZE_RESULT_SUCCESS)
+        return 0;
+    step.arg[0] = find_slot(planner, node, &slot);
+    step.arg[1] = add_step(planner, &step);
+    if (type == ZETA_EXPR_F64) {
+        step = (struct zeta_sum_step){.op = ZETA_EXPR_TO_F64, .arg = {step.arg[1]}};
+        step.arg[1] = add_step(planner, &step);
+    }
+    step.op = ZETA_EXPR_DIV;
+    step.arg[0] = sum;
+    step.is_share = true;
+    return add_step(planner, &step);
+}
+
+/**
+ * A ratio or a rate of samples that is divided by nothing that was counted: the hardware has
+ * divided, row by row, and what was counted is not known.
+ */
+static bool is_divided(const struct planner *planner, const struct zeta_metric *metric,
+                       uint32_t result)
+{
+    const struct zeta_sum_step *step = &planner->plan->steps[result];
+
+    return (metric->type == ZET_METRIC_TYPE_RATIO || metric->type == ZET_METRIC_TYPE_THROUGHPUT) &&
+           metric->value_type != ZET_VALUE_TYPE_BOOL8 && has_samples(planner->lowering.set) &&
+           !step->is_constant && !step->is_share;
+}
+
 /** Plans one metric; gives the condition of rows in which it is defined. */
 static uint32_t plan_result(struct planner *planner, uint32_t place, uint32_t index)
 {
     struct zeta_lowering *lowering = &planner->lowering;
+    const struct zeta_metric *metric = &lowering->set->metrics[index];
     const struct zeta_expr *expr = zeta_metric_expr(lowering->set, index, planner->maximum);
+    uint32_t *const result = &planner->plan->result[place];
     const struct zeta_number hundred = {.type = ZETA_EXPR_U64, .u.u64 = 100};
 
-    if (is_state(lowering->set->metrics[index].type))
-        planner->plan->result[place] = ZETA_SUM_STATE;
+    if (is_state(metric->type))
+        *result = ZETA_SUM_STATE;
     if (!expr) {
-        if (planner->plan->result[place] != ZETA_SUM_STATE)
-            planner->plan->result[place] = add_constant(planner, &hundred);
+        if (*result != ZETA_SUM_STATE)
+            *result = add_constant(planner, &hundred);
         return zeta_lower_u64(lowering, 1);
     }
     planner->valid = zeta_lower_validity(lowering, expr);
-    if (planner->plan->result[place] != ZETA_SUM_STATE)
-        planner->plan->result[place] = expr == lowering->set->metrics[index].value
-                                           ? plan_metric(planner, index)
-                                           : plan_expr(planner, expr);
+    if (*result != ZETA_SUM_STATE) {
+        *result = expr == metric->value ? plan_metric(planner, index) : plan_expr(planner, expr);
+        if (lowering->result == ZE_RESULT_SUCCESS && is_divided(planner, metric, *result))
+            *result = plan_mean(planner, *result, expr->type);
+    }
     return zeta_lower_defined(lowering, expr);
 }
 

@@ -2,8 +2,9 @@
  * Values of metrics over many rows.
  *
  * The value of a metric over a run is its expression over what was counted in all rows, as if the
- * hardware had counted once; it is no mean of rows. So of each row only the fields are kept that
- * the expressions read, added up, and the expressions are calculated when somebody asks:
+ * hardware had counted once; it is no mean of rows, but for ratios that the hardware itself divided
+ * (those of samples that divide by nothing that was counted). So of each row only the fields are
+ * kept that the expressions read, added up, and the expressions are calculated when somebody asks:
  *
  *   records --program--> fields of a row --add--> a slot per field and tile --steps--> values
  *

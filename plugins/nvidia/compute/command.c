@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <zeta/c_locale.h>
+
 /* Bytes that go at once between memory of the application and the device. */
 #define CHUNK_BYTES ((size_t)1 << 20)
 
@@ -30,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(const struct where *where
 
     failure->result = result;
     va_start(values, format);
-    (void)vsnprintf(failure->sentence, sizeof(failure->sentence), format, values);
+    (void)zeta_c_vsnprintf(failure->sentence, sizeof(failure->sentence), format, values);
     va_end(values);
     return false;
 }
@@ -45,7 +47,7 @@ __attribute__((format(printf, 3, 4))) static bool done(const struct where *where
     if (cuda == NVIDIA_CUDA_SUCCESS)
         return true;
     va_start(values, format);
-    (void)vsnprintf(what, sizeof(what), format, values);
+    (void)zeta_c_vsnprintf(what, sizeof(what), format, values);
     va_end(values);
     where->failure->cuda = cuda;
     return fail(where, nvidia_result(cuda), "%s failed: %s", what,

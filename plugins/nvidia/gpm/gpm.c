@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/c_locale.h>
+
 #include "plugins/nvidia/sampling/program.h"
 
 #define PERIOD_MIN_NS UINT64_C(100000000)
@@ -56,7 +58,7 @@ static void *give_up(struct nvidia_gpm_unit *unit, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(unit->problem, sizeof(unit->problem), format, arguments);
+    (void)zeta_c_vsnprintf(unit->problem, sizeof(unit->problem), format, arguments);
     va_end(arguments);
     return NULL;
 }

@@ -14,8 +14,10 @@
 
 enum { MATRIX_SIZE = 64 };
 
-static const char *const shown_metrics[] = {"GpuTime", "FpOps", "BarrierMessages",
-                                            "GlobalWriteBytes"};
+/* Of a device that counts operations, and of one that does not. */
+static const char *const operations[] = {"GpuTime", "FpOps", "BarrierMessages", "GlobalWriteBytes"};
+static const char *const instructions[] = {"GpuTime", "Instructions", "ThreadInstructions",
+                                           "GroupsLaunched"};
 
 /* The list of the program: copies around a kernel, and the query around the kernel alone. */
 static void run(struct matrix_work *work, zet_metric_query_handle_t query, ze_event_handle_t event)
@@ -93,7 +95,8 @@ int main(void)
     group =
         example_find_group(device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
     raw = measure(context, device, group, &bytes);
-    rows = example_print_rows(driver, group, raw, bytes, shown_metrics, 4);
+    rows = example_print_rows(driver, group, raw, bytes,
+                              example_has_metric(group, "FpOps") ? operations : instructions, 4);
     free(raw);
     example_check(zeContextDestroy(context), "zeContextDestroy");
     return rows == 1 ? 0 : 1;

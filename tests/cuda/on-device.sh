@@ -1,0 +1,105 @@
+#!/bin/sh
+# Checks and measures plugins/nvidia on the GPU of this machine, and writes all of it into one file.
+#
+#   tests/cuda/on-device.sh [BUILD] [REPORT]
+#
+# BUILD is a release build of this tree (build/release; made here if it is not there), REPORT the file
+# (on-device.txt). Counters need permission: run it as root. Clocks and modes stay as they are. Takes some
+# minutes; exits with 1 if a check failed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${1:-$PWD/build/release}
+report=${2:-on-device.txt}
+failed=
+
+[ -x "$build/bin/zeta" ] || ./run build || exit 1
+exec 3>&1 >"$report" 2>&1
+export ZETA_CONFIG=none ZETA_PLUGINS_SELECT=nvidia ZETA_PLUGIN_PATH="$build/share/zeta" ZETA_TEST_NVIDIA=device
+zeta=$build/bin/zeta
+fma=$build/tests/fma_program
+
+# step SECONDS WORDS...: runs a command and says how it ended.
+step()
+{
+    limit=$1
+    shift
+    printf '\n== %s\n' "$*"
+    began=$(date +%s.%N)
+    timeout "$limit" "$@"
+    status=$?
+    printf -- '-- %s after %.1f s\n' "$status" "$(echo "$(date +%s.%N) $began" | awk '{print $1 - $2}')"
+    echo "$status: $*" >&3
+    [ $status = 0 ] || failed="$failed
+  $status: $*"
+}
+
+has()
+{
+    command -v "$1" >/dev/null
+}
+
+step 20 uname -a
+step 20 nvidia-smi
+step 20 nvidia-smi --query-gpu=clocks.sm,clocks.mem,power.draw,pstate --format=csv
+
+# What a person sees first.
+step 60 "$zeta" plugin list
+step 60 "$zeta" devices
+step 60 "$zeta" doctor
+step 60 "$zeta" groups -v
+step 120 "$zeta" selftest nvidia
+
+# Sums, beside the closed form that the program prints, and what sampling costs.
+for set in ComputeBasic:1ms ComputeBasic:200us Occupancy:1ms Occupancy:100us Tensor:1ms Tensor:200us \
+    MemoryBasic:1ms L1Cache:1ms L2Cache:1ms Engines:1ms ComputeFull:1ms; do
+    step 30 "$zeta" stat -g "${set%:*}" -p "${set#*:}" -- "$fma" 300 20000
+done
+step 30 "$zeta" stat -a --for 5s -g ComputeBasic
+step 30 "$zeta" stat -a --for 5s -g Gpm -p 500ms
+step 60 "$zeta" record -g ComputeBasic -o "${report%.txt}.zeta" -- "$fma" 20 20000
+step 30 "$zeta" report "${report%.txt}.zeta"
+step 30 "$zeta" stat -g Gpm -p 200ms -- "$fma" 1500 20000
+if has ncu; then
+    # What the formulas take for the peak of a pipe, per cycle of all SMs.
+    step 120 ncu --clock-control none --cache-control none --metrics \
+        sm__cycles_elapsed.sum,sm__pipe_tensor_cycles_active.sum.peak_sustained,\
+sm__pipe_tensor_op_hmma_cycles_active.sum.peak_sustained,sm__pipe_tensor_op_imma_cycles_active.sum.peak_sustained,\
+sm__pipe_fp64_cycles_active.sum.peak_sustained,sm__pipe_shared_cycles_active.sum.peak_sustained,\
+sm__inst_executed_pipe_fma.sum.peak_sustained,sm__cycles_active.sum.peak_sustained \
+        "$fma" 1 20000
+    step 120 ncu --clock-control none --cache-control none --metrics \
+        sm__inst_executed.sum,sm__warps_launched.sum,sm__ctas_launched.sum,sm__cycles_active.sum \
+        "$fma" 2 20000
+fi
+if python3 -c 'import torch' 2>/dev/null; then
+    for set in Tensor:1ms ComputeBasic:1ms; do
+        step 120 "$zeta" stat -g "${set%:*}" -p "${set#*:}" -- python3 -c '
+import torch, time
+a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+b = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+a @ b
+torch.cuda.synchronize()
+begin = time.time()
+for i in range(500):
+    c = a @ b
+torch.cuda.synchronize()
+print(500 * 2 * 8192**3 / (time.time() - begin) / 1e12, "TFLOP/s")'
+    done
+fi
+
+# Programs that compute through Level Zero.
+step 60 "$build/bin/matmul" 1024
+step 60 "$zeta" stat -g ComputeBasic -- "$build/bin/matmul" 1024
+step 60 "$build/bin/query"
+step 60 "$build/bin/tracer"
+for suite in kernels order gpu_clock; do
+    step 100 "$build/tests/tests.nvidia.zeta" "$suite"
+done
+step 60 "$build/tests/tests.nvidia.nvidia_parts_bed.2" sets_real
+step 200 "$build/bench/bench_nvidia_launch"
+
+step 20 nvidia-smi --query-gpu=clocks.sm,clocks.mem,power.draw,pstate --format=csv
+[ -z "$failed" ] || {
+    printf '\nfailed:%s\n' "$failed"
+    exit 1
+}

@@ -221,7 +221,7 @@ static void check_losses(void)
     const struct computing c = computing_open("api.ptx");
     zet_metric_group_handle_t groups[2] = {find_group(c.device, "Events", TRACER_BASED, NULL),
                                            find_group(c.device, "EventTracer", TIME_BASED, NULL)};
-    struct stream status = stream_beside(c.context, c.device, "EventTracer", 100 * MS);
+    struct stream status = stream_beside(c.context, c.device, "EventTracer", 1000 * MS);
     ze_command_list_handle_t list = computing_list(&c, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
     ze_kernel_handle_t kernel = computing_kernel(&c, "ids");
     void *memory = computing_memory(&c, ZE_MEMORY_TYPE_DEVICE, 4096, 0);

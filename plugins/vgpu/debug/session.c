@@ -427,7 +427,8 @@ static int connect_to(const struct zeta_vgpu *vgpu, uint32_t pid)
     return file;
 }
 
-/* A process whose execve() has not returned yet has none. True, too, when nobody may know. */
+/* A process whose execve() has not returned yet has none, nor one that ends. True, too, when nobody
+ * may know. */
 static bool has_environment(uint32_t pid)
 {
     char path[64];
@@ -457,12 +458,6 @@ static uint32_t explain_absence(const struct zeta_vgpu *vgpu, uint32_t pid)
                               "process %u belongs to another user, or has more rights than this "
                               "one; attach as that user or as root",
                               pid);
-    if (!has_environment(pid))
-        return zeta_host_fail(
-            host, ZETA_PLUGIN_NOT_READY,
-            "process %u has no environment, and with it no "
-            "ZET_ENABLE_PROGRAM_DEBUGGING=1: perhaps it has only begun; try again",
-            pid);
     if (read_variable(pid, "ZET_ENABLE_PROGRAM_DEBUGGING", value, sizeof(value)) &&
         strtoul(value, NULL, 0) != 0)
         return zeta_host_fail(host, ZETA_PLUGIN_NOT_READY,
@@ -470,6 +465,13 @@ static uint32_t explain_absence(const struct zeta_vgpu *vgpu, uint32_t pid)
                               "with ZET_ENABLE_PROGRAM_DEBUGGING=1: it has not initialised the "
                               "library; try again",
                               pid, device);
+    /* Behind that: it may end meanwhile. */
+    if (!has_environment(pid))
+        return zeta_host_fail(
+            host, ZETA_PLUGIN_NOT_READY,
+            "process %u has no environment, and with it no "
+            "ZET_ENABLE_PROGRAM_DEBUGGING=1: perhaps it has only begun, or just ends; try again",
+            pid);
     return zeta_host_fail(host, ZETA_PLUGIN_NOT_AVAILABLE,
                           "process %u lets no debugger attach to %s, and did not begin with "
                           "ZET_ENABLE_PROGRAM_DEBUGGING=1 as far as this one can see; start it so, "

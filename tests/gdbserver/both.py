@@ -49,7 +49,8 @@ def debug(gdb, server, program, file):
 
     gdb.do("delete")
     gdb.do("-exec-continue --all")
-    end = gdb.event(r'\*stopped,reason="exited')
+    # The device's inferior exits normally, before or behind it.
+    end = gdb.event(r'\*stopped,reason="exited",exit-code=')
     assert 'exit-code="03"' in end, end
 
 

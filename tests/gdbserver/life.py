@@ -24,7 +24,8 @@ def gdb(target, *commands):
     """What GDB prints when it executes these commands, connected to a target."""
     arguments = [GDB, "-nx", "-batch"]
     for command in ("set pagination off", "set confirm off", "set width 0",
-                    "set breakpoint pending on", f"target remote {target}", *commands):
+                    "set breakpoint pending on", "set remotetimeout 60",
+                    f"target remote {target}", *commands):
         arguments += ["-ex", command]
     done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)

@@ -38,7 +38,7 @@ class Gdb:
 
     def __init__(self):
         # pylint: disable=consider-using-with
-        self._gdb = subprocess.Popen([GDB, "-nx", "-q", "--interpreter=mi3"], text=True,
+        self._gdb = subprocess.Popen([GDB, "-nx", "-q", "-l", "60", "--interpreter=mi3"], text=True,
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      stderr=subprocess.STDOUT, errors="replace")
         self.log = []

@@ -122,18 +122,24 @@ static bool grow_locked(struct zeta_counter *counter)
     return true;
 }
 
-/* Gives the slot of the value to it. */
+/*
+ * Gives the slot of the value to it. Of a shared counter a reader may take a reached value for one
+ * that is not, for a moment: who waits there polls. An own one, whose lock is held, never shows
+ * that, because nobody wakes its waiters afterwards.
+ */
 static void occupy(struct zeta_counter *counter, uint64_t value)
 {
     struct zeta_counter_slot *slot = slot_at(counter, value);
     uint64_t old = atomic_load(&slot->word);
+    const bool counts = is_shared(counter) || is_pending(old);
 
     /* Before the slot changes hands, so that no reader takes its old value for reached. */
-    atomic_fetch_add(&counter->core->overdue, 1);
+    if (counts)
+        atomic_fetch_add(&counter->core->overdue, 1);
     while (value_of(old) < value) {
         if (!atomic_compare_exchange_weak(&slot->word, &old, make_word(value, ZETA_SIGNAL_OFF)))
             continue;
-        if (!is_pending(old))
+        if (counts && !is_pending(old))
             atomic_fetch_sub(&counter->core->overdue, 1);
         atomic_store(&slot->signaller, 0);
         return;

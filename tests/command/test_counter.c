@@ -1,6 +1,7 @@
 /* The counter behind counter based events: values, slots, and values that lost theirs. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -148,6 +149,32 @@ static void counter__many_threads__ends_with_everything_reached(void **state)
     zeta_counter_destroy(counter);
 }
 
+static void *take_and_reach_all(void *argument)
+{
+    struct zeta_counter *counter = argument;
+
+    for (int i = 0; i < 100 * ROUNDS; i++)
+        zeta_counter_reach(counter, zeta_counter_take(counter), 1, 2);
+    return NULL;
+}
+
+/* Nobody would wake who looks while another value is given out and sees none. */
+static void own_counter__reached_value__stays_so_while_others_are_given_out(void **state)
+{
+    struct zeta_counter *counter = create(NULL);
+    pthread_t thread;
+    bool stays = true;
+
+    (void)state;
+    zeta_counter_reach(counter, zeta_counter_take(counter), 1, 2);
+    assert_int_equal(pthread_create(&thread, NULL, take_and_reach_all, counter), 0);
+    while (stays && zeta_counter_newest(counter) < 100 * ROUNDS)
+        stays = zeta_counter_state(counter, 1) == ZETA_SIGNAL_ON;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(stays);
+    zeta_counter_destroy(counter);
+}
+
 SUITE(counter)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +183,7 @@ SUITE(counter)
         cmocka_unit_test(own_counter__many_values_wait__each_is_exact),
         cmocka_unit_test(shared_counter__more_wait_than_it_has_slots__is_late_and_never_early),
         cmocka_unit_test(counter__many_threads__ends_with_everything_reached),
+        cmocka_unit_test(own_counter__reached_value__stays_so_while_others_are_given_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

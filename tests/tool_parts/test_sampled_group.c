@@ -211,15 +211,18 @@ static void reaches__before_and_after_the_last_row__differs(void **state)
     struct fixture *fixture = *state;
     struct zeta_sampled_group *group = &fixture->group;
 
-    assert_false(zeta_sampled_group_reaches(group, 0));
+    assert_false(zeta_sampled_group_reaches(group, 0, 0));
     fake_group_add(group, 0, 5000, 1000);
-    assert_true(zeta_sampled_group_reaches(group, 4999));
-    assert_true(zeta_sampled_group_reaches(group, 5000));
-    assert_false(zeta_sampled_group_reaches(group, 5001));
+    assert_true(zeta_sampled_group_reaches(group, 4999, 0));
+    assert_true(zeta_sampled_group_reaches(group, 5000, 0));
+    assert_false(zeta_sampled_group_reaches(group, 5001, 0));
+    assert_true(zeta_sampled_group_reaches(group, 5001, 1));
+    assert_false(zeta_sampled_group_reaches(group, 5002, 1));
     /* Just before the wrap is long past, seen from just after it. */
-    assert_true(zeta_sampled_group_reaches(group, WRAP_NS - 10));
+    assert_true(zeta_sampled_group_reaches(group, 10, 20));
+    assert_true(zeta_sampled_group_reaches(group, WRAP_NS - 10, 0));
     /* The clock may not be masked. */
-    assert_false(zeta_sampled_group_reaches(group, WRAP_NS + 5001));
+    assert_false(zeta_sampled_group_reaches(group, WRAP_NS + 5001, 0));
 }
 
 static void reaches__several_tiles__waits_for_all(void **state)
@@ -230,9 +233,9 @@ static void reaches__several_tiles__waits_for_all(void **state)
     zeta_sampled_group_init(&group, &fixture->fake.entry, 2);
     group.period_ns = 1000;
     fake_group_add(&group, 0, 5000, 1000);
-    assert_false(zeta_sampled_group_reaches(&group, 4500));
+    assert_false(zeta_sampled_group_reaches(&group, 4500, 0));
     fake_group_add(&group, 1, 5000, 1000);
-    assert_true(zeta_sampled_group_reaches(&group, 4500));
+    assert_true(zeta_sampled_group_reaches(&group, 4500, 0));
     assert_cmp(group.losses.lost_ns, ==, 0);
     zeta_sampled_group_finish(&group);
 }

@@ -288,14 +288,16 @@ int zeta_sampled_group_settle(struct zeta_sampled_group *group)
                : zeta_print_failure("no memory for the rows of %s", group->entry->properties.name);
 }
 
-bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns)
+bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns,
+                                uint64_t before_ns)
 {
     if (group->wrap_ns)
         instant_ns %= group->wrap_ns;
     for (uint32_t i = 0; i < group->tile_count; i++) {
         const struct zeta_sampled_tile *tile = &group->tiles[i];
 
-        if (!tile->started || zeta_elapsed_ns(group->wrap_ns, instant_ns, tile->end_ns) < 0)
+        if (!tile->started ||
+            zeta_elapsed_ns(group->wrap_ns, instant_ns, tile->end_ns) < -(int64_t)before_ns)
             return false;
     }
     return true;

@@ -134,8 +134,9 @@ uint64_t zeta_sampled_group_lost(const struct zeta_sampled_group *group);
 /** Forgets what is missing and where rows have arrived, because they will come once more. */
 void zeta_sampled_group_forget_losses(struct zeta_sampled_group *group);
 
-/** Whether the rows of every tile reach such an instant. */
-bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns);
+/** Whether the rows of every tile reach so long before such an instant. */
+bool zeta_sampled_group_reaches(const struct zeta_sampled_group *group, uint64_t instant_ns,
+                                uint64_t before_ns);
 
 /**
  * From one instant to another on a clock that starts again from 0 at wrap_ns (0: never); more than

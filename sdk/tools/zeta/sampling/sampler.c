@@ -228,13 +228,15 @@ bool zeta_sampler_is_over(const struct zeta_sampler *sampler)
     return sampler->stream_count > 0;
 }
 
-bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks)
+bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks,
+                          uint64_t before_ns)
 {
     for (uint32_t i = 0; i < sampler->stream_count; i++) {
         const struct zeta_sampled_group *group = &sampler->streams[i].group;
 
         if (!sampler->streams[i].profile && group->end_index >= 0 &&
-            !zeta_sampled_group_reaches(group, ticks_to_ns(&group->entry->clock, device_ticks)))
+            !zeta_sampled_group_reaches(group, ticks_to_ns(&group->entry->clock, device_ticks),
+                                        before_ns))
             return false;
     }
     return true;
@@ -375,12 +377,12 @@ static uint64_t pause_ns_of(const struct zeta_session *session)
 }
 
 /*
- * Reads until every stream has given its first row (device_ticks: null), or the rows up to an
- * instant of the device; or a signal asks to end, or the time is over. What counts are the pauses
- * between reads: time in which the machine stood still does not count.
+ * Reads until every stream has given its first row (device_ticks: null), or the rows up to so long
+ * before an instant of the device; or a signal asks to end, or the time is over. What counts are
+ * the pauses between reads: time in which the machine stood still does not count.
  */
 static int read_until(struct zeta_session *session, const uint64_t *device_ticks,
-                      uint64_t patience_ns, bool *out_is_there)
+                      uint64_t before_ns, uint64_t patience_ns, bool *out_is_there)
 {
     const struct zeta_sampler *sampler = &session->sampler;
     const uint64_t pause_ns =
@@ -390,7 +392,7 @@ static int read_until(struct zeta_session *session, const uint64_t *device_ticks
     for (uint64_t waited_ns = 0;; waited_ns += pause_ns) {
         if (read_streams(session) != ZETA_EXIT_OK)
             return ZETA_EXIT_FAILED;
-        *out_is_there = device_ticks ? zeta_sampler_reaches(sampler, *device_ticks) ||
+        *out_is_there = device_ticks ? zeta_sampler_reaches(sampler, *device_ticks, before_ns) ||
                                            zeta_sampler_is_over(sampler)
                                      : zeta_sampler_has_started(sampler);
         if (*out_is_there || session->child.interrupts > interrupts || waited_ns > patience_ns)
@@ -409,7 +411,7 @@ static int wait_for_first_report(struct zeta_session *session)
 {
     const struct zeta_device_entry *device = session->device;
     bool is_there = false;
-    int status = read_until(session, NULL, patience(session), &is_there);
+    int status = read_until(session, NULL, 0, patience(session), &is_there);
 
     if (status != ZETA_EXIT_OK || is_there || session->child.interrupts > 0)
         return status;
@@ -422,16 +424,17 @@ static int wait_for_first_report(struct zeta_session *session)
               "help, see dmesg and 'zeta selftest'");
 }
 
-/* And here is the last: one that ends after the program. */
-static int wait_for_last_report(struct zeta_session *session, uint64_t limit)
+/* And here is the last: one that ends after the program, or after the time that was asked for. */
+static int wait_for_last_report(struct zeta_session *session, uint64_t end_ns, uint64_t limit)
 {
     const uint64_t now_ns = zeta_monotonic_ns();
+    const uint64_t late_ns = now_ns > end_ns ? now_ns - end_ns : 0;
     const uint64_t rest_ns = limit > now_ns ? limit - now_ns : 0;
     uint64_t end_ticks = 0;
     bool is_there = false;
 
     if (zeta_sampler_now(&session->sampler, &end_ticks) != ZETA_EXIT_OK ||
-        read_until(session, &end_ticks, shorter(patience(session), rest_ns), &is_there) !=
+        read_until(session, &end_ticks, late_ns, shorter(patience(session), rest_ns), &is_there) !=
             ZETA_EXIT_OK)
         return ZETA_EXIT_FAILED;
     if (!is_there)
@@ -459,13 +462,14 @@ static int sample(struct zeta_session *session, uint64_t open_ns)
     int status = ZETA_EXIT_OK;
 
     /*
-     * A run of a certain time is at its end then, whatever has come: a period later than asked, as
-     * a kernel may keep the newest report for itself. Shorter periods have a second for slow hosts.
+     * The first report of a run of a certain time covers the time since the streams were opened, so
+     * that time counts. A period after its end the report that reaches it is there; slow hosts have
+     * a second more. Nothing is waited for longer: a kernel may keep the newest report for itself.
      */
-    if (!session->program && session->for_ns > 0)
-        limit_ns = open_ns + session->for_ns + (period_ns > 1000000000 ? period_ns : 1000000000);
-    if (session->for_ns > 0)
-        end_ns = shorter(zeta_monotonic_ns() + session->for_ns, limit_ns);
+    if (!session->program && session->for_ns > 0) {
+        end_ns = open_ns + session->for_ns;
+        limit_ns = end_ns + period_ns + 1000000000;
+    }
     while (!is_over(session, end_ns)) {
         const uint64_t now_ns = zeta_monotonic_ns();
 
@@ -475,7 +479,7 @@ static int sample(struct zeta_session *session, uint64_t open_ns)
         if (status != ZETA_EXIT_OK && !session->program)
             break;
     }
-    return status == ZETA_EXIT_OK ? wait_for_last_report(session, limit_ns) : status;
+    return status == ZETA_EXIT_OK ? wait_for_last_report(session, end_ns, limit_ns) : status;
 }
 
 int zeta_session_run(struct zeta_session *session)

@@ -70,10 +70,11 @@ int zeta_sampler_read(struct zeta_sampler *sampler);
 bool zeta_sampler_has_started(const struct zeta_sampler *sampler);
 
 /**
- * Whether every stream has given the rows up to an instant of zeta_sampler_now; what a profile
- * lacks is there with the next read.
+ * Whether every stream has given the rows up to so long before an instant of zeta_sampler_now; what
+ * a profile lacks is there with the next read.
  */
-bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks);
+bool zeta_sampler_reaches(const struct zeta_sampler *sampler, uint64_t device_ticks,
+                          uint64_t before_ns);
 
 /** Whether all streams are those of recordings and have given everything. */
 bool zeta_sampler_is_over(const struct zeta_sampler *sampler);

@@ -426,7 +426,7 @@ static int read_until(struct zeta_sampler *sampler, enum until until, uint64_t e
 
     while (zeta_monotonic_ns() - begin_ns < longest_ns) {
         if ((until == FIRST_ROW && zeta_sampler_has_started(sampler)) ||
-            (until == END_TICKS && zeta_sampler_reaches(sampler, end_ticks)))
+            (until == END_TICKS && zeta_sampler_reaches(sampler, end_ticks, 0)))
             break;
         (void)nanosleep(&pause, NULL);
         if (zeta_sampler_read(sampler) != ZETA_EXIT_OK)

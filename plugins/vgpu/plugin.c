@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <zeta/clock.h>
+#include <zeta/compiler/compiler.h>
 
-#include "plugins/vgpu/compiler/compiler.h"
 #include "plugins/vgpu/debug/session.h"
 #include "plugins/vgpu/debug/target.h"
 #include "plugins/vgpu/instance/instance.h"
@@ -219,7 +219,7 @@ static uint32_t device_properties(struct zeta_plugin *self, struct zeta_plugin_d
         .max_shared_local_bytes = t->slm_bytes,
         .max_argument_bytes = VGPU_MAX_ARGUMENT_BYTES,
         .printf_buffer_bytes = PRINTF_BYTES,
-        .spirv_version = zeta_vgpu_compiler_present(self->vgpu->compiler) ? SPIRV_VERSION : 0,
+        .spirv_version = zeta_compiler_present(self->vgpu->compiler) ? SPIRV_VERSION : 0,
         .fp16 = 1,
         .fp64 = 1,
         .int64_atomics = 1,
@@ -347,7 +347,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
     zeta_vgpu_memory_destroy(vgpu->memory);
     zeta_vgpu_pool_destroy(vgpu->pool);
     zeta_vgpu_space_destroy(vgpu->space);
-    zeta_vgpu_compiler_destroy(vgpu->compiler);
+    zeta_compiler_destroy(vgpu->compiler);
     zeta_vgpu_instance_detach(atomic_load(&vgpu->instance));
     pthread_mutex_destroy(&vgpu->instance_lock);
     pthread_mutex_destroy(&vgpu->objects_lock);
@@ -356,7 +356,7 @@ static void destroy_vgpu(struct zeta_vgpu *vgpu)
 }
 
 static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_description *d,
-                            const struct zeta_vgpu_compiler_config *compiler,
+                            const struct zeta_compiler_config *compiler,
                             struct zeta_vgpu **out_vgpu)
 {
     const uint32_t subslices = zeta_vgpu_topology_subslices(&d->topology);
@@ -382,7 +382,7 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
         init_device(vgpu, i);
 
     vgpu->target = zeta_vgpu_target_create(vgpu);
-    vgpu->compiler = zeta_vgpu_compiler_create(compiler);
+    vgpu->compiler = zeta_compiler_create(compiler);
     vgpu->space = zeta_vgpu_space_create();
     vgpu->pool = zeta_vgpu_pool_create(d->memory_bytes);
     if (vgpu->space && vgpu->pool)
@@ -397,9 +397,14 @@ static uint32_t create_vgpu(struct zeta_plugin *self, const struct zeta_vgpu_des
     return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }
 
+static const struct zeta_compiler_program compiler_program = {
+    .name = "zeta-vgpu-cc",
+    .data = "vgpu",
+    .packages = "llvm-15-dev, clang-15, lld-15 and llvm-spirv-15"};
+
 static uint32_t plugin_init(struct zeta_plugin *self)
 {
-    struct zeta_vgpu_compiler_config compiler;
+    struct zeta_compiler_config compiler;
     struct zeta_vgpu_description description;
     uint32_t result;
 
@@ -407,7 +412,7 @@ static uint32_t plugin_init(struct zeta_plugin *self)
         return ZETA_PLUGIN_SUCCESS;
     result = describe(self, &description);
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = zeta_vgpu_compiler_configure(self, &compiler);
+        result = zeta_compiler_configure(&self->host, &compiler_program, &compiler);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = create_vgpu(self, &description, &compiler, &self->vgpu);
     return result;
@@ -437,8 +442,7 @@ static uint32_t plugin_child_after_fork(struct zeta_plugin *self)
         zeta_vgpu_trace_writer_abandon(&old->tiles[i].trace);
     zeta_vgpu_instance_abandon(atomic_exchange(&old->instance, NULL));
     zeta_vgpu_pool_abandon(old->pool);
-    return create_vgpu(self, &old->description, zeta_vgpu_compiler_config(old->compiler),
-                       &self->vgpu);
+    return create_vgpu(self, &old->description, zeta_compiler_config(old->compiler), &self->vgpu);
 }
 
 static const struct zeta_plugin_device_ops device_ops = {

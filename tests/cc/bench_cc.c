@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tests/bench/bench.h"
-#include "vgpu_compile.h"
+#include <zeta/compiler/protocol.h>
 
 enum { ROUNDS = 21 };
 
@@ -51,9 +51,9 @@ static void write_request(const char *module, const char *path)
     static char bytes[1 << 20];
     FILE *file = fopen(module, "rb");
     size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
-    const struct vgpu_compile_request header = {VGPU_COMPILE_REQUEST_MAGIC, VGPU_COMPILE_VERSION,
-                                                VGPU_COMPILE_SPIRV, 1};
-    const struct vgpu_compile_image image = {size, 0, 0};
+    const struct zeta_compile_request header = {ZETA_COMPILE_REQUEST_MAGIC, ZETA_COMPILE_VERSION,
+                                                ZETA_COMPILE_SPIRV, 1};
+    const struct zeta_compile_image image = {size, 0, 0};
 
     if (file)
         (void)fclose(file);

@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sdk/tools/zeta-vgpu-cc/request/options.h"
-#include "sdk/tools/zeta-vgpu-cc/request/request.h"
+#include "sdk/tools/zeta-cc/request/options.h"
+#include "sdk/tools/zeta-cc/request/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,7 +15,7 @@ static void walk(const struct zeta_cc_request_image *image)
 
     zeta_cc_options_read(&options, image->options, image->options_bytes, &log);
     for (uint32_t i = 0; i < image->constant_count; i++) {
-        struct vgpu_compile_constant constant;
+        struct zeta_compile_constant constant;
 
         if (!zeta_cc_request_constant(image, i, &constant))
             abort();

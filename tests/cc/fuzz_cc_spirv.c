@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta-vgpu-cc/front_end/front_end.h"
+#include "sdk/tools/zeta-cc/front_end/front_end.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

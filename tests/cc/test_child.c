@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta-vgpu-cc/front_end/front_end.h"
+#include "sdk/tools/zeta-cc/front_end/front_end.h"
 #include "tests/support/suite.h"
 
 /* What a script of the shell makes of the input. */

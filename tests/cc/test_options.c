@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "sdk/tools/zeta-vgpu-cc/request/options.h"
+#include "sdk/tools/zeta-cc/request/options.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

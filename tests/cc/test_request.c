@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta-vgpu-cc/request/request.h"
+#include "sdk/tools/zeta-cc/request/request.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
@@ -28,7 +28,7 @@ static void put(struct message *message, const void *bytes, size_t size)
 
 static void put_header(struct message *message, uint32_t format, uint32_t images)
 {
-    const struct vgpu_compile_request header = {VGPU_COMPILE_REQUEST_MAGIC, VGPU_COMPILE_VERSION,
+    const struct zeta_compile_request header = {ZETA_COMPILE_REQUEST_MAGIC, ZETA_COMPILE_VERSION,
                                                 format, images};
 
     message->size = 0;
@@ -38,12 +38,12 @@ static void put_header(struct message *message, uint32_t format, uint32_t images
 static void put_image(struct message *message, const char *image, const char *options,
                       uint32_t constants, uint32_t constant_bytes)
 {
-    const struct vgpu_compile_image header = {strlen(image), (uint32_t)strlen(options), constants};
+    const struct zeta_compile_image header = {strlen(image), (uint32_t)strlen(options), constants};
 
     put(message, &header, sizeof(header));
     put(message, options, strlen(options));
     for (uint32_t i = 0; i < constants; i++) {
-        const struct vgpu_compile_constant constant = {i + 10, constant_bytes, {1, 2, 3, 4}};
+        const struct zeta_compile_constant constant = {i + 10, constant_bytes, {1, 2, 3, 4}};
 
         put(message, &constant, sizeof(constant));
     }
@@ -66,15 +66,15 @@ static bool read_message(const struct message *message, const char **out_reason)
 static void read__two_images__found(void **state)
 {
     struct message message;
-    struct vgpu_compile_constant constant;
+    struct zeta_compile_constant constant;
     const char *reason = NULL;
 
     (void)state;
-    put_header(&message, VGPU_COMPILE_BITCODE, 2);
+    put_header(&message, ZETA_COMPILE_BITCODE, 2);
     put_image(&message, "first", "-g -O2", 2, 4);
     put_image(&message, "the second", "", 0, 0);
     assert_true(zeta_cc_request_read(message.bytes, message.size, &request, &reason));
-    assert_int_equal(request.format, VGPU_COMPILE_BITCODE);
+    assert_int_equal(request.format, ZETA_COMPILE_BITCODE);
     assert_int_equal(request.image_count, 2);
     assert_int_equal(request.images[0].options_bytes, 6);
     assert_memory_equal(request.images[0].options, "-g -O2", 6);
@@ -92,7 +92,7 @@ static void read__any_other_length__refused(void **state)
     const char *reason = NULL;
 
     (void)state;
-    put_header(&message, VGPU_COMPILE_SPIRV, 1);
+    put_header(&message, ZETA_COMPILE_SPIRV, 1);
     put_image(&message, "image", "-g", 1, 8);
     assert_true(read_message(&message, &reason));
     for (size_t size = message.size; size-- > 0;) {
@@ -120,11 +120,11 @@ static void read__members_out_of_bounds__refused(void **state)
         {4, 2, 4, "version"},
         {8, 3, 4, "form"},
         {12, 0, 4, "no image"},
-        {12, VGPU_COMPILE_MAX_IMAGES + 1, 4, "too many"},
+        {12, ZETA_COMPILE_MAX_IMAGES + 1, 4, "too many"},
         {16, UINT64_C(1) << 40, 8, "too large"},
         {16, UINT64_MAX, 8, "too large"},
-        {24, VGPU_COMPILE_MAX_OPTIONS_BYTES + 1, 4, "too long"},
-        {28, VGPU_COMPILE_MAX_CONSTANTS + 1, 4, "constants"},
+        {24, ZETA_COMPILE_MAX_OPTIONS_BYTES + 1, 4, "too long"},
+        {28, ZETA_COMPILE_MAX_CONSTANTS + 1, 4, "constants"},
     };
 
     (void)state;
@@ -132,7 +132,7 @@ static void read__members_out_of_bounds__refused(void **state)
         struct message message;
         const char *reason = "";
 
-        put_header(&message, VGPU_COMPILE_SPIRV, 1);
+        put_header(&message, ZETA_COMPILE_SPIRV, 1);
         put_image(&message, "image", "", 0, 0);
         memcpy(message.bytes + cases[i].offset, &cases[i].value, cases[i].size);
         assert_false(read_message(&message, &reason));
@@ -147,7 +147,7 @@ static void read__constant_of_three_bytes__refused(void **state)
     const char *reason = "";
 
     (void)state;
-    put_header(&message, VGPU_COMPILE_SPIRV, 1);
+    put_header(&message, ZETA_COMPILE_SPIRV, 1);
     put_image(&message, "image", "", 1, 3);
     assert_false(read_message(&message, &reason));
     assert_non_null(strstr(reason, "1, 2, 4, 8"));

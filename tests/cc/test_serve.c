@@ -15,8 +15,8 @@
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 #include "tests/vgpu/rig.h"
-#include "vgpu_compile.h"
 #include <sha2.h>
+#include <zeta/compiler/protocol.h>
 
 /* A request that grows. */
 struct request {
@@ -27,7 +27,7 @@ struct request {
 /* An answer, checked. */
 struct answer {
     struct run_result result;
-    struct vgpu_compile_answer header;
+    struct zeta_compile_answer header;
     char *log; /* terminated */
     const unsigned char *image;
 };
@@ -43,7 +43,7 @@ static void add(struct request *request, const void *bytes, size_t size)
 
 static void begin(struct request *request, uint32_t format, uint32_t images)
 {
-    const struct vgpu_compile_request header = {VGPU_COMPILE_REQUEST_MAGIC, VGPU_COMPILE_VERSION,
+    const struct zeta_compile_request header = {ZETA_COMPILE_REQUEST_MAGIC, ZETA_COMPILE_VERSION,
                                                 format, images};
 
     *request = (struct request){0};
@@ -52,7 +52,7 @@ static void begin(struct request *request, uint32_t format, uint32_t images)
 
 static void add_image(struct request *request, const void *image, size_t size, const char *options)
 {
-    const struct vgpu_compile_image header = {size, (uint32_t)strlen(options), 0};
+    const struct zeta_compile_image header = {size, (uint32_t)strlen(options), 0};
 
     add(request, &header, sizeof(header));
     add(request, options, strlen(options));
@@ -74,8 +74,8 @@ static void ask(struct request *request, struct answer *answer)
     bytes = (const unsigned char *)answer->result.output;
     assert_cmp(answer->result.output_size, >=, sizeof(answer->header));
     memcpy(&answer->header, bytes, sizeof(answer->header));
-    assert_int_equal(answer->header.magic, VGPU_COMPILE_ANSWER_MAGIC);
-    assert_int_equal(answer->header.version, VGPU_COMPILE_VERSION);
+    assert_int_equal(answer->header.magic, ZETA_COMPILE_ANSWER_MAGIC);
+    assert_int_equal(answer->header.version, ZETA_COMPILE_VERSION);
     bytes += sizeof(answer->header);
     assert_int_equal(answer->result.output_size, sizeof(answer->header) + answer->header.log_bytes +
                                                      answer->header.image_bytes);
@@ -124,10 +124,10 @@ static void serve__opencl_c__an_elf_file_that_runs(void **state)
     struct answer answer;
 
     (void)state;
-    begin(&request, VGPU_COMPILE_OPENCL_C, 1);
+    begin(&request, ZETA_COMPILE_OPENCL_C, 1);
     add_image(&request, doubles, strlen(doubles), "-cl-std=CL1.2 -cl-mad-enable");
     ask(&request, &answer);
-    assert_int_equal(answer.header.status, VGPU_COMPILE_OK);
+    assert_int_equal(answer.header.status, ZETA_COMPILE_OK);
     assert_string_equal(answer.log, "");
     assert_int_equal(run_exit(&answer.result), 0);
     run_answer(&answer);
@@ -141,10 +141,10 @@ static void serve__error_in_source__line_in_the_log(void **state)
     struct answer answer;
 
     (void)state;
-    begin(&request, VGPU_COMPILE_OPENCL_C, 1);
+    begin(&request, ZETA_COMPILE_OPENCL_C, 1);
     add_image(&request, text, strlen(text), "-what");
     ask(&request, &answer);
-    assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+    assert_int_equal(answer.header.status, ZETA_COMPILE_BUILD_FAILED);
     assert_int_equal(answer.header.image_bytes, 0);
     assert_non_null(strstr(answer.log, "unknown build option -what is ignored"));
     assert_non_null(strstr(answer.log, ":3:12: error: use of undeclared identifier 'b'"));
@@ -170,19 +170,19 @@ static void serve__spirv_and_another__linked(void **state)
     if (!HAS_SPIRV)
         skip();
     module = read_spirv(&size);
-    begin(&request, VGPU_COMPILE_SPIRV, 1);
+    begin(&request, ZETA_COMPILE_SPIRV, 1);
     add_image(&request, module, size, "-zet-profile-flags 0x1");
     ask(&request, &answer);
-    assert_int_equal(answer.header.status, VGPU_COMPILE_OK);
+    assert_int_equal(answer.header.status, ZETA_COMPILE_OK);
     assert_string_equal(answer.log, "");
     assert_memory_equal(answer.image, "\177ELF", 4);
     finish(&answer);
     /* The same twice: its kernels are there twice. */
-    begin(&request, VGPU_COMPILE_SPIRV, 2);
+    begin(&request, ZETA_COMPILE_SPIRV, 2);
     add_image(&request, module, size, "");
     add_image(&request, module, size, "");
     ask(&request, &answer);
-    assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+    assert_int_equal(answer.header.status, ZETA_COMPILE_BUILD_FAILED);
     assert_non_null(strstr(answer.log, "multiply defined"));
     finish(&answer);
     free(module);
@@ -195,12 +195,12 @@ static void serve__no_request__says_so(void **state)
 
     (void)state;
     ask(&request, &answer);
-    assert_int_equal(answer.header.status, VGPU_COMPILE_BAD_REQUEST);
+    assert_int_equal(answer.header.status, ZETA_COMPILE_BAD_REQUEST);
     assert_non_null(strstr(answer.log, "shorter than its header"));
     finish(&answer);
     begin(&request, 17, 1);
     ask(&request, &answer);
-    assert_int_equal(answer.header.status, VGPU_COMPILE_BAD_REQUEST);
+    assert_int_equal(answer.header.status, ZETA_COMPILE_BAD_REQUEST);
     finish(&answer);
 }
 
@@ -232,16 +232,16 @@ static void serve__damaged_spirv__a_log_each_time(void **state)
             random = random * 1664525 + 1013904223;
             copy[20 + random % (size - 20)] ^= (unsigned char)(1 << (random >> 29));
         }
-        begin(&request, VGPU_COMPILE_SPIRV, 1);
+        begin(&request, ZETA_COMPILE_SPIRV, 1);
         add_image(&request, copy, length, "");
         ask(&request, &answer);
-        if (answer.header.status == VGPU_COMPILE_OK)
+        if (answer.header.status == ZETA_COMPILE_OK)
             assert_memory_equal(answer.image, "\177ELF", 4);
         else
             assert_cmp(answer.header.log_bytes, >, 0);
         /* What ends between two instructions may be a smaller module. */
         if (length % 4 != 0)
-            assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+            assert_int_equal(answer.header.status, ZETA_COMPILE_BUILD_FAILED);
         finish(&answer);
         free(copy);
     }
@@ -258,11 +258,11 @@ static void serve__bitcode_of_nonsense__a_log(void **state)
         struct request request;
         struct answer answer;
 
-        begin(&request, VGPU_COMPILE_BITCODE, 1);
+        begin(&request, ZETA_COMPILE_BITCODE, 1);
         add_image(&request, texts[i], strlen(texts[i]), "");
         ask(&request, &answer);
         if (i > 0)
-            assert_int_equal(answer.header.status, VGPU_COMPILE_BUILD_FAILED);
+            assert_int_equal(answer.header.status, ZETA_COMPILE_BUILD_FAILED);
         finish(&answer);
     }
 }
@@ -310,7 +310,7 @@ static void serve__nobody_reads_the_answer__ends_with_its_children(void **state)
     (void)run_folder();
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     (void)snprintf(text, sizeof(text), "#include \"%s\"\n%s", pipe_path, doubles);
-    begin(&request, VGPU_COMPILE_OPENCL_C, 1);
+    begin(&request, ZETA_COMPILE_OPENCL_C, 1);
     add_image(&request, text, strlen(text), "");
     process = start(&request, &answer);
     free(request.bytes);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/tools/zeta-vgpu-cc/front_end/front_end.h"
+#include "sdk/tools/zeta-cc/front_end/front_end.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 

@@ -13,7 +13,7 @@
 
 #include <sha2.h>
 
-#include "plugins/vgpu/runtime/vgpu_compile.h"
+#include <zeta/compiler/protocol.h>
 
 extern char **environ;
 
@@ -24,7 +24,7 @@ static char log_text[LOG_BYTES];
 /* The build options of the first image, when they are there. */
 static bool is_asked(const unsigned char *bytes, size_t size, const char *behaviour)
 {
-    const size_t at = sizeof(struct vgpu_compile_request) + sizeof(struct vgpu_compile_image);
+    const size_t at = sizeof(struct zeta_compile_request) + sizeof(struct zeta_compile_image);
 
     return size >= at + strlen(behaviour) && memcmp(bytes + at, behaviour, strlen(behaviour)) == 0;
 }
@@ -59,10 +59,10 @@ static void put(const void *bytes, size_t size)
     }
 }
 
-static struct vgpu_compile_answer head_of(uint32_t status, const void *image, size_t image_bytes)
+static struct zeta_compile_answer head_of(uint32_t status, const void *image, size_t image_bytes)
 {
-    struct vgpu_compile_answer head = {.magic = VGPU_COMPILE_ANSWER_MAGIC,
-                                       .version = VGPU_COMPILE_VERSION,
+    struct zeta_compile_answer head = {.magic = ZETA_COMPILE_ANSWER_MAGIC,
+                                       .version = ZETA_COMPILE_VERSION,
                                        .status = status,
                                        .log_bytes = strlen(log_text),
                                        .image_bytes = image_bytes};
@@ -77,7 +77,7 @@ static struct vgpu_compile_answer head_of(uint32_t status, const void *image, si
 
 static void answer(uint32_t status, const void *image, size_t image_bytes)
 {
-    const struct vgpu_compile_answer head = head_of(status, image, image_bytes);
+    const struct zeta_compile_answer head = head_of(status, image, image_bytes);
 
     put(&head, sizeof(head));
     put(log_text, strlen(log_text));
@@ -151,7 +151,7 @@ static void hang(void)
 
 static void give_parts(const void *image, size_t size, const char *behaviour)
 {
-    struct vgpu_compile_answer head = head_of(VGPU_COMPILE_OK, image, size);
+    struct zeta_compile_answer head = head_of(ZETA_COMPILE_OK, image, size);
 
     if (strcmp(behaviour, "digest") == 0)
         head.digest[7] ^= 1;
@@ -181,11 +181,11 @@ static void act(const char *behaviour, const unsigned char *image, size_t size)
     else if (strcmp(behaviour, "garbage") == 0)
         put("Killed by the penguin. What a pity. It was a nice program, and so young still!", 70);
     else if (strcmp(behaviour, "fail") == 0)
-        answer(VGPU_COMPILE_BUILD_FAILED, "", 0);
+        answer(ZETA_COMPILE_BUILD_FAILED, "", 0);
     else if (strcmp(behaviour, "tool") == 0)
-        answer(VGPU_COMPILE_TOOL_MISSING, "", 0);
+        answer(ZETA_COMPILE_TOOL_MISSING, "", 0);
     else if (strcmp(behaviour, "slow") == 0) {
-        const struct vgpu_compile_answer head = head_of(VGPU_COMPILE_OK, image, size);
+        const struct zeta_compile_answer head = head_of(ZETA_COMPILE_OK, image, size);
 
         put(&head, 13);
         usleep(20000);
@@ -205,8 +205,8 @@ static void act(const char *behaviour, const unsigned char *image, size_t size)
 
 int main(int count, char **arguments)
 {
-    struct vgpu_compile_request request;
-    struct vgpu_compile_image image;
+    struct zeta_compile_request request;
+    struct zeta_compile_image image;
     unsigned char *bytes;
     char behaviour[64] = "";
     size_t size, at;
@@ -219,10 +219,10 @@ int main(int count, char **arguments)
     memcpy(&request, bytes, sizeof(request));
     memcpy(&image, bytes + sizeof(request), sizeof(image));
     at = sizeof(request) + sizeof(image);
-    if (request.magic != VGPU_COMPILE_REQUEST_MAGIC || image.options_bytes >= sizeof(behaviour))
+    if (request.magic != ZETA_COMPILE_REQUEST_MAGIC || image.options_bytes >= sizeof(behaviour))
         return 5;
     memcpy(behaviour, bytes + at, image.options_bytes);
-    at += image.options_bytes + image.constant_count * sizeof(struct vgpu_compile_constant);
+    at += image.options_bytes + image.constant_count * sizeof(struct zeta_compile_constant);
     if (at + image.image_bytes > size || image.image_bytes < HEADER_BYTES)
         return 6;
     act(behaviour, bytes + at + HEADER_BYTES, (size_t)image.image_bytes - HEADER_BYTES);

@@ -4,24 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/vgpu/compiler/compiler_priv.h"
-#include "plugins/vgpu/runtime/vgpu_compile.h"
+#include "sdk/lib/compiler/compiler_priv.h"
+#include <zeta/compiler/protocol.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *why = NULL;
-    struct vgpu_compile_answer head;
+    struct zeta_compile_answer head;
 
-    switch (zeta_vgpu_compiler_answer(data, size, &why)) {
-    case ZETA_VGPU_ANSWER_WHOLE:
+    switch (zeta_compiler_answer(data, size, &why)) {
+    case ZETA_COMPILER_ANSWER_WHOLE:
         /* Whoever takes it reads log and image without another look. */
         memcpy(&head, data, sizeof(head));
         if (size < sizeof(head) || head.log_bytes + head.image_bytes != size - sizeof(head))
             abort();
         break;
-    case ZETA_VGPU_ANSWER_WRONG:
+    case ZETA_COMPILER_ANSWER_WRONG:
         if (!why)
             abort();
         break;

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 
 #include "plugins/vgpu/engine/engine.h"
-#include "plugins/vgpu/runtime/vgpu_spirv.h"
+#include <zeta/compiler/spirv.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct vgpu_spirv_constant *constants = NULL;
+    struct zeta_spirv_constant *constants = NULL;
     struct zeta_vgpu_message message = {""};
     uint32_t count = 0;
 
-    if (vgpu_spirv_constants(data, size, &constants, &count, message.text, sizeof(message.text))) {
+    if (zeta_spirv_constants(data, size, &constants, &count, message.text, sizeof(message.text))) {
         for (uint32_t i = 0; i < count; i++) {
             uint32_t bytes = constants[i].size_bytes;
 

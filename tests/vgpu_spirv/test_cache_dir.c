@@ -19,16 +19,16 @@
 
 #include <cmocka.h>
 
-#include "plugins/vgpu/compiler/cache_dir.h"
 #include "tests/sanitizer.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
+#include <zeta/compiler/cache_dir.h>
 
 /* What files have before their content. */
 enum { HEADER_BYTES = 72 };
 
 static char root[64];
-static struct zeta_vgpu_cache_dir cache;
+static struct zeta_cache_dir cache;
 
 static int make_root(void **state)
 {
@@ -50,19 +50,19 @@ static int remove_root(void **state)
     return system(command);
 }
 
-static void key_for(uint32_t number, uint8_t out_key[ZETA_VGPU_KEY_BYTES])
+static void key_for(uint32_t number, uint8_t out_key[ZETA_CACHE_KEY_BYTES])
 {
-    memset(out_key, 0xab, ZETA_VGPU_KEY_BYTES);
+    memset(out_key, 0xab, ZETA_CACHE_KEY_BYTES);
     memcpy(out_key, &number, sizeof(number));
 }
 
 static void path_of(uint32_t number, char *out_path, size_t size)
 {
-    uint8_t key[ZETA_VGPU_KEY_BYTES];
-    char name[2 * ZETA_VGPU_KEY_BYTES + 1];
+    uint8_t key[ZETA_CACHE_KEY_BYTES];
+    char name[2 * ZETA_CACHE_KEY_BYTES + 1];
 
     key_for(number, key);
-    for (unsigned i = 0; i < ZETA_VGPU_KEY_BYTES; i++)
+    for (unsigned i = 0; i < ZETA_CACHE_KEY_BYTES; i++)
         snprintf(name + 2 * (size_t)i, 3, "%02x", key[i]);
     snprintf(out_path, size, "%s/%s", cache.path, name);
 }
@@ -70,27 +70,27 @@ static void path_of(uint32_t number, char *out_path, size_t size)
 /* Content that tells which key it belongs to. */
 static void store(uint32_t number, size_t size)
 {
-    uint8_t key[ZETA_VGPU_KEY_BYTES];
+    uint8_t key[ZETA_CACHE_KEY_BYTES];
     uint8_t *bytes = malloc(size);
 
     assert_non_null(bytes);
     for (size_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)(number + i * 7);
     key_for(number, key);
-    zeta_vgpu_cache_dir_store(&cache, key, bytes, size);
+    zeta_cache_dir_store(&cache, key, bytes, size);
     free(bytes);
 }
 
 /* -1 when it is not there, 0 when it is wrong, 1 when it is right. */
 static int check(uint32_t number, size_t size)
 {
-    uint8_t key[ZETA_VGPU_KEY_BYTES];
+    uint8_t key[ZETA_CACHE_KEY_BYTES];
     void *bytes = NULL;
     size_t found = 0;
     int right;
 
     key_for(number, key);
-    if (!zeta_vgpu_cache_dir_load(&cache, key, &bytes, &found))
+    if (!zeta_cache_dir_load(&cache, key, &bytes, &found))
         return -1;
     right = found == size;
     for (size_t i = 0; i < found && right; i++)
@@ -138,7 +138,7 @@ static void stored__loaded__same_bytes(void **state)
 
 static void folder__made__is_closed_to_others(void **state)
 {
-    char path[ZETA_VGPU_CACHE_PATH_BYTES + 80];
+    char path[ZETA_CACHE_PATH_BYTES + 80];
     struct stat status;
 
     (void)state;
@@ -165,7 +165,7 @@ static void change_byte(const char *path, off_t at)
 /* Rule 6.6. */
 static void file__any_byte_changed__is_not_used_and_goes(void **state)
 {
-    char path[ZETA_VGPU_CACHE_PATH_BYTES + 80];
+    char path[ZETA_CACHE_PATH_BYTES + 80];
 
     (void)state;
     path_of(1, path, sizeof(path));
@@ -179,7 +179,7 @@ static void file__any_byte_changed__is_not_used_and_goes(void **state)
 
 static void file__any_length__is_not_used(void **state)
 {
-    char path[ZETA_VGPU_CACHE_PATH_BYTES + 80];
+    char path[ZETA_CACHE_PATH_BYTES + 80];
 
     (void)state;
     path_of(1, path, sizeof(path));
@@ -192,7 +192,7 @@ static void file__any_length__is_not_used(void **state)
 
 static void file__under_another_name__is_not_used(void **state)
 {
-    char from[ZETA_VGPU_CACHE_PATH_BYTES + 80], to[ZETA_VGPU_CACHE_PATH_BYTES + 80];
+    char from[ZETA_CACHE_PATH_BYTES + 80], to[ZETA_CACHE_PATH_BYTES + 80];
 
     (void)state;
     store(1, 50);
@@ -204,7 +204,7 @@ static void file__under_another_name__is_not_used(void **state)
 
 static void file__link_pipe_or_folder__is_not_followed(void **state)
 {
-    char path[ZETA_VGPU_CACHE_PATH_BYTES + 80], other[128];
+    char path[ZETA_CACHE_PATH_BYTES + 80], other[128];
 
     (void)state;
     store(1, 50);
@@ -292,7 +292,7 @@ static void limit__zero_or_no_path__is_no_cache(void **state)
 
 static void files__of_others_in_the_folder__are_left_alone(void **state)
 {
-    char path[ZETA_VGPU_CACHE_PATH_BYTES + 80];
+    char path[ZETA_CACHE_PATH_BYTES + 80];
     FILE *file;
 
     (void)state;
@@ -313,7 +313,7 @@ static void files__of_others_in_the_folder__are_left_alone(void **state)
 static void half_written_files__of_the_dead__are_removed(void **state)
 {
     const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    char old[ZETA_VGPU_CACHE_PATH_BYTES + 80], new[ZETA_VGPU_CACHE_PATH_BYTES + 80];
+    char old[ZETA_CACHE_PATH_BYTES + 80], new[ZETA_CACHE_PATH_BYTES + 80];
 
     (void)state;
     store(1, 10);
@@ -472,9 +472,9 @@ static void threads__at_once__all_right(void **state)
 
 static void expect_default(bool secure, const char *xdg, const char *home, const char *wanted)
 {
-    char path[ZETA_VGPU_CACHE_PATH_BYTES] = "unset";
+    char path[ZETA_CACHE_PATH_BYTES] = "unset";
 
-    zeta_vgpu_cache_dir_default(secure, xdg, home, path);
+    zeta_cache_dir_default(secure, "vgpu", xdg, home, path);
     assert_string_equal(path, wanted);
 }
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "plugins/vgpu/engine/engine.h"
-#include "plugins/vgpu/runtime/vgpu_spirv.h"
 #include "tests/support/suite.h"
+#include <zeta/compiler/spirv.h>
 
 #define MAGIC 0x07230203u
 #define OP(words, opcode) ((uint32_t)(words) << 16 | (opcode))
@@ -36,12 +36,12 @@ static const uint32_t module[] = {
     SPEC_32(16, 6), SPEC_64(17, 7), SPEC_TRUE(18, 8), /* has no id: */ SPEC_FALSE(18, 9)};
 
 static uint32_t read_words(const uint32_t *words, size_t size_bytes,
-                           struct vgpu_spirv_constant **out, char *error, size_t room)
+                           struct zeta_spirv_constant **out, char *error, size_t room)
 {
     struct zeta_vgpu_message message = {""};
     uint32_t count = UINT32_MAX;
 
-    if (!vgpu_spirv_constants(words, size_bytes, out, &count, message.text, sizeof(message.text))) {
+    if (!zeta_spirv_constants(words, size_bytes, out, &count, message.text, sizeof(message.text))) {
         assert_int_not_equal(message.text[0], 0);
         snprintf(error, room, "%s", message.text);
         return UINT32_MAX;
@@ -55,7 +55,7 @@ static void expect_module(const uint32_t *words)
         uint32_t id, size_bytes;
     } wanted[] = {{100, 1},         {101, 2}, {102, 4}, {0, 8},
                   {4000000000u, 2}, {105, 4}, {106, 8}, {107, 1}};
-    struct vgpu_spirv_constant *found = NULL;
+    struct zeta_spirv_constant *found = NULL;
     char error[256] = "";
 
     assert_int_equal(read_words(words, sizeof(module), &found, error, sizeof(error)), 8);
@@ -84,7 +84,7 @@ static void constants__other_byte_order__are_the_same(void **state)
 
 static void constants__none__are_an_empty_list(void **state)
 {
-    struct vgpu_spirv_constant *found = NULL;
+    struct zeta_spirv_constant *found = NULL;
     char error[256] = "";
 
     (void)state;
@@ -95,7 +95,7 @@ static void constants__none__are_an_empty_list(void **state)
 
 static void expect_error(const uint32_t *words, size_t size_bytes, const char *wanted)
 {
-    struct vgpu_spirv_constant *found = NULL;
+    struct zeta_spirv_constant *found = NULL;
     char error[256] = "";
 
     assert_int_equal(read_words(words, size_bytes, &found, error, sizeof(error)), UINT32_MAX);
@@ -144,7 +144,7 @@ static void module__odd_ids__are_passed_over(void **state)
                               1,
                               1,
                               OP(1, 21)};
-    struct vgpu_spirv_constant *found = NULL;
+    struct zeta_spirv_constant *found = NULL;
     char error[256] = "";
 
     (void)state;

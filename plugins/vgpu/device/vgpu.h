@@ -21,7 +21,7 @@
 #include "describe.h"
 #include "plugins/vgpu/engine/engine.h"
 
-struct zeta_vgpu_compiler;
+struct zeta_compiler;
 struct zeta_vgpu_instance;
 struct zeta_vgpu_memory;
 struct zeta_vgpu_pool;
@@ -60,8 +60,8 @@ struct zeta_vgpu {
     struct zeta_vgpu_pool *pool;     /**< the file that memory is part of */
     struct zeta_vgpu_memory *memory; /**< allocations */
     struct zeta_softqueue_pool *queues;
-    struct zeta_vgpu_compiler *compiler; /**< of SPIR-V modules */
-    struct zeta_vgpu_target *target;     /**< what debuggers attach to */
+    struct zeta_compiler *compiler;  /**< of SPIR-V modules */
+    struct zeta_vgpu_target *target; /**< what debuggers attach to */
 
     uint32_t device_count;
     struct zeta_plugin_device devices[1 + ZETA_VGPU_MAX_TILES];

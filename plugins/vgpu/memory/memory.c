@@ -1,10 +1,8 @@
 #include "memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -255,58 +253,13 @@ uint32_t zeta_vgpu_memory_import(struct zeta_plugin *self,
     return result;
 }
 
-/*
- * Why these are not whole pages that this process can read, and write if that is asked for; NULL if
- * they are. The application may still unmap them later. Reads the mappings of the process in order.
- */
-static const char *refuse_adoption(uint64_t begin, uint64_t size_bytes, bool writable)
-{
-    const uint64_t page = zeta_vgpu_page_bytes(), end = begin + size_bytes;
-    const char *reason = NULL;
-    char line[512];
-    bool at_start = true;
-    FILE *maps;
-
-    if (begin % page != 0 || size_bytes == 0 || size_bytes % page != 0 || end < begin)
-        return "are not whole pages";
-    maps = fopen("/proc/self/maps", "re");
-    if (!maps)
-        return "cannot be checked: /proc/self/maps does not open";
-
-    while (!reason && begin < end && fgets(line, sizeof(line), maps)) {
-        const bool whole = strchr(line, '\n') != NULL;
-        uint64_t from, to;
-        char rights[5];
-
-        if (at_start && sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, rights) == 3 &&
-            to > begin) {
-            if (from > begin)
-                break;
-            if (rights[0] != 'r')
-                reason = "cannot be read";
-            else if (writable && rights[1] != 'w')
-                reason = "are read-only; ask for read-only memory "
-                         "(ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY)";
-            begin = to;
-        }
-        at_start = whole; /* the rest of a long line is no mapping */
-    }
-    fclose(maps);
-    return reason || begin >= end ? reason : "are not all mapped";
-}
-
 uint32_t zeta_vgpu_memory_adopt(struct zeta_plugin *self, void *address, uint64_t size_bytes,
                                 uint32_t access)
 {
     struct zeta_vgpu_memory *memory = self->vgpu->memory;
     const bool writable = access == ZETA_PLUGIN_ACCESS_READ_WRITE;
-    const char *reason = refuse_adoption((uint64_t)(uintptr_t)address, size_bytes, writable);
-    struct allocation *allocation;
+    struct allocation *allocation = calloc(1, sizeof(*allocation));
 
-    if (reason)
-        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT, "%llu bytes at %p %s",
-                              (unsigned long long)size_bytes, address, reason);
-    allocation = calloc(1, sizeof(*allocation));
     if (!allocation)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     allocation->address = (uint64_t)(uintptr_t)address;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/vgpu/compiler/compiler.h"
+#include <zeta/compiler/compiler.h>
+
 #include "plugins/vgpu/debug/core.h"
 #include "plugins/vgpu/debug/target.h"
 #include "plugins/vgpu/device/vgpu.h"
@@ -120,10 +121,10 @@ static uint32_t build_module(struct zeta_plugin *self, const struct zeta_plugin_
                              const struct zeta_plugin_log_sink *log,
                              struct zeta_plugin_module **out_module)
 {
-    struct zeta_vgpu_compiled built;
+    struct zeta_compiled built;
     uint32_t result;
 
-    zeta_vgpu_compile(self->vgpu->compiler, desc, &built);
+    zeta_compile(self->vgpu->compiler, "", desc, &built);
     write_log(log, built.log, built.log_bytes);
     if (built.image) {
         result = load_module(self, built.image, built.image_bytes, log, out_module);
@@ -139,7 +140,7 @@ static uint32_t build_module(struct zeta_plugin *self, const struct zeta_plugin_
                            "%s: the SPIR-V module was not built: %.*s", self->vgpu->description.id,
                            length < 400 ? (int)length : 400, built.log);
     }
-    zeta_vgpu_compiled_free(&built);
+    zeta_compiled_free(&built);
     return result;
 }
 

@@ -38,7 +38,7 @@ set(ZETA_KERNEL_OUTPUT_DIRECTORY ${ZETA_DATA_OUTPUT_DIRECTORY}/kernels
 # Rule that makes one object file: zeta_device_object(source object flags...)
 function(zeta_device_object source object)
     add_custom_command(OUTPUT ${object}
-        COMMAND ${ZETA_DEVICE_COMPILE} ${ARGN} -I${ZETA_DEVICE_RUNTIME} -MD -MF ${object}.d -c ${source}
+        COMMAND ${ZETA_DEVICE_COMPILE} ${ARGN} -I${ZETA_DEVICE_RUNTIME} -I${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -c ${source}
             -o ${object}
         DEPENDS ${source}
         DEPFILE ${object}.d

@@ -12,7 +12,7 @@ INLINE const struct vgpu_thread *__vgpu_thread(void)
     return vgpu_thread();
 }
 
-INLINE void __vgpu_barrier(void)
+INLINE void __zeta_barrier(void)
 {
     vgpu_barrier();
 }
@@ -34,14 +34,17 @@ INLINE int __vgpu_printf(unsigned long format, unsigned long slots)
  */
 static __attribute__((address_space(3), section(".bss.slm"))) unsigned long group_row[512];
 
-INLINE unsigned long *__vgpu_group_row(void)
+INLINE unsigned long *__zeta_group_row(void)
 {
     return (unsigned long *)group_row;
 }
 
-/* Extended math: enum vgpu_math, on float and on double. */
+/*
+ * Extended math: enum vgpu_math, on float and on double. The unit computes singles in double and
+ * rounds once.
+ */
 
-INLINE float __vgpu_math32(long function, float a, float b)
+static INLINE float math32(long function, float a, float b)
 {
     register float x __asm__("fa0") = a;
     register float y __asm__("fa1") = b;
@@ -51,7 +54,7 @@ INLINE float __vgpu_math32(long function, float a, float b)
     return x;
 }
 
-INLINE double __vgpu_math64(long function, double a, double b)
+static INLINE double math64(long function, double a, double b)
 {
     register double x __asm__("fa0") = a;
     register double y __asm__("fa1") = b;
@@ -61,12 +64,67 @@ INLINE double __vgpu_math64(long function, double a, double b)
     return x;
 }
 
-INLINE long __vgpu_multiply_high(long a, long b)
+#define UNIT1(name, function)                                                                      \
+    INLINE float __zeta_float_##name(float x)                                                      \
+    {                                                                                              \
+        return math32(function, x, 0);                                                             \
+    }                                                                                              \
+    INLINE double __zeta_double_##name(double x)                                                   \
+    {                                                                                              \
+        return math64(function, x, 0);                                                             \
+    }
+#define UNIT2(name, function)                                                                      \
+    INLINE float __zeta_float_##name(float x, float y)                                             \
+    {                                                                                              \
+        return math32(function, x, y);                                                             \
+    }                                                                                              \
+    INLINE double __zeta_double_##name(double x, double y)                                         \
+    {                                                                                              \
+        return math64(function, x, y);                                                             \
+    }
+
+UNIT1(acos, VGPU_MATH_ACOS)
+UNIT1(acosh, VGPU_MATH_ACOSH)
+UNIT1(asin, VGPU_MATH_ASIN)
+UNIT1(asinh, VGPU_MATH_ASINH)
+UNIT1(atan, VGPU_MATH_ATAN)
+UNIT1(atanh, VGPU_MATH_ATANH)
+UNIT1(cbrt, VGPU_MATH_CBRT)
+UNIT1(cos, VGPU_MATH_COS)
+UNIT1(cosh, VGPU_MATH_COSH)
+UNIT1(erf, VGPU_MATH_ERF)
+UNIT1(erfc, VGPU_MATH_ERFC)
+UNIT1(exp, VGPU_MATH_EXP)
+UNIT1(exp2, VGPU_MATH_EXP2)
+UNIT1(exp10, VGPU_MATH_EXP10)
+UNIT1(expm1, VGPU_MATH_EXPM1)
+UNIT1(lgamma, VGPU_MATH_LGAMMA)
+UNIT1(log, VGPU_MATH_LOG)
+UNIT1(log2, VGPU_MATH_LOG2)
+UNIT1(log10, VGPU_MATH_LOG10)
+UNIT1(log1p, VGPU_MATH_LOG1P)
+UNIT1(sin, VGPU_MATH_SIN)
+UNIT1(sinh, VGPU_MATH_SINH)
+UNIT1(tan, VGPU_MATH_TAN)
+UNIT1(tanh, VGPU_MATH_TANH)
+UNIT1(tgamma, VGPU_MATH_TGAMMA)
+UNIT2(atan2, VGPU_MATH_ATAN2)
+UNIT2(fmod, VGPU_MATH_FMOD)
+UNIT2(hypot, VGPU_MATH_HYPOT)
+UNIT2(pow, VGPU_MATH_POW)
+UNIT2(remainder, VGPU_MATH_REMAINDER)
+
+INLINE double __zeta_double_rootn(double x, int n)
+{
+    return math64(VGPU_MATH_ROOTN, x, (double)n);
+}
+
+INLINE long __zeta_multiply_high(long a, long b)
 {
     return (long)(((__int128)a * b) >> 64);
 }
 
-INLINE unsigned long __vgpu_multiply_high_unsigned(unsigned long a, unsigned long b)
+INLINE unsigned long __zeta_multiply_high_unsigned(unsigned long a, unsigned long b)
 {
     return (unsigned long)(((unsigned __int128)a * b) >> 64);
 }
@@ -76,7 +134,7 @@ INLINE unsigned long __vgpu_multiply_high_unsigned(unsigned long a, unsigned lon
  * zero. To integers they saturate, and take a NaN for the largest one.
  */
 #define CONVERT(name, mode, rounding, instruction, to, out, from, in)                              \
-    INLINE to __vgpu_##name##_##mode(from value)                                                   \
+    INLINE to __zeta_##name##_##mode(from value)                                                   \
     {                                                                                              \
         to result;                                                                                 \
                                                                                                    \

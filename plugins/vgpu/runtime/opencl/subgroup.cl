@@ -17,7 +17,7 @@ uint OVERLOAD get_max_sub_group_size(void)
 
 uint OVERLOAD get_num_sub_groups(void)
 {
-    return (uint)__vgpu_group_items();
+    return (uint)__zeta_group_items();
 }
 
 uint OVERLOAD get_enqueued_num_sub_groups(void)

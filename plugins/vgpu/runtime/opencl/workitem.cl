@@ -1,6 +1,10 @@
 /* Who a work-item is, barriers, fences and address spaces. */
 #include "builtin.h"
 
+#include "../vgpu_abi.h"
+
+const private struct vgpu_thread *__vgpu_thread(void);
+
 /* Beyond the dimensions of a launch ids are 0 and sizes are 1. */
 #define ID(name, value)                                                                            \
     size_t OVERLOAD name(uint d)                                                                   \
@@ -39,7 +43,7 @@ size_t OVERLOAD get_local_linear_id(void)
            thread->local_id[0];
 }
 
-size_t __vgpu_group_items(void)
+size_t __zeta_group_items(void)
 {
     const private struct vgpu_thread *thread = __vgpu_thread();
 
@@ -60,17 +64,17 @@ size_t OVERLOAD get_global_linear_id(void)
 
 void OVERLOAD barrier(cl_mem_fence_flags flags)
 {
-    __vgpu_barrier();
+    __zeta_barrier();
 }
 
 void OVERLOAD work_group_barrier(cl_mem_fence_flags flags)
 {
-    __vgpu_barrier();
+    __zeta_barrier();
 }
 
 void OVERLOAD work_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
 {
-    __vgpu_barrier();
+    __zeta_barrier();
 }
 
 void OVERLOAD mem_fence(cl_mem_fence_flags flags)

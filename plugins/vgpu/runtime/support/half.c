@@ -2,7 +2,7 @@
  * Conversions of halves under the names that LLVM calls. A half travels in the lower bits of an
  * integer register.
  */
-#include "../opencl/half_bits.h"
+#include "sdk/lib/opencl/half_bits.h"
 
 float __extendhfsf2(uint16_t bits);
 uint16_t __truncsfhf2(float value);

@@ -1,0 +1,67 @@
+/*
+ * Programs for NVIDIA's GPUs: PTX, which the driver compiles for the one at hand.
+ *
+ * Kernels are told in comments before the text, one line each, which the plugin reads:
+ *
+ *     //zeta kernel NAME arguments pvlo group 16,16,1 attributes reqd_work_group_size(16,16,1)
+ *
+ * A letter for each parameter of the entry: p an address; v a value; l local memory, a parameter of
+ * 8 bytes, the offset in dynamic shared memory; o a part of the offset of the launch, which the
+ * program does not set: three parameters of 4 bytes behind all others. The group is that which the
+ * kernel requires.
+ */
+#ifndef ZETA_SDK_TOOLS_ZETA_CC_PTX_PTX_H
+#define ZETA_SDK_TOOLS_ZETA_CC_PTX_PTX_H
+
+#include "sdk/tools/zeta-cc/program/program.h"
+
+/** Address spaces of NVPTX that differ from those of front ends. */
+enum { ZETA_CC_PTX_GENERIC = 0, ZETA_CC_PTX_GLOBAL = 1, ZETA_CC_PTX_SHARED = 3 };
+
+/** What the library asks for the offset of a launch. */
+#define ZETA_CC_PTX_OFFSET "__zeta_global_offset"
+
+/* ---- kernel.c ---- */
+
+/**
+ * Makes an entry of each kernel: what it gets for local memory is an offset in dynamic shared
+ * memory, and those that ask for the offset of a launch get it as arguments. The lines about them
+ * become the notes of the program. False with a line in the log for kernels that PTX cannot have.
+ */
+bool zeta_cc_ptx_add_entries(struct zeta_cc_program *program);
+
+/** Gives the calls of __zeta_global_offset() that are left in entries the arguments. All was
+ * inlined. */
+void zeta_cc_ptx_lower_offsets(struct zeta_cc_program *program);
+
+/* ---- atomics.c ---- */
+
+/** Makes fences of the orders of atomic operations; optimised already. */
+void zeta_cc_ptx_lower_orders(struct zeta_cc_program *program);
+
+/* ---- rotate.c ---- */
+
+/** Makes shifts of rotations of 64 bits; optimised already. */
+void zeta_cc_ptx_lower_rotations(struct zeta_cc_program *program);
+
+/* ---- calls.c ---- */
+
+/** A list of functions; all zero is an empty one. */
+struct zeta_cc_ptx_functions {
+    LLVMValueRef *list;
+    size_t count;
+};
+
+void zeta_cc_ptx_functions_add(struct zeta_cc_ptx_functions *functions, LLVMValueRef function);
+bool zeta_cc_ptx_functions_have(const struct zeta_cc_ptx_functions *functions,
+                                LLVMValueRef function);
+void zeta_cc_ptx_functions_finish(struct zeta_cc_ptx_functions *functions);
+
+/** Refuses recursion and calls through pointers, for which nobody knows the stack. */
+bool zeta_cc_ptx_check_calls(struct zeta_cc_program *program);
+
+/** Adds ZETA_CC_PTX_OFFSET and all that call it, directly or by others. No recursion. */
+void zeta_cc_ptx_find_askers(const struct zeta_cc_program *program,
+                             struct zeta_cc_ptx_functions *out_askers);
+
+#endif

@@ -1,0 +1,317 @@
+#!/bin/sh
+# What zeta-nv-cc makes of kernels, and what it refuses: cases_ptx.sh COMPILER FOLDER CASE, with a
+# folder of SPIR-V modules. PTX is also given to
+# ptxas where it is installed. Rule 28.12.
+set -u
+compiler=$1 spirv=$2 case=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null || true)
+
+fail() {
+    printf '%s: %s\n' "$case" "$1" >&2
+    cat "$work/log" "$work/ptx" 2>/dev/null >&2
+    exit 1
+}
+
+# The source on the standard input becomes $work/ptx.
+builds() {
+    cat > "$work/kernel.cl"
+    "$compiler" "$work/kernel.cl" -o "$work/ptx" "$@" 2> "$work/log" || fail "it was not compiled"
+    [ -z "$ptxas" ] || "$ptxas" -arch=sm_90 -o /dev/null "$work/ptx" 2> "$work/log" ||
+        fail "ptxas refuses it"
+}
+
+# The source on the standard input is refused with that sentence.
+refuses() {
+    sentence=$1
+    shift
+    cat > "$work/kernel.cl"
+    rm -f "$work/ptx"
+    if "$compiler" "$work/kernel.cl" -o "$work/ptx" "$@" 2> "$work/log"; then
+        fail "it was compiled"
+    fi
+    [ ! -e "$work/ptx" ] || fail "there is a file"
+    grep -qF -- "$sentence" "$work/log" || fail "the log lacks: $sentence"
+}
+
+has() {
+    grep -qE -- "$1" "$work/ptx" || fail "the text lacks: $1"
+}
+
+lacks() {
+    ! grep -qE -- "$1" "$work/ptx" || fail "the text has: $1"
+}
+
+arguments__each_kind__are_told() {
+    builds << 'EOF'
+struct pair { long a; int b; };
+kernel void k(global int *p, constant int *c, local int *l, float4 v, struct pair s, local long *m, char x)
+{
+    l[get_local_id(0)] = p[0] + c[0];
+    m[get_local_id(0)] = s.a + s.b;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    p[1] = l[1] + (int)v.x + (int)m[0] + x;
+}
+EOF
+    has '^//zeta kernel k arguments pplvvlv$'
+    has '\.extern \.shared \.align 128 \.b8 __zeta_dynamic\[\]'
+    lacks 'k_param_7'
+}
+
+arguments__none__are_told() {
+    builds << 'EOF'
+kernel void k(void) {}
+EOF
+    has '^//zeta kernel k arguments -$'
+}
+
+offset__asked_for__is_three_arguments() {
+    builds << 'EOF'
+__attribute__((noinline)) size_t where(uint d) { return get_global_id(d); }
+kernel void k(global ulong *p, uint d) { p[0] = where(0) + where(d); }
+kernel void other(global ulong *p) { p[get_local_id(0)] = get_group_id(0); }
+EOF
+    has '^//zeta kernel k arguments pvooo$'
+    has '^//zeta kernel other arguments p$'
+    has '\.param \.u32 k_param_4'
+    lacks '__zeta_global_offset'
+}
+
+group_size__required__is_in_text_and_line() {
+    builds << 'EOF'
+kernel __attribute__((reqd_work_group_size(8, 4, 2))) void k(global int *p) { p[0] = 1; }
+EOF
+    has '^\.reqntid 8, 4, 2'
+    has '^//zeta kernel k arguments p group 8,4,2 attributes reqd_work_group_size\(8,4,2\)$'
+}
+
+contraction__not_allowed__stays_two_operations() {
+    builds << 'EOF'
+kernel void k(global float *p) { p[0] = p[1] * p[2] + p[3]; }
+EOF
+    has 'mul\.rn\.f32'
+    has 'add\.rn\.f32'
+    lacks 'fma'
+}
+
+contraction__allowed__is_one_operation() {
+    builds -cl-mad-enable << 'EOF'
+kernel void k(global float *p) { p[0] = p[1] * p[2] + p[3]; }
+EOF
+    has 'fma\.rn\.f32'
+}
+
+spaces__generic_and_constant__are_resolved() {
+    builds << 'EOF'
+constant int table[4] = {1, 2, 3, 4};
+struct node { constant int *values; generic int *to; };
+int read(generic int *p) { return *p; }
+kernel void k(global int *p, local int *l)
+{
+    struct node node = {table + 1, get_local_id(0) ? p : (generic int *)l};
+    private int own[4] = {p[0], p[1], p[2], p[3]};
+
+    p[4] = node.values[p[3] & 1] + read(node.to) + read(own + (p[1] & 3)) + (to_local(node.to) != 0);
+}
+EOF
+    has 'table'
+}
+
+names__not_of_ptx__become_legal() {
+    builds << 'EOF'
+global int _ = 3;
+global int other __asm__("größe") = 4;
+global int third __asm__("2.d") = 5;
+int read(global int *p) __asm__("a.b.c");
+__attribute__((noinline)) int read(global int *p) { return p[p[0]]; }
+kernel void k(global int *p)
+{
+    local int shared[4];
+    shared[get_local_id(0)] = read(p);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    p[1] = shared[0] + read(p + 2) + _ + other + third;
+}
+EOF
+    has 'k_shared'
+    has '_z_ = 3'
+    has '_z2_d = 5'
+}
+
+atomics__orders__have_fences() {
+    builds << 'EOF'
+kernel void k(global atomic_int *a, global int *p)
+{
+    p[0] = atomic_fetch_add_explicit(a, 1, memory_order_relaxed, memory_scope_device);
+}
+kernel void ordered(global atomic_int *a, global int *p) { p[0] = atomic_fetch_add(a, 1); }
+EOF
+    [ "$(grep -c 'membar.sys' "$work/ptx")" = 2 ] || fail "fences are not those of one operation"
+}
+
+atomics__of_known_memory__name_its_space() {
+    builds << 'EOF'
+kernel void k(global atomic_int *a, local atomic_int *l, global int *p)
+{
+    p[0] = atomic_fetch_add_explicit(a, 1, memory_order_relaxed, memory_scope_device);
+    p[1] = atomic_fetch_xor_explicit(l, 1, memory_order_relaxed, memory_scope_work_group);
+    p[2] = atomic_cmpxchg(p + 3, 1, 2);
+}
+EOF
+    has 'atom\.global\.add'
+    has 'atom\.shared\.xor'
+    has 'atom\.global\.cas'
+    lacks membar
+}
+
+# Only the barrier itself says in SPIR-V that items come to it together: not the functions that call it.
+barrier__in_a_function__is_not_duplicated() {
+    cat > "$work/kernel.ll" << 'EOF'
+target triple = "spir64-unknown-unknown"
+declare spir_func void @_Z7barrierj(i32) convergent
+define spir_func void @together(ptr addrspace(3) %l) noinline {
+  store i32 1, ptr addrspace(3) %l
+  call spir_func void @_Z7barrierj(i32 1)
+  ret void
+}
+define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(3) %l, i32 %n, i32 %x) {
+begin:
+  %is_first = icmp eq i32 %x, 0
+  br label %loop
+loop:
+  %i = phi i32 [0, %begin], [%next, %rest]
+  %at = getelementptr i32, ptr addrspace(1) %p, i32 %i
+  br i1 %is_first, label %more, label %rest
+more:
+  %old = atomicrmw add ptr addrspace(1) %p, i32 1 monotonic
+  br label %rest
+rest:
+  call spir_func void @together(ptr addrspace(3) %l)
+  store i32 %i, ptr addrspace(1) %at
+  %next = add i32 %i, 1
+  %goes_on = icmp slt i32 %next, %n
+  br i1 %goes_on, label %loop, label %end
+end:
+  ret void
+}
+EOF
+    for level in -O1 -O2 -O3; do
+        "$compiler" "$work/kernel.ll" "$level" -o "$work/ptx" 2> "$work/log" || fail "it was not compiled"
+        [ "$(grep -c '^[[:space:]]*together, *$' "$work/ptx")" = 1 ] || fail "$level: several places call it"
+    done
+}
+
+rotation__of_64_bits__counts_modulo_64() {
+    builds << 'EOF'
+kernel void k(global ulong *p, ulong n)
+{
+    p[0] = rotate(p[1], n);
+    p[2] = p[3] >> (n & 63) | p[3] << (-n & 63);
+    p[4] = rotate(p[5], (ulong)67);
+}
+EOF
+    [ "$(grep -c 'and\.b32.* 63;' "$work/ptx")" = 4 ] || fail "counts are not taken modulo 64"
+    has ' 61;'
+    lacks ' 67;'
+}
+
+processor__of_the_gpu__is_the_target() {
+    for pair in sm_70:sm_70 sm_75:sm_75 sm_86:sm_80 sm_90:sm_80 sm_90a:sm_80 sm_121:sm_80; do
+        builds --gpu "${pair%:*}" << 'EOF'
+kernel void k(global int *p) { p[0] = 1; }
+EOF
+        has "^\\.target ${pair#*:}\$"
+    done
+    refuses 'option --gpu: turing is no value for it' --gpu turing < /dev/null
+}
+
+constants__given_a_value__are_it() {
+    [ -f "$spirv/test-constants.spv" ] || { echo "skipped: there is no SPIR-V"; exit 77; }
+    "$compiler" "$spirv/test-constants.spv" -o "$work/ptx" --spec-constant 12:i32:123456789 2> "$work/log" ||
+        fail "it was not compiled"
+    has 4728057454347157504 # 123456789, as the bits of a double
+    "$compiler" "$spirv/test-constants.spv" -o "$work/ptx" --spec-constant 99:i32:1 2> "$work/log" &&
+        fail "it was compiled"
+    grep -q 'there is no specialization constant 99; the module has' "$work/log" || fail "another reason"
+}
+
+module__broken__is_refused() {
+    [ -f "$spirv/test-abilities.spv" ] || { echo "skipped: there is no SPIR-V"; exit 77; }
+    for bytes in 0 4 18 102; do
+        head -c "$bytes" "$spirv/test-abilities.spv" > "$work/cut.spv"
+        "$compiler" "$work/cut.spv" -o "$work/ptx" 2> "$work/log" && fail "$bytes bytes were compiled"
+        grep -q '^error: ' "$work/log" || fail "$bytes bytes: there is no reason"
+    done
+    "$compiler" "$spirv/test-image.spv" -o "$work/ptx" 2> "$work/log" && fail "images were compiled"
+    grep -q 'not supported by an NVIDIA GPU' "$work/log" || fail "another reason"
+}
+
+printf__used__is_refused() {
+    refuses "an NVIDIA GPU has no builtin function printf; it is used in kernel k" << 'EOF'
+kernel void k(global int *p) { printf("%d\n", p[0]); }
+EOF
+}
+
+recursion__direct_or_not__is_refused() {
+    refuses "recursion is not supported by an NVIDIA GPU" << 'EOF'
+int odd(int n);
+__attribute__((noinline)) int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+__attribute__((noinline)) int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+kernel void k(global int *p) { p[0] = even(p[1]); }
+EOF
+}
+
+image__as_argument__is_refused() {
+    refuses "argument 0 is an image (image2d_t), which is not supported by an NVIDIA GPU" << 'EOF'
+kernel void k(read_only image2d_t image, global int *p) { p[0] = 1; }
+EOF
+}
+
+sub_group__of_another_size__is_refused() {
+    refuses "kernel k requires sub-groups of 16 items, those of an NVIDIA GPU have 32" << 'EOF'
+kernel __attribute__((intel_reqd_sub_group_size(16))) void k(global int *p) { p[0] = 1; }
+EOF
+    builds << 'EOF'
+kernel __attribute__((intel_reqd_sub_group_size(32))) void k(global int *p) { p[0] = 1; }
+EOF
+}
+
+symbol__not_defined__is_refused() {
+    refuses "error: elsewhere is not defined: modules for an NVIDIA GPU are linked when they are" << 'EOF'
+int elsewhere(int x) __asm__("elsewhere");
+kernel void k(global int *p) { p[0] = elsewhere(p[1]); }
+EOF
+}
+
+modules__several__are_linked() {
+    printf '%s\n' 'int twice(int x) __asm__("twice"); int twice(int x) { return 2 * x; }' > "$work/other.cl"
+    builds "$work/other.cl" << 'EOF'
+int twice(int x) __asm__("twice");
+kernel void k(global int *p) { p[0] = twice(p[1]); }
+EOF
+    lacks 'twice'
+}
+
+kernel__whose_name_ptx_lacks__is_refused() {
+    for name in a.b _ 2d; do
+        refuses "kernel $name: names in PTX have letters, digits, _ and \$ only" << EOF
+kernel void k(global int *p) __asm__("$name");
+kernel void k(global int *p) { p[0] = 1; }
+EOF
+    done
+}
+
+c__for_the_virtual_gpu__is_refused() {
+    printf 'int x;\n' > "$work/kernel.c"
+    "$compiler" "$work/kernel.c" -o "$work/ptx" 2> "$work/log" && fail "it was compiled"
+    grep -q 'unknown language' "$work/log" || fail "another reason"
+}
+
+help__asked_for__is_of_this_program() {
+    "$compiler" --help > "$work/log" || fail "no help"
+    grep -q '^usage: zeta-nv-cc' "$work/log" || fail "the help of another program"
+    "$compiler" --version | grep -q '^zeta-nv-cc [0-9]' || fail "the version of another program"
+}
+
+[ -n "$ptxas" ] || echo "ptxas is not installed: texts are looked at, and not given to it"
+"$case"

@@ -36,11 +36,19 @@ void zeta_stream_narrow_periods(const struct zeta_provider *provider,
                                 struct zeta_stream_periods *periods)
 {
     const uint64_t longest_ns = longest_period(compiled);
-    const char *unit = zeta_compiled_set(compiled)->unit->name;
-    struct zeta_plugin_limits limits = {.struct_size = sizeof(limits), .max_period_ns = longest_ns};
+    struct zeta_unit_program program = {0};
+    struct zeta_plugin_program_use use;
+    struct zeta_plugin_limits limits = {
+        .struct_size = sizeof(limits), .max_period_ns = longest_ns, .use = &use};
+    uint32_t result;
 
-    if (provider->backend->metric.limits(provider->backend->self, provider->device,
-                                         zeta_plugin_text(unit), &limits) != ZETA_PLUGIN_SUCCESS)
+    if (zeta_unit_program_make(compiled, &program) != ZE_RESULT_SUCCESS)
+        return;
+    use = zeta_unit_use(compiled, &program);
+    result = provider->backend->metric.limits(provider->backend->self, provider->device, use.unit,
+                                              &limits);
+    zeta_unit_program_free(&program);
+    if (result != ZETA_PLUGIN_SUCCESS)
         return; /* no period of the backend is short enough, or it gives none */
     if (limits.max_period_ns == 0 || limits.max_period_ns > longest_ns)
         limits.max_period_ns = longest_ns;

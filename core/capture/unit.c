@@ -72,6 +72,20 @@ ze_result_t zeta_unit_program_make(const struct zeta_compiled *compiled,
     return ZE_RESULT_SUCCESS;
 }
 
+struct zeta_plugin_program_use zeta_unit_use(const struct zeta_compiled *compiled,
+                                             const struct zeta_unit_program *program)
+{
+    const struct zeta_set *set = zeta_compiled_set(compiled);
+
+    return (struct zeta_plugin_program_use){
+        .struct_size = sizeof(struct zeta_plugin_program_use),
+        .unit = zeta_plugin_text(set->unit->name),
+        .set = zeta_plugin_text(set->name),
+        .entries = program->array,
+        .kind = set->query_of ? ZETA_PLUGIN_USE_QUERY : ZETA_PLUGIN_USE_STREAM,
+    };
+}
+
 void zeta_unit_program_free(struct zeta_unit_program *program)
 {
     free((void *)(uintptr_t)program->array.data);
@@ -103,13 +117,8 @@ ze_result_t zeta_unit_check_program(const struct zeta_backend_device *device,
 
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    const struct zeta_plugin_program_use use = {
-        .struct_size = sizeof(use),
-        .unit = zeta_plugin_text(set->unit->name),
-        .set = zeta_plugin_text(set->name),
-        .entries = program.array,
-        .kind = set->query_of ? ZETA_PLUGIN_USE_QUERY : ZETA_PLUGIN_USE_STREAM,
-    };
+    const struct zeta_plugin_program_use use = zeta_unit_use(compiled, &program);
+
     if (provider->backend &&
         provider->backend->metric.program_check(provider->backend->self, provider->device, &use,
                                                 &passes.count, &sink) != ZETA_PLUGIN_SUCCESS)

@@ -31,6 +31,10 @@ struct zeta_unit_program {
 ze_result_t zeta_unit_program_make(const struct zeta_compiled *compiled,
                                    struct zeta_unit_program *out_program);
 
+/** What a compiled set uses its program for; points into both. */
+struct zeta_plugin_program_use zeta_unit_use(const struct zeta_compiled *compiled,
+                                             const struct zeta_unit_program *program);
+
 /** Frees a program; a zeroed one is fine. */
 void zeta_unit_program_free(struct zeta_unit_program *program);
 

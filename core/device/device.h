@@ -150,9 +150,6 @@ ze_result_t zeta_device_fault(struct zeta_device *device, ze_result_t result);
 /** True if some queue group of the device runs cooperative kernels. */
 bool zeta_device_is_cooperative(const struct zeta_device *device);
 
-/** UNSUPPORTED_FEATURE with a sentence if a launch on the device cannot have that global offset. */
-ze_result_t zeta_device_check_offset(const struct zeta_device *device, const uint64_t offset[3]);
-
 /** What the commands of a list can be changed in; for device properties too. */
 #define ZETA_MUTABLE_FLAGS                                                                         \
     (ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS | ZE_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT |      \

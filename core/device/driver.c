@@ -237,36 +237,26 @@ static const struct {
     {ZET_CONCURRENT_METRIC_GROUPS_EXP_NAME, ZE_MAKE_VERSION(1, 0)},
 };
 
-static bool is_offered(const struct zeta_driver *driver, const char *extension)
+static bool is_offered(const char *extension)
 {
-    bool offsets = false;
-
-    if (strcmp(extension, ZE_DRIVER_DDI_HANDLES_EXT_NAME) == 0)
-        return have_ddi_handles();
-    if (strcmp(extension, ZE_GLOBAL_OFFSET_EXP_NAME) != 0)
-        return true;
-    for (uint32_t i = 0; i < driver->device_count; i++)
-        offsets |= (driver->devices[i]->backend->properties.flags &
-                    ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET) == 0;
-    return offsets;
+    return strcmp(extension, ZE_DRIVER_DDI_HANDLES_EXT_NAME) != 0 || have_ddi_handles();
 }
 
 ze_result_t ZE_APICALL
-impl_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
+impl_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver ZETA_UNUSED, uint32_t *pCount,
                                     ze_driver_extension_properties_t *pExtensionProperties)
 {
-    const struct zeta_driver *driver = (const struct zeta_driver *)hDriver;
     const size_t known = sizeof(extensions) / sizeof(extensions[0]);
     uint32_t available = 0;
     uint32_t written = 0;
 
     for (size_t i = 0; i < known; i++)
-        available += is_offered(driver, extensions[i].name);
+        available += is_offered(extensions[i].name);
     uint32_t n = zeta_count_clip(pCount, available, pExtensionProperties);
     for (size_t i = 0; i < known && written < n; i++) {
         ze_driver_extension_properties_t *out = &pExtensionProperties[written];
 
-        if (!is_offered(driver, extensions[i].name))
+        if (!is_offered(extensions[i].name))
             continue;
         memset(out->name, 0, sizeof(out->name));
         memcpy(out->name, extensions[i].name, strlen(extensions[i].name));

@@ -99,8 +99,6 @@ static void fill_node(const struct zeta_device *device, uint32_t stype, void *no
 
             out->mutableCommandListFlags = 0;
             out->mutableCommandFlags = computes ? ZETA_MUTABLE_FLAGS : 0;
-            if (p->flags & ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET)
-                out->mutableCommandFlags &= ~(uint32_t)ZE_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET;
         }
         return;
     case ZE_STRUCTURE_TYPE_RECORD_REPLAY_GRAPH_EXT_PROPERTIES:
@@ -299,17 +297,6 @@ ze_result_t ZE_APICALL impl_zeDeviceGetCommandQueueGroupProperties(
         }
     }
     return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zeta_device_check_offset(const struct zeta_device *device, const uint64_t offset[3])
-{
-    if ((offset[0] == 0 && offset[1] == 0 && offset[2] == 0) ||
-        (device->backend->properties.flags & ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET) == 0)
-        return ZE_RESULT_SUCCESS;
-    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "launches on device %s have no global offset; pass it to the kernel as an "
-                      "argument",
-                      device->backend->id);
 }
 
 bool zeta_device_is_cooperative(const struct zeta_device *device)

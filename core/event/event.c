@@ -22,6 +22,11 @@
 #define FOREIGN_POLL_PART 16u
 #define FOREIGN_POLL_MAX_NS UINT64_C(5000000)
 
+/* How long a waiter looks for the end of work itself: some times what it takes to be woken. */
+#define LOOK_NS UINT64_C(50000)
+
+bool (*zeta_event_look)(void *what);
+
 static atomic_bool any_lost;
 
 static struct zeta_signal *signal_of(struct zeta_event *event)
@@ -264,6 +269,21 @@ static ze_result_t poll(void *object)
     }
 }
 
+/* The state after the backend could report on this thread. */
+static ze_result_t look(struct zeta_event *event, uint64_t timeout_ns)
+{
+    const uint64_t end_ns = zeta_clock_deadline(timeout_ns < LOOK_NS ? timeout_ns : LOOK_NS);
+    ze_result_t result = poll(event);
+
+    while (result == ZE_RESULT_NOT_READY && zeta_event_look(atomic_load(&event->signaller))) {
+        result = poll(event);
+        if (zeta_monotonic_ns() >= end_ns)
+            break;
+        (void)sched_yield(); /* what ends the work may need this processor */
+    }
+    return result;
+}
+
 /* Memory of the application changes without a notification, so it is polled. */
 static ze_result_t wait_for_store(struct zeta_event *event, uint64_t timeout_ns)
 {
@@ -291,8 +311,10 @@ ze_result_t zeta_event_wait(struct zeta_event *event, uint64_t timeout_ns)
 {
     struct zeta_device *device = atomic_load(&event->device);
     uint32_t special = atomic_load(&event->special);
-    ze_result_t result;
+    ze_result_t result = look(event, timeout_ns);
 
+    if (result != ZE_RESULT_NOT_READY && result != ZE_RESULT_ERROR_DEVICE_LOST)
+        return result;
     if ((special & (ZETA_EVENT_STORED | ZETA_EVENT_BOUND)) == ZETA_EVENT_STORED)
         result = wait_for_store(event, timeout_ns);
     else /* a level is no work of the device and does not get lost with it */

@@ -90,7 +90,16 @@ struct zeta_event {
     struct zeta_plugin_event plain;       /**< the event without a value */
     _Atomic(struct zeta_graph *) capture; /**< with CAPTURED */
     _Atomic uint64_t next_poll_ns;        /**< when to check again that the signaller runs */
+    _Atomic(void *) signaller; /**< what has the queue that got a command with it last, not pinned;
+                                    NULL: none did */
 };
+
+/**
+ * Has the backend report on this thread what has ended on a queue, without waiting. False: nothing
+ * is to come that way. what is the signaller of an event. core/queue puts the function in when the
+ * library is loaded.
+ */
+extern ZETA_HIDDEN bool (*zeta_event_look)(void *what);
 
 /* ---- Memory that shows the progress of a counter based event (store.c) ---- */
 

@@ -307,6 +307,7 @@ ze_result_t ZE_APICALL impl_zeCommandListCreateImmediate(ze_context_handle_t hCo
         return result;
     }
     list->in_order = (altdesc->flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
+    queue->owner = list;
     atomic_store(&list->queue, queue);
     *phCommandList = (ze_command_list_handle_t)list;
     return ZE_RESULT_SUCCESS;

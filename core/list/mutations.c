@@ -332,8 +332,7 @@ static ze_result_t change_offset(const struct change *change)
 {
     const ze_mutable_global_offset_exp_desc_t *desc = change->desc;
     const uint64_t offset[3] = {desc->offsetX, desc->offsetY, desc->offsetZ};
-
-    ze_result_t result = zeta_device_check_offset(change->note->kernel->module->device, offset);
+    ze_result_t result = zeta_kernel_check_offset(change->note->kernel, offset);
 
     if (result == ZE_RESULT_SUCCESS && change->apply)
         memcpy(change->command->u.launch.global_offset, offset, sizeof(offset));

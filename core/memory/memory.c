@@ -2,7 +2,10 @@
  * them. */
 #include "core/memory/memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/api/chain.h"
@@ -206,17 +209,62 @@ static ze_result_t import(const struct wanted *wanted, struct zeta_allocation *a
                       wanted->size);
 }
 
+/*
+ * Why these are not whole pages that this process can read, and write if that is asked for; NULL if
+ * they are. The application may still unmap them later. Reads the mappings of the process in order.
+ */
+static const char *refuse_pages(uint64_t begin, uint64_t size_bytes, bool writable)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = begin + size_bytes;
+    const char *reason = NULL;
+    char line[512];
+    bool at_start = true;
+    FILE *maps;
+
+    if (begin % page != 0 || size_bytes == 0 || size_bytes % page != 0 || end < begin)
+        return "are not whole pages";
+    maps = fopen("/proc/self/maps", "re");
+    if (!maps)
+        return "cannot be checked: /proc/self/maps does not open";
+
+    while (!reason && begin < end && fgets(line, sizeof(line), maps)) {
+        const bool whole = strchr(line, '\n') != NULL;
+        uint64_t from, to;
+        char rights[5];
+
+        if (at_start && sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, rights) == 3 &&
+            to > begin) {
+            if (from > begin)
+                break;
+            if (rights[0] != 'r')
+                reason = "cannot be read";
+            else if (writable && rights[1] != 'w')
+                reason = "are read-only; ask for read-only memory "
+                         "(ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY)";
+            begin = to;
+        }
+        at_start = whole; /* the rest of a long line is no mapping */
+    }
+    fclose(maps);
+    return reason || begin >= end ? reason : "are not all mapped";
+}
+
 /* Memory that the application got elsewhere. */
 static ze_result_t adopt(const struct wanted *wanted, struct zeta_allocation *allocation)
 {
     const struct zeta_backend *backend = wanted->context->driver->compute;
     const struct zeta_memory_request *request = &wanted->request;
     uint32_t access = request->read_only ? ZETA_PLUGIN_ACCESS_READ : ZETA_PLUGIN_ACCESS_READ_WRITE;
+    const char *reason;
 
     if (request->system_size_bytes != wanted->size)
         return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "size is %zu, but the system memory to map has %llu bytes", wanted->size,
                           (unsigned long long)request->system_size_bytes);
+    reason = refuse_pages((uintptr_t)request->system_memory, wanted->size, !request->read_only);
+    if (reason)
+        return zeta_error(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%zu bytes at %p %s", wanted->size,
+                          request->system_memory, reason);
     uint32_t code =
         backend->compute.memory_adopt(backend->self, request->system_memory, wanted->size, access);
     allocation->base = request->system_memory;

@@ -403,13 +403,23 @@ ze_result_t ZE_APICALL impl_zeKernelSchedulingHintExp(
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zeta_kernel_check_offset(const struct zeta_kernel *kernel, const uint64_t offset[3])
+{
+    if ((offset[0] == 0 && offset[1] == 0 && offset[2] == 0) ||
+        (kernel->properties->flags & ZETA_PLUGIN_KERNEL_NO_GLOBAL_OFFSET) == 0)
+        return ZE_RESULT_SUCCESS;
+    return zeta_error(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                      "launches of kernel %s on device %s have no global offset; pass it to the "
+                      "kernel as an argument, or make the module of SPIR-V",
+                      kernel->name, kernel->module->device->backend->id);
+}
+
 ze_result_t ZE_APICALL impl_zeKernelSetGlobalOffsetExp(ze_kernel_handle_t hKernel, uint32_t offsetX,
                                                        uint32_t offsetY, uint32_t offsetZ)
 {
     struct zeta_kernel *kernel = (struct zeta_kernel *)hKernel;
-
     const uint64_t offset[3] = {offsetX, offsetY, offsetZ};
-    ze_result_t result = zeta_device_check_offset(kernel->module->device, offset);
+    ze_result_t result = zeta_kernel_check_offset(kernel, offset);
 
     if (result == ZE_RESULT_SUCCESS)
         memcpy(kernel->global_offset, offset, sizeof(offset));

@@ -94,6 +94,9 @@ uint64_t zeta_kernel_resident_groups(const struct zeta_kernel *kernel, const uin
 /** INVALID_GROUP_SIZE_DIMENSION unless the kernel and its device can run groups of that size. */
 ze_result_t zeta_kernel_check_group_size(const struct zeta_kernel *kernel, const uint32_t size[3]);
 
+/** UNSUPPORTED_FEATURE with a sentence if launches of the kernel cannot have that global offset. */
+ze_result_t zeta_kernel_check_offset(const struct zeta_kernel *kernel, const uint64_t offset[3]);
+
 /** Writes an argument into any block of the kernel's arguments; zeKernelSetArgumentValue else. */
 ze_result_t zeta_kernel_write_argument(const struct zeta_kernel *kernel, unsigned char *block,
                                        uint32_t index, size_t size, const void *value);

@@ -166,10 +166,16 @@ static ze_result_t wait_locked(struct zeta_queue *queue, uint64_t number, uint64
 
 ze_result_t zeta_queue_synchronize(struct zeta_queue *queue, uint64_t timeout_ns)
 {
-    uint64_t deadline_ns = zeta_clock_deadline(timeout_ns);
+    const uint64_t deadline_ns = zeta_clock_deadline(timeout_ns);
 
     (void)pthread_mutex_lock(&queue->lock);
-    ze_result_t result = wait_locked(queue, queue->submitted, deadline_ns);
+    uint64_t number = queue->submitted;
+    bool runs = queue->running != NULL;
+    (void)pthread_mutex_unlock(&queue->lock);
+    if (runs)
+        (void)zeta_queue_look(queue, number, timeout_ns);
+    (void)pthread_mutex_lock(&queue->lock);
+    ze_result_t result = wait_locked(queue, number, deadline_ns);
     ze_result_t failure = queue->failure;
     if (failure != ZE_RESULT_ERROR_DEVICE_LOST && result == ZE_RESULT_SUCCESS)
         queue->failure = ZE_RESULT_SUCCESS;
@@ -196,7 +202,11 @@ ze_result_t zeta_queue_check_idle(struct zeta_queue *queue)
         /* Reports of work that is over are waited for as long as they take. */
         if (s && polls++ >= ZETA_USE_POLLS)
             break;
-        result = wait_locked(queue, queue->submitted, zeta_clock_deadline(ZETA_USE_POLL_NS));
+        uint64_t number = queue->submitted;
+        (void)pthread_mutex_unlock(&queue->lock);
+        (void)zeta_queue_look(queue, number, 0);
+        (void)pthread_mutex_lock(&queue->lock);
+        result = wait_locked(queue, number, zeta_clock_deadline(ZETA_USE_POLL_NS));
     }
     if (queue->failure == ZE_RESULT_ERROR_DEVICE_LOST)
         result = ZE_RESULT_SUCCESS;
@@ -331,8 +341,29 @@ static bool marks_passed(const struct zeta_queue_marks *marks)
     return passed;
 }
 
-ZETA_AT_LOAD static void serve_memory(void)
+/* The queue of an event may be gone, and its memory another one's: then that one is looked at. */
+static bool look_at_signaller(void *what)
 {
+    struct zeta_command_queue *owner = what;
+
+    if (!zeta_object_pin(owner, ZETA_KIND_COMMAND_LIST) &&
+        !zeta_object_pin(owner, ZETA_KIND_COMMAND_QUEUE))
+        return false;
+    struct zeta_queue *queue = atomic_load(&owner->queue);
+    uint64_t number = 0;
+    if (queue) {
+        (void)pthread_mutex_lock(&queue->lock);
+        number = queue->running ? queue->submitted : 0;
+        (void)pthread_mutex_unlock(&queue->lock);
+    }
+    bool reported = number > 0 && zeta_queue_look(queue, number, 0);
+    zeta_object_unpin(owner);
+    return reported;
+}
+
+ZETA_AT_LOAD static void serve(void)
+{
+    zeta_event_look = look_at_signaller;
     zeta_memory_queues = (struct zeta_memory_queues){
         .mark = mark_queues, .passed = marks_passed, .drain = zeta_queues_drain};
 }

@@ -32,7 +32,7 @@ struct zeta_queue;
 struct zeta_submission {
     struct zeta_submission *next;
     struct zeta_queue *queue;
-    uint64_t number; /**< position in the queue, from 1 */
+    uint64_t number; /**< how many the backend has accepted with it */
     void *owner;     /**< of the commands, pinned; NULL: they are in buffer */
     const struct zeta_command_buffer *source; /**< the commands of the owner */
     struct zeta_use *owner_use;               /**< of the owner, while the submission runs */
@@ -45,6 +45,8 @@ struct zeta_submission {
 };
 
 struct zeta_queue {
+    void *owner; /**< struct zeta_command_queue, or a list that begins as one; set before others can
+                      submit */
     struct zeta_backend *backend;
     struct zeta_plugin_queue *plugin_queue;
     struct zeta_context *context; /**< pinned */
@@ -59,11 +61,11 @@ struct zeta_queue {
     pthread_cond_t changed;        /**< what a thread waits for has ended */
     bool submitting;               /**< a thread is inside the backend's submit */
     uint64_t submitted;
-    uint64_t wanted;                  /**< smallest number that is waited for, UINT64_MAX: none */
-    struct zeta_submission *running;  /**< oldest first */
-    struct zeta_submission **last;    /**< where the next one is linked */
-    struct zeta_submission *finished; /**< to be released */
-    struct zeta_submission *spare;    /**< released, with memory for the next ones */
+    uint64_t wanted;                 /**< smallest number that is waited for, UINT64_MAX: none */
+    struct zeta_submission *running; /**< oldest first */
+    struct zeta_submission **last;   /**< where the next one is linked */
+    _Atomic(struct zeta_submission *) finished; /**< to be released; written with the lock */
+    struct zeta_submission *spare;              /**< released, with memory for the next ones */
     uint32_t spare_count;
     ze_result_t failure; /**< of a submission; DEVICE_LOST stays, others until they are reported */
 };
@@ -79,7 +81,8 @@ struct zeta_command_queue {
 struct zeta_fence {
     struct zeta_object object;
     struct zeta_device *device;
-    struct zeta_command_queue *owner; /**< only to compare, not pinned */
+    struct zeta_command_queue *owner; /**< may be gone: not pinned */
+    _Atomic uint64_t number;          /**< of the submission that it came with last, 0: none */
     struct zeta_signal signal;
 };
 
@@ -118,6 +121,13 @@ ze_result_t zeta_queue_submitted(struct zeta_queue *queue);
 
 /** Releases submissions that have ended. Calls the backend, so no lock may be held. */
 void zeta_queue_release_finished(struct zeta_queue *queue);
+
+/**
+ * Lets the backend report on this thread the submissions up to a number, as far as they have ended
+ * before timeout_ns are over. It may return before; false: the backend reports by itself. No lock
+ * is held.
+ */
+bool zeta_queue_look(struct zeta_queue *queue, uint64_t number, uint64_t timeout_ns);
 
 /**
  * Waits until all that was submitted before has ended, or timeout_ns are over (UINT64_MAX: no

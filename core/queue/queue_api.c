@@ -1,6 +1,8 @@
 /* The command queue and fence functions of the API. */
 #include <stdlib.h>
 
+#include <zeta/clock.h>
+
 #include "core/api/check.h"
 #include "core/device/device.h"
 #include "core/memory/memory.h"
@@ -34,6 +36,7 @@ ze_result_t ZE_APICALL impl_zeCommandQueueCreate(ze_context_handle_t hContext,
         zeta_queue_destroy(queue);
         return result;
     }
+    queue->owner = object;
     atomic_store(&((struct zeta_command_queue *)object)->queue, queue);
     *phCommandQueue = object;
     return ZE_RESULT_SUCCESS;
@@ -108,16 +111,36 @@ static ze_result_t poll(void *object)
     }
 }
 
+/* The state of a fence after the backend had the time to report. */
+static ze_result_t look(struct zeta_fence *fence, uint64_t timeout_ns)
+{
+    const ze_result_t result = poll(fence);
+    const uint64_t number = atomic_load(&fence->number);
+
+    if (result != ZE_RESULT_NOT_READY || number == 0 ||
+        !zeta_object_pin(fence->owner, ZETA_KIND_COMMAND_QUEUE))
+        return result;
+    (void)zeta_queue_look(fence->owner->queue, number, timeout_ns);
+    zeta_object_unpin(fence->owner);
+    return poll(fence);
+}
+
 ze_result_t ZE_APICALL impl_zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t timeout)
 {
     struct zeta_fence *fence = (struct zeta_fence *)hFence;
+    const uint64_t deadline_ns = zeta_clock_deadline(timeout);
+    const ze_result_t result = look(fence, timeout);
+    const uint64_t now_ns = zeta_monotonic_ns();
 
-    return zeta_signal_wait(&fence->signal, poll, fence, fence->device, timeout);
+    if (result != ZE_RESULT_NOT_READY || now_ns >= deadline_ns)
+        return result;
+    return zeta_signal_wait(&fence->signal, poll, fence, fence->device,
+                            timeout == UINT64_MAX ? timeout : deadline_ns - now_ns);
 }
 
 ze_result_t ZE_APICALL impl_zeFenceQueryStatus(ze_fence_handle_t hFence)
 {
-    return poll(hFence);
+    return look((struct zeta_fence *)hFence, 0);
 }
 
 ze_result_t ZE_APICALL impl_zeFenceReset(ze_fence_handle_t hFence)

@@ -133,8 +133,11 @@ static ze_result_t track(struct zeta_command_buffer *buffer)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Submissions whose memory a queue keeps; their buffers are small, or their memory is freed. */
-#define MOST_SPARE 16u
+/*
+ * Submissions whose memory a queue keeps: as many as small launches in a row need between two
+ * reports of a backend. Their buffers are small, or their memory is freed.
+ */
+#define MOST_SPARE 256u
 #define MOST_SPARE_COMMANDS 64u
 
 struct zeta_submission *zeta_submission_create(struct zeta_queue *queue)
@@ -166,7 +169,8 @@ void zeta_submission_destroy(struct zeta_submission *submission)
     free(submission);
 }
 
-static void recycle(struct zeta_queue *queue, struct zeta_submission *submission)
+/* Releases a submission but for the memory of the next one that is made of it. */
+static bool is_reusable(struct zeta_submission *submission)
 {
     struct zeta_command_buffer buffer = submission->buffer;
 
@@ -174,35 +178,48 @@ static void recycle(struct zeta_queue *queue, struct zeta_submission *submission
     if (buffer.capacity > MOST_SPARE_COMMANDS) {
         zeta_command_buffer_clear(&buffer);
         free(submission);
-        return;
+        return false;
     }
     zeta_command_buffer_reuse(&buffer);
     *submission = (struct zeta_submission){.buffer = buffer};
-    (void)pthread_mutex_lock(&queue->lock);
-    bool kept = queue->spare_count < MOST_SPARE;
-    if (kept) {
-        submission->next = queue->spare;
-        queue->spare = submission;
-        queue->spare_count++;
-    }
-    (void)pthread_mutex_unlock(&queue->lock);
-    if (!kept)
-        zeta_submission_destroy(submission);
+    return true;
 }
 
 void zeta_queue_release_finished(struct zeta_queue *queue)
 {
-    (void)pthread_mutex_lock(&queue->lock);
-    struct zeta_submission *first = ZETA_TAKE(queue->finished);
-    (void)pthread_mutex_unlock(&queue->lock);
+    struct zeta_submission *first, *kept = NULL;
 
+    if (!atomic_load(&queue->finished))
+        return;
+    (void)pthread_mutex_lock(&queue->lock);
+    first = atomic_exchange(&queue->finished, NULL);
+    (void)pthread_mutex_unlock(&queue->lock);
     if (!first)
         return;
     while (first) {
         struct zeta_submission *next = first->next;
 
-        recycle(queue, first);
+        if (is_reusable(first)) {
+            first->next = kept;
+            kept = first;
+        }
         first = next;
+    }
+    (void)pthread_mutex_lock(&queue->lock);
+    while (kept && queue->spare_count < MOST_SPARE) {
+        struct zeta_submission *next = kept->next;
+
+        kept->next = queue->spare;
+        queue->spare = kept;
+        queue->spare_count++;
+        kept = next;
+    }
+    (void)pthread_mutex_unlock(&queue->lock);
+    while (kept) {
+        struct zeta_submission *next = kept->next;
+
+        zeta_submission_destroy(kept);
+        kept = next;
     }
     zeta_memory_defer(queue->context->memory, NULL);
 }
@@ -248,6 +265,9 @@ static void dequeue_locked(struct zeta_queue *queue, struct zeta_submission *sub
     zeta_use_end(submission->owner_use, atomic_load(&submission->is_over));
 }
 
+/* Sentences of this thread before the call of the backend in which it may report. */
+static _Thread_local uint64_t sentences_before;
+
 /* Hands over in the order of the queue: one thread at a time is inside the backend. */
 static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *submission,
                              bool here)
@@ -267,22 +287,33 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     submission->next = NULL;
     submission->queue = queue;
     submission->number = ++queue->submitted;
+    if (submission->fence)
+        atomic_store(&submission->fence->number, submission->number);
     zeta_use_begin(submission->owner_use);
     (void)pthread_mutex_unlock(&queue->lock);
 
     uint32_t code = ZETA_PLUGIN_UNSUPPORTED_FEATURE;
     /* The submission belongs to the backend afterwards, and may be over already. */
     const struct zeta_plugin_array commands = submission->commands;
+    const uint64_t number = submission->fence ? submission->number : 0;
+    sentences_before = zeta_error_count();
     if (here)
         code =
             backend->compute.submit_here(backend->self, queue->plugin_queue, &commands, submission);
     if (code == ZETA_PLUGIN_UNSUPPORTED_FEATURE)
         code = backend->compute.submit(backend->self, queue->plugin_queue, &commands, submission);
+    /* So the fence does not depend on what is submitted next. */
+    if (number > 0 && code == ZETA_PLUGIN_SUCCESS)
+        (void)backend->compute.queue_wait(backend->self, queue->plugin_queue, number, 0);
 
     (void)pthread_mutex_lock(&queue->lock);
     queue->submitting = false;
-    if (code != ZETA_PLUGIN_SUCCESS)
+    if (code != ZETA_PLUGIN_SUCCESS) {
         dequeue_locked(queue, submission);
+        queue->submitted--; /* the backend counts what it accepts */
+        if (submission->fence)
+            atomic_store(&submission->fence->number, 0);
+    }
     (void)pthread_cond_signal(&queue->free_to_submit);
     (void)pthread_mutex_unlock(&queue->lock);
     if (code != ZETA_PLUGIN_SUCCESS)
@@ -290,11 +321,36 @@ static ze_result_t hand_over(struct zeta_queue *queue, struct zeta_submission *s
     return ZE_RESULT_SUCCESS;
 }
 
+bool zeta_queue_look(struct zeta_queue *queue, uint64_t number, uint64_t timeout_ns)
+{
+    struct zeta_backend *backend = queue->backend;
+
+    sentences_before = zeta_error_count();
+    return backend->compute.queue_wait(backend->self, queue->plugin_queue, number, timeout_ns) !=
+           ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+}
+
 ze_result_t zeta_queue_submitted(struct zeta_queue *queue)
 {
     if (queue->desc.mode != ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
         return ZE_RESULT_SUCCESS;
     return zeta_queue_synchronize(queue, UINT64_MAX);
+}
+
+/* Long lists are waited for as a whole, or for so long that being woken costs little. */
+#define MOST_NOTED 16u
+
+/* Who waits for the events of commands can look for their end. */
+static void note_signaller(const struct zeta_queue *queue, const struct zeta_plugin_array *commands)
+{
+    const uint64_t count = commands->count < MOST_NOTED ? commands->count : MOST_NOTED;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const struct zeta_plugin_command *command = zeta_array_at(commands, i);
+
+        if (command->signal_event && command->type != ZETA_PLUGIN_COMMAND_EVENT_RESET)
+            atomic_store(&command->signal_event->event->signaller, queue->owner);
+    }
 }
 
 ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *submission,
@@ -311,6 +367,7 @@ ze_result_t zeta_queue_submit(struct zeta_queue *queue, struct zeta_submission *
     if (result == ZE_RESULT_SUCCESS) {
         const struct zeta_command_buffer *used = submission->used;
 
+        note_signaller(queue, &submission->commands);
         /* A trace shows when each command ran. */
         zeta_trace_activity_watch(&who, &submission->commands, &submission->activity);
         zeta_command_buffer_begin_uses(used);
@@ -337,6 +394,8 @@ static void note_failure(const struct zeta_submission *submission)
      * The plugin left its sentence on this thread, or gives it when the queue is asked. What
      * follows a lost submission is lost without one, and the first reason is the one to keep.
      */
+    if (zeta_error_count() == sentences_before)
+        zeta_error_clear();
     if (!*zeta_error_describe())
         (void)backend->compute.queue_status(backend->self, queue->plugin_queue);
     if (*zeta_error_describe())
@@ -377,8 +436,8 @@ static void submission_done(struct zeta_plugin_host *host ZETA_UNUSED, void *coo
     zeta_command_buffer_end_uses(submission->used, atomic_load(&submission->is_over));
     (void)pthread_mutex_lock(&queue->lock);
     dequeue_locked(queue, submission);
-    submission->next = queue->finished;
-    queue->finished = submission;
+    submission->next = atomic_load(&queue->finished);
+    atomic_store(&queue->finished, submission);
     if (result != ZETA_PLUGIN_SUCCESS && queue->failure != ZE_RESULT_ERROR_DEVICE_LOST)
         queue->failure = (ze_result_t)result;
     /* Waking a waiter for each of thousands of submissions would cost more than they do. */

@@ -1,21 +1,9 @@
 #include "fixture.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void read_image(struct fixture *f)
-{
-    FILE *file = fopen(TEST_KERNELS, "rb");
-
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    f->image_bytes = (size_t)ftell(file);
-    rewind(file);
-    f->image = malloc(f->image_bytes);
-    assert_int_equal(fread(f->image, 1, f->image_bytes, file), f->image_bytes);
-    (void)fclose(file);
-}
+#include "tests/support/kernels.h"
 
 int fixture_setup(void **state)
 {
@@ -24,13 +12,9 @@ int fixture_setup(void **state)
     const ze_event_pool_desc_t pool = {.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
                                                 ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
                                        .count = 16};
-    ze_module_desc_t module = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                               .format = ZE_MODULE_FORMAT_NATIVE};
+    const ze_module_desc_t module = test_kernels(TEST_KERNELS);
     uint32_t count = 1;
 
-    read_image(&f);
-    module.inputSize = f.image_bytes;
-    module.pInputModule = f.image;
     assert_success(zeInit(ZE_INIT_FLAG_GPU_ONLY));
     assert_success(zeDriverGet(&count, &f.driver));
     count = 1;
@@ -38,6 +22,7 @@ int fixture_setup(void **state)
     assert_int_equal(count, 1);
     assert_success(zeContextCreate(f.driver, &context, &f.context));
     assert_success(zeModuleCreate(f.context, f.device, &module, &f.module, NULL));
+    free((void *)module.pInputModule);
     assert_success(zeEventPoolCreate(f.context, &pool, 0, NULL, &f.pool));
     *state = &f;
     return 0;
@@ -50,7 +35,6 @@ int fixture_teardown(void **state)
     assert_success(zeEventPoolDestroy(f->pool));
     assert_success(zeModuleDestroy(f->module));
     assert_success(zeContextDestroy(f->context));
-    free(f->image);
     return 0;
 }
 

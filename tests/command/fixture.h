@@ -22,8 +22,6 @@ struct fixture {
     ze_context_handle_t context;
     ze_module_handle_t module;
     ze_event_pool_handle_t pool;
-    uint8_t *image;
-    size_t image_bytes;
 };
 
 /** Setup and teardown of a group of cmocka: state is a struct fixture. */

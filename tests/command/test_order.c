@@ -16,6 +16,7 @@
 
 #include "tests/harness/mode.h"
 #include "tests/support/compare.h"
+#include "tests/support/kernels.h"
 #include "tests/support/suite.h"
 
 #define assert_success(call) assert_int_equal((call), ZE_RESULT_SUCCESS)
@@ -33,26 +34,20 @@ struct fixture {
 static int setup(void **state)
 {
     static struct fixture f;
-    static uint8_t image[1 << 20];
     const ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    ze_module_desc_t module = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                               .format = ZE_MODULE_FORMAT_NATIVE,
-                               .pInputModule = image};
-    FILE *file = fopen(TEST_KERNELS, "rb");
+    const ze_module_desc_t module = test_kernels(TEST_KERNELS);
     void *memory = NULL;
     uint32_t count = 1;
 
-    assert_non_null(file);
-    module.inputSize = fread(image, 1, sizeof(image), file);
-    (void)fclose(file);
     assert_success(zeInit(ZE_INIT_FLAG_GPU_ONLY));
     assert_success(zeDriverGet(&count, &f.driver));
     count = 1;
     assert_success(zeDeviceGet(f.driver, &count, &f.device));
     assert_success(zeContextCreate(f.driver, &context, &f.context));
     assert_success(zeModuleCreate(f.context, f.device, &module, &f.module, NULL));
+    free((void *)module.pInputModule);
     assert_success(zeMemAllocShared(f.context, &device, &host, 64, 64, f.device, &memory));
     f.sum = memory;
     *state = &f;

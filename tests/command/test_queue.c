@@ -284,6 +284,193 @@ static void device_synchronize__several_queues__waits_for_all(void **state)
     assert_success(zeMemFree(h->context, sum));
 }
 
+/* ---- a plugin that reports only to who waits (queue_wait()) ---- */
+
+static void wait__reports_on_the_threads_that_wait__come_in_all_ways(void **state)
+{
+    const struct harness *h = *state;
+    const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    uint64_t *sum = harness_memory(h, 8), *other = harness_memory(h, 8);
+    ze_kernel_handle_t kernel = harness_add_kernel(h, sum, 1);
+    ze_kernel_handle_t beside = harness_add_kernel(h, other, 1);
+    ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t immediate = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t synchronous = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_command_list_handle_t list = harness_list(h);
+    ze_fence_handle_t fence = NULL;
+
+    h->control->withhold(true);
+    assert_success(zeFenceCreate(queue, &desc, &fence));
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    harness_execute(queue, list, NULL);
+    assert_success(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    while (zeCommandQueueSynchronize(queue, 0) == ZE_RESULT_NOT_READY)
+        ;
+    assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    assert_success(zeFenceHostSynchronize(fence, UINT64_MAX));
+    assert_success(zeFenceReset(fence));
+    assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    while (zeFenceQueryStatus(fence) == ZE_RESULT_NOT_READY)
+        ;
+    assert_success(zeFenceReset(fence));
+    assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    while (zeFenceHostSynchronize(fence, 1000000) == ZE_RESULT_NOT_READY)
+        ;
+    assert_success(harness_launch(immediate, beside, NULL, 0, NULL));
+    assert_success(zeCommandListHostSynchronize(immediate, UINT64_MAX));
+    assert_success(harness_launch(synchronous, kernel, NULL, 0, NULL));
+    assert_int_equal(*sum, 6);
+    assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    assert_success(harness_launch(immediate, beside, NULL, 0, NULL));
+    assert_success(zeDeviceSynchronize(h->device));
+    assert_int_equal(*sum, 7);
+    /* Nobody waits: destroying does. */
+    assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    assert_success(harness_launch(immediate, beside, NULL, 0, NULL));
+    assert_success(zeCommandListDestroy(immediate));
+    assert_success(zeCommandQueueDestroy(queue));
+    assert_int_equal(*sum, 8);
+    assert_int_equal(*other, 3);
+    h->control->withhold(false);
+    assert_success(zeFenceDestroy(fence));
+    assert_success(zeCommandListDestroy(synchronous));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+    assert_success(zeKernelDestroy(beside));
+    assert_success(zeMemFree(h->context, sum));
+    assert_success(zeMemFree(h->context, other));
+}
+
+/* A fence comes although what was submitted after it runs. */
+static void wait__for_an_earlier_fence__takes_no_later_work_into_account(void **state)
+{
+    const struct harness *h = *state;
+    const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t empty = harness_list(h), list = harness_list(h);
+    ze_kernel_handle_t kernel = harness_kernel(h, "hold");
+    ze_fence_handle_t fence = NULL, later = NULL;
+
+    h->control->hold();
+    h->control->withhold(true);
+    assert_success(zeFenceCreate(queue, &desc, &fence));
+    assert_success(zeFenceCreate(queue, &desc, &later));
+    harness_execute(queue, empty, fence);
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    harness_execute(queue, list, later);
+    assert_success(zeFenceHostSynchronize(fence, UINT64_MAX));
+    assert_result(ZE_RESULT_NOT_READY, zeFenceQueryStatus(later));
+    assert_result(ZE_RESULT_NOT_READY, zeFenceHostSynchronize(later, 1000000));
+    assert_result(ZE_RESULT_NOT_READY, zeCommandQueueSynchronize(queue, 1000000));
+    h->control->release();
+    assert_success(zeFenceHostSynchronize(later, UINT64_MAX));
+    h->control->withhold(false);
+    assert_success(zeFenceDestroy(fence));
+    assert_success(zeFenceDestroy(later));
+    assert_success(zeCommandQueueDestroy(queue));
+    assert_success(zeCommandListDestroy(empty));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+/* Who waits for an event looks at the queue that is to signal it, and at none that is gone. */
+static void wait__for_an_event__looks_at_its_queue(void **state)
+{
+    const struct harness *h = *state;
+    ze_event_pool_handle_t pool = harness_pool(h, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1);
+    ze_event_handle_t event = harness_event(pool, 0);
+    ze_command_list_handle_t immediate = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t list = harness_list(h);
+    ze_kernel_handle_t kernel = harness_kernel(h, "hold");
+
+    h->control->withhold(true);
+    assert_success(harness_launch(list, kernel, event, 0, NULL));
+    assert_success(zeCommandListClose(list));
+    for (int i = 0; i < 2; i++) {
+        h->control->hold();
+        if (i == 0)
+            assert_success(harness_launch(immediate, kernel, event, 0, NULL));
+        else
+            assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+        uint32_t before = h->control->looks();
+        assert_result(ZE_RESULT_NOT_READY, zeEventHostSynchronize(event, 0));
+        assert_result(ZE_RESULT_NOT_READY, zeEventHostSynchronize(event, 1000000));
+        assert_cmp(h->control->looks() - before, >=, 2);
+        h->control->release();
+        assert_success(zeEventHostSynchronize(event, UINT64_MAX));
+        assert_success(zeEventHostReset(event));
+    }
+    assert_success(zeCommandListDestroy(immediate));
+    assert_success(zeCommandQueueDestroy(queue));
+    uint32_t before = h->control->looks();
+    assert_result(ZE_RESULT_NOT_READY, zeEventHostSynchronize(event, 1000000));
+    assert_int_equal(h->control->looks(), before);
+    h->control->withhold(false);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeEventDestroy(event));
+    assert_success(zeEventPoolDestroy(pool));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+/* The plugin counts what it accepts, and so does the core: else a fence would be a later one's. */
+static void wait__after_a_submission_was_refused__counts_without_it(void **state)
+{
+    const struct harness *h = *state;
+    const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_command_queue_handle_t queue = harness_queue(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_list_handle_t empty = harness_list(h), list = harness_list(h);
+    ze_kernel_handle_t kernel = harness_kernel(h, "hold");
+    ze_fence_handle_t fence = NULL, refused = NULL;
+
+    h->control->hold();
+    h->control->withhold(true);
+    assert_success(zeFenceCreate(queue, &desc, &fence));
+    assert_success(zeFenceCreate(queue, &desc, &refused));
+    harness_execute(queue, empty, NULL);
+    h->control->refuse_submissions(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                  zeCommandQueueExecuteCommandLists(queue, 1, &empty, refused));
+    h->control->refuse_submissions(ZE_RESULT_SUCCESS);
+    assert_success(zeCommandQueueExecuteCommandLists(queue, 1, &empty, fence));
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    harness_execute(queue, list, NULL);
+    assert_success(zeFenceHostSynchronize(fence, UINT64_MAX));
+    assert_result(ZE_RESULT_NOT_READY, zeFenceQueryStatus(refused));
+    assert_result(ZE_RESULT_NOT_READY, zeFenceHostSynchronize(refused, 1000000));
+    h->control->release();
+    assert_success(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    assert_result(ZE_RESULT_NOT_READY, zeFenceQueryStatus(refused));
+    h->control->withhold(false);
+    assert_success(zeFenceDestroy(fence));
+    assert_success(zeFenceDestroy(refused));
+    assert_success(zeCommandQueueDestroy(queue));
+    assert_success(zeCommandListDestroy(empty));
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+}
+
+static void wait__of_a_lost_queue__has_no_sentence_of_earlier_calls(void **state)
+{
+    const struct harness *h = *state;
+    ze_command_list_handle_t list = harness_immediate(h, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_kernel_handle_t kernel = harness_kernel(h, "fault");
+    ze_command_queue_handle_t none = NULL;
+    const ze_command_queue_desc_t wrong = {.ordinal = 77};
+
+    h->control->withhold(true);
+    assert_success(harness_launch(list, kernel, NULL, 0, NULL));
+    assert_result(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  zeCommandQueueCreate(h->context, h->device, &wrong, &none));
+    assert_non_null(strstr(harness_sentence(h), "77"));
+    assert_result(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListHostSynchronize(list, UINT64_MAX));
+    assert_null(strstr(harness_sentence(h), "77"));
+    h->control->withhold(false);
+    assert_success(zeCommandListDestroy(list));
+    assert_success(zeKernelDestroy(kernel));
+}
+
 SUITE(queue)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +484,11 @@ SUITE(queue)
         cmocka_unit_test(fence__of_a_submission__is_on_after_it),
         cmocka_unit_test(fence__created_signalled_or_of_another_queue__behaves),
         cmocka_unit_test(device_synchronize__several_queues__waits_for_all),
+        cmocka_unit_test(wait__reports_on_the_threads_that_wait__come_in_all_ways),
+        cmocka_unit_test(wait__for_an_earlier_fence__takes_no_later_work_into_account),
+        cmocka_unit_test(wait__for_an_event__looks_at_its_queue),
+        cmocka_unit_test(wait__after_a_submission_was_refused__counts_without_it),
+        cmocka_unit_test(wait__of_a_lost_queue__has_no_sentence_of_earlier_calls),
     };
 
     return cmocka_run_group_tests(tests, harness_setup, harness_teardown);

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "tests/support/kernels.h"
+
 void gpu_expect(ze_result_t wanted, ze_result_t result, const char *call, const char *file,
                 int line)
 {
@@ -27,18 +29,6 @@ static void must(ze_result_t result, const char *what)
     abort();
 }
 
-static uint8_t *read_image(size_t *out_bytes)
-{
-    FILE *file = fopen(TEST_KERNELS, "rb");
-    uint8_t *image = malloc(1 << 20);
-
-    if (!file || !image)
-        abort();
-    *out_bytes = fread(image, 1, 1 << 20, file);
-    fclose(file);
-    return image;
-}
-
 static ze_kernel_handle_t make_kernel(const struct gpu *gpu, const char *name)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
@@ -60,12 +50,7 @@ static void make_list(struct gpu *gpu)
 void gpu_open(struct gpu *gpu)
 {
     const ze_context_desc_t context = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    size_t bytes = 0;
-    uint8_t *image = read_image(&bytes);
-    const ze_module_desc_t module = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                                     .format = ZE_MODULE_FORMAT_NATIVE,
-                                     .inputSize = bytes,
-                                     .pInputModule = image};
+    const ze_module_desc_t module = test_kernels(TEST_KERNELS);
     uint32_t count = 1;
 
     must(zeInit(0), "zeInit");
@@ -74,7 +59,7 @@ void gpu_open(struct gpu *gpu)
     must(zeDeviceGet(gpu->driver, &count, &gpu->device), "zeDeviceGet");
     must(zeContextCreate(gpu->driver, &context, &gpu->context), "zeContextCreate");
     must(zeModuleCreate(gpu->context, gpu->device, &module, &gpu->module, NULL), "zeModuleCreate");
-    free(image);
+    free((void *)module.pInputModule);
     gpu->store = make_kernel(gpu, "store");
     gpu->load = make_kernel(gpu, "load");
     gpu->wait_for = make_kernel(gpu, "wait_for");

@@ -274,6 +274,19 @@ static void getters__null__documented_results(void **state)
     assert_int_equal(time, 77);
 }
 
+static void zeta_group_info__periods__are_those_of_the_program(void **state)
+{
+    struct zeta_group_info info = {.struct_size = sizeof(info)};
+
+    (void)state;
+    EXPECT_OK(
+        zetaMetricGroupGetInfo(find_group(find_device("fake0"), "Basic", TIME_BASED, NULL), &info));
+    assert_int_equal(info.min_period_ns, 10000);
+    EXPECT_OK(
+        zetaMetricGroupGetInfo(find_group(find_device("fake0"), "Other", TIME_BASED, NULL), &info));
+    assert_int_equal(info.min_period_ns, 20000);
+}
+
 static void zeta_group_info__fills_what_fits(void **state)
 {
     zet_metric_group_handle_t group = find_group(find_device("fake0"), "Basic", TIME_BASED, NULL);
@@ -356,6 +369,7 @@ SUITE(groups)
         cmocka_unit_test(metric_properties__all_members__are_those_of_the_set),
         cmocka_unit_test(global_timestamps__both_kinds__are_masked_ticks_or_host_time),
         cmocka_unit_test(getters__null__documented_results),
+        cmocka_unit_test(zeta_group_info__periods__are_those_of_the_program),
         cmocka_unit_test(zeta_group_info__fills_what_fits),
         cmocka_unit_test(zeta_metric_info__says_the_class),
     };

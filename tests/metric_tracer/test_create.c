@@ -88,10 +88,12 @@ static void create__note_of_a_unit__is_said_with_all_its_groups(void **state)
         zetaMetricGroupGetInfo(find_group(device, "KernelEvents", TRACER_BASED, NULL), &info));
     assert_string_equal(info.stream_note, TRACE_NOTE);
     assert_string_equal(info.query_note, "");
+    assert_int_equal(info.own_process, 1);
     EXPECT_OK(zetaMetricGroupGetInfo(find_group(device, "KernelSource", TIME_BASED, NULL), &info));
     assert_string_equal(info.stream_note, TRACE_NOTE);
     EXPECT_OK(zetaMetricGroupGetInfo(find_group(device, "CopyEvents", TRACER_BASED, NULL), &info));
     assert_string_equal(info.stream_note, "");
+    assert_int_equal(info.own_process, 0);
 }
 
 /* Rule 13.2. */

@@ -121,6 +121,7 @@ struct zeta_unit_notes {
     char *no_queries;  /**< a sentence: why it has none; "": it has */
     char *query_note;  /**< a sentence about what they count, or "" */
     char *stream_note; /**< a sentence about what streams and tracers see, or "" */
+    bool own_process;  /**< streams and tracers see this process only */
 };
 
 static const struct zeta_unit_notes *find_notes(const struct zeta_device_metrics *metrics,
@@ -172,6 +173,7 @@ static ze_result_t ask_about_unit(struct zeta_device_metrics *metrics, const cha
     notes->no_queries = copy_string(queries.no_queries);
     notes->query_note = copy_string(queries.query_note);
     notes->stream_note = copy_string(streams.stream_note);
+    notes->own_process = streams.own_process != 0;
     return notes->unit && notes->no_queries && notes->query_note && notes->stream_note
                ? ZE_RESULT_SUCCESS
                : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -535,6 +537,7 @@ ze_result_t zetaMetricGroupGetInfo(zet_metric_group_handle_t group, struct zeta_
     is_query = viewed->properties->samplingType == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     found.query_note = notes && is_query ? notes->query_note : "";
     found.stream_note = notes && !is_query ? notes->stream_note : "";
+    found.own_process = notes && !is_query && notes->own_process;
     (void)provider->backend->metric.holder(provider->backend->self, provider->device,
                                            zeta_plugin_text(found.unit), &found.holder_pid);
     zeta_own_struct_copy(info, info->struct_size, &found, sizeof(found));

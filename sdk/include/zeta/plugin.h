@@ -137,9 +137,8 @@ enum {
     ZETA_PLUGIN_DEVICE_INTEGRATED = 1u << 0, /**< shares memory with the host */
     ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING = 1u << 1,
     ZETA_PLUGIN_DEVICE_ECC = 1u << 2,
-    ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED = 1u << 3, /**< a kernel that writes to memory mapped
-                                                          read-only faults */
-    ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET = 1u << 4    /**< launches have no global offset */
+    ZETA_PLUGIN_DEVICE_READ_ONLY_ENFORCED = 1u << 3 /**< a kernel that writes to memory mapped
+                                                         read-only faults */
 };
 
 /** Flags of a queue group, numerically those of ze_command_queue_group_property_flag_t. */

@@ -108,6 +108,11 @@ struct zeta_plugin_argument {
     uint32_t flags;        /**< ZETA_PLUGIN_ARG_OPTIONAL */
 };
 
+/** Flags of a kernel. */
+enum {
+    ZETA_PLUGIN_KERNEL_NO_GLOBAL_OFFSET = 1u << 0 /**< its launches have no global offset */
+};
+
 /** What a kernel is. Pointers stay valid until the kernel is destroyed. */
 struct zeta_plugin_kernel_properties {
     uint64_t struct_size;
@@ -124,6 +129,8 @@ struct zeta_plugin_kernel_properties {
     uint32_t spill_bytes;   /**< of these, for values without a register; 0 also if unknown */
     uint8_t uuid[16];       /**< of the kernel */
     uint8_t module_uuid[16];
+    uint32_t flags; /**< ZETA_PLUGIN_KERNEL_*; 0 of backends that do not know the member */
+    uint32_t reserved;
 };
 
 /** What kind of queue queue_create() shall make. */
@@ -164,7 +171,7 @@ struct zeta_plugin_launch {
     const void *arguments; /**< block_bytes of the kernel; valid until the submission is done */
     uint32_t group_size[3];
     uint32_t group_count[3];         /**< a zero in any of them: nothing runs, success */
-    uint64_t global_offset[3];       /**< 0 with ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET */
+    uint64_t global_offset[3];       /**< 0 with ZETA_PLUGIN_KERNEL_NO_GLOBAL_OFFSET */
     const uint32_t *indirect_counts; /**< with COMMAND_INDIRECT: three values read when it starts */
 };
 
@@ -413,9 +420,9 @@ struct zeta_plugin_compute_ops {
                                 struct zeta_plugin_physical **out_physical);
     /**
      * Lets kernels use memory that the application got elsewhere (heap, stack, a file), at its own
-     * address; memory_free() ends that and leaves the memory alone. Whole pages. access is
-     * ZETA_PLUGIN_ACCESS_READ or _READ_WRITE. INVALID_ARGUMENT when it is not there, cannot be
-     * used so, or overlaps memory that kernels can use already. Optional.
+     * address; memory_free() ends that and leaves the memory alone. Whole pages that were mapped
+     * with that access when the call began: ZETA_PLUGIN_ACCESS_READ or _READ_WRITE.
+     * INVALID_ARGUMENT when it overlaps memory that kernels can use already. Optional.
      */
     uint32_t (*memory_adopt)(struct zeta_plugin *self, void *address, uint64_t size_bytes,
                              uint32_t access);
@@ -469,6 +476,22 @@ struct zeta_plugin_compute_ops {
      */
     uint32_t (*kernel_profile)(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                uint32_t *count, struct zeta_plugin_register_range *ranges);
+
+    /**
+     * Waits until the first count submissions that the queue accepted since it was made have been
+     * reported, at most timeout_ns (0: looks, UINT64_MAX: no limit), and reports on the calling
+     * thread what has finished. So who waits need not be woken by another thread.
+     *
+     * It waits for work of the device alone: NOT_READY also when one of the submissions waits for
+     * something else, an event for example, or has not been accepted yet. The host sleeps then, and
+     * these reports come as soon as they can. What is submitted later delays none of them.
+     *
+     * A plugin that has this function may report late, by some milliseconds, what signals no event
+     * as long as nobody waits for it. Any thread, several at a time and beside submit(), but not
+     * during queue_destroy(). Optional; absent: each report comes as soon as it can.
+     */
+    uint32_t (*queue_wait)(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                           uint64_t count, uint64_t timeout_ns);
 };
 
 #ifdef __cplusplus

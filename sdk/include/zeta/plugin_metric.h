@@ -136,6 +136,13 @@ struct zeta_plugin_limits {
     /** What users of its streams and tracers should know, such as that they see this process only,
      *  and not every process as they should. May be empty. */
     struct zeta_plugin_string stream_note;
+    /** In, valid during the call: only the periods of streams of this program are asked for. NULL:
+     *  those of any program that the unit can run. */
+    const struct zeta_plugin_program_use *use;
+    /** 1: streams and tracers of the unit see this process only. Whoever starts a program to see
+     *  its work is refused then, with the reason. */
+    uint32_t own_process;
+    uint32_t reserved;
 };
 
 /** Sets and time-based streams. */

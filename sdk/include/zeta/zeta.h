@@ -152,6 +152,8 @@ struct zeta_group_info {
     const char *no_queries;  /**< a sentence: why its set has no event-based group; else "" */
     const char *query_note;  /**< of an event-based group: a sentence about what it counts, or "" */
     const char *stream_note; /**< of a streamed or traced one: a sentence about what it sees */
+    uint32_t own_process;    /**< 1: a streamed or traced one that sees this process only */
+    uint32_t reserved;
 };
 
 /** Asks the backend about a group. UNSUPPORTED_FEATURE when nobody samples its device. */

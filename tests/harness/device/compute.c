@@ -45,7 +45,18 @@ struct zeta_plugin_queue {
     struct zeta_softqueue *soft;
     atomic_bool interrupted;
     atomic_bool lost;
+    _Atomic uint64_t accepted; /* submissions */
     struct fake_work work;
+};
+
+/* A submission whose end is told in queue_wait(). */
+struct withheld {
+    struct withheld *next;
+    struct zeta_plugin_queue *queue;
+    void *cookie;
+    uint64_t number;
+    bool is_over;
+    uint32_t result;
 };
 
 static atomic_uint lost_queues;
@@ -60,6 +71,14 @@ static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hold_changed = PTHREAD_COND_INITIALIZER;
 static bool released;
 static uint32_t holding;
+
+static pthread_mutex_t report_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t report_changed = PTHREAD_COND_INITIALIZER;
+static struct withheld *reports;
+static atomic_uint report_count;
+static atomic_bool withholds;
+static atomic_uint refused;
+static atomic_uint looks;
 
 /* ---------------------------------------------------------------- kernels */
 
@@ -221,8 +240,7 @@ static uint32_t properties(struct zeta_plugin *self, struct zeta_plugin_device *
         .name = scripted_text("Fake GPU"),
         .id = scripted_text(ids[device->index]),
         .type = ZETA_PLUGIN_DEVICE_GPU,
-        .flags = ZETA_PLUGIN_DEVICE_INTEGRATED |
-                 (getenv("ZETA_TEST_NO_GLOBAL_OFFSET") ? ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET : 0u),
+        .flags = ZETA_PLUGIN_DEVICE_INTEGRATED,
         .parent = device->index == 0 ? UINT32_MAX : 0,
         .tile = device->index == 0 ? 0 : device->index - 1,
         .vendor_id = 0x1fa4e,
@@ -489,6 +507,7 @@ static uint32_t kernel_properties(struct zeta_plugin *self, struct zeta_plugin_k
     out->max_subgroup_size = 1;
     out->max_subgroups = 128;
     out->private_bytes = 64;
+    out->flags = getenv("ZETA_TEST_NO_GLOBAL_OFFSET") ? ZETA_PLUGIN_KERNEL_NO_GLOBAL_OFFSET : 0u;
     return ZETA_PLUGIN_SUCCESS;
 }
 
@@ -598,27 +617,138 @@ static bool is_lost_for_good(const struct zeta_plugin *self)
     return true;
 }
 
+/* Otherwise report_lock is not taken: a child of fork() may find it locked for ever. */
+static bool may_withhold(void)
+{
+    return atomic_load(&withholds) || atomic_load(&report_count) > 0;
+}
+
+/* Takes out the oldest one of a queue up to a number. */
+static struct withheld *take_report_locked(const struct zeta_plugin_queue *queue, uint64_t number,
+                                           bool is_over)
+{
+    struct withheld **at = &reports;
+
+    while (*at && ((*at)->queue != queue || (*at)->number > number || (*at)->is_over != is_over))
+        at = &(*at)->next;
+    struct withheld *report = *at;
+    if (report) {
+        *at = report->next;
+        atomic_fetch_sub(&report_count, 1);
+    }
+    return report;
+}
+
+/* Reports what is over of the first so many submissions. */
+static void report_locked(const struct zeta_plugin_queue *queue, uint64_t number)
+{
+    struct withheld *report;
+
+    while ((report = take_report_locked(queue, number, true)) != NULL) {
+        pthread_mutex_unlock(&report_lock);
+        queue->self->ops->submission_done(queue->self->host, report->cookie, report->result);
+        free(report);
+        pthread_mutex_lock(&report_lock);
+    }
+}
+
 static void queue_destroy(struct zeta_plugin *self, struct zeta_plugin_queue *queue)
 {
     (void)self;
     zeta_softqueue_destroy(queue->soft);
+    if (may_withhold()) {
+        pthread_mutex_lock(&report_lock);
+        report_locked(queue, UINT64_MAX);
+        pthread_mutex_unlock(&report_lock);
+    }
     if (atomic_load(&queue->lost) && !getenv("ZETA_TEST_LOST_FOR_GOOD"))
         atomic_fetch_sub(&lost_queues, 1);
     free(queue);
 }
 
+static uint32_t submit_in(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                          const struct zeta_plugin_array *commands, void *cookie,
+                          uint32_t (*way)(struct zeta_softqueue *, const struct zeta_plugin_array *,
+                                          void *))
+{
+    const bool is_withheld = atomic_load(&withholds);
+    struct withheld *report;
+    uint64_t number;
+    uint32_t result = atomic_load(&refused);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    if (is_lost_for_good(self))
+        return ZETA_PLUGIN_DEVICE_LOST;
+    number = atomic_fetch_add(&queue->accepted, 1) + 1;
+    if (is_withheld) {
+        struct withheld **last = &reports;
+
+        pthread_mutex_lock(&report_lock);
+        while (*last)
+            last = &(*last)->next;
+        *last = calloc(1, sizeof(**last));
+        **last = (struct withheld){.queue = queue, .cookie = cookie, .number = number};
+        atomic_fetch_add(&report_count, 1);
+        pthread_mutex_unlock(&report_lock);
+    }
+    result = way(queue->soft, commands, cookie);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        atomic_fetch_sub(&queue->accepted, 1);
+    if (result != ZETA_PLUGIN_SUCCESS && is_withheld) {
+        pthread_mutex_lock(&report_lock);
+        report = take_report_locked(queue, number, false);
+        pthread_mutex_unlock(&report_lock);
+        free(report);
+    }
+    return result;
+}
+
 static uint32_t submit(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                        const struct zeta_plugin_array *commands, void *cookie)
 {
-    return is_lost_for_good(self) ? ZETA_PLUGIN_DEVICE_LOST
-                                  : zeta_softqueue_submit(queue->soft, commands, cookie);
+    return submit_in(self, queue, commands, cookie, zeta_softqueue_submit);
 }
 
 static uint32_t submit_here(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                             const struct zeta_plugin_array *commands, void *cookie)
 {
-    return is_lost_for_good(self) ? ZETA_PLUGIN_DEVICE_LOST
-                                  : zeta_softqueue_submit_here(queue->soft, commands, cookie);
+    return submit_in(self, queue, commands, cookie, zeta_softqueue_submit_here);
+}
+
+static bool is_withheld_locked(const struct zeta_plugin_queue *queue, uint64_t number)
+{
+    const struct withheld *report = reports;
+
+    while (report && (report->queue != queue || report->number > number))
+        report = report->next;
+    return report != NULL;
+}
+
+static uint32_t queue_wait(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                           uint64_t count, uint64_t timeout_ns)
+{
+    const uint64_t now_ns = zeta_clock_ns(CLOCK_REALTIME);
+    const struct timespec until = zeta_clock_timespec(
+        timeout_ns < ZETA_NS_PER_S * 1000 ? now_ns + timeout_ns : now_ns + ZETA_NS_PER_S * 1000);
+    int error = 0;
+
+    (void)self;
+    atomic_fetch_add(&looks, 1);
+    if (!may_withhold())
+        return ZETA_PLUGIN_UNSUPPORTED_FEATURE;
+    pthread_mutex_lock(&report_lock);
+    report_locked(queue, count);
+    while (error == 0 && timeout_ns > 0 && is_withheld_locked(queue, count)) {
+        error = pthread_cond_timedwait(&report_changed, &report_lock, &until);
+        report_locked(queue, count);
+    }
+    const uint32_t result =
+        is_withheld_locked(queue, count) || count > atomic_load(&queue->accepted)
+            ? ZETA_PLUGIN_NOT_READY
+            : ZETA_PLUGIN_SUCCESS;
+    pthread_mutex_unlock(&report_lock);
+    return result;
 }
 
 static void wake(struct zeta_plugin *self)
@@ -638,6 +768,22 @@ static struct zeta_plugin plugin;
 static void report_late(struct zeta_plugin_host *host, void *cookie, uint32_t result)
 {
     uint32_t ms = atomic_load(&late_ms);
+    struct withheld *report = NULL;
+
+    if (may_withhold()) {
+        pthread_mutex_lock(&report_lock);
+        report = reports;
+        while (report && report->cookie != cookie)
+            report = report->next;
+        if (report) {
+            report->is_over = true;
+            report->result = result;
+            pthread_cond_broadcast(&report_changed);
+        }
+        pthread_mutex_unlock(&report_lock);
+    }
+    if (report)
+        return;
     const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
 
     if (ms > 0)
@@ -697,6 +843,7 @@ static const struct zeta_plugin_compute_ops compute_ops = {
     .submit_here = submit_here,
     .wake = wake,
     .queue_status = queue_status,
+    .queue_wait = queue_wait,
 };
 static const struct zeta_plugin_ops plugin_ops = {.struct_size = sizeof(plugin_ops),
                                                   .init = init,
@@ -768,6 +915,21 @@ static void control_set_late(uint32_t ms)
     atomic_store(&late_ms, ms);
 }
 
+static void control_withhold(bool value)
+{
+    atomic_store(&withholds, value);
+}
+
+static uint32_t control_looks(void)
+{
+    return atomic_load(&looks);
+}
+
+static void control_refuse_submissions(uint32_t result)
+{
+    atomic_store(&refused, result);
+}
+
 const struct compute_control compute_control = {
     .release = control_release,
     .hold = control_hold,
@@ -777,6 +939,9 @@ const struct compute_control compute_control = {
     .live_memory = control_live_memory,
     .set_ticks = control_set_ticks,
     .set_late = control_set_late,
+    .withhold = control_withhold,
+    .looks = control_looks,
+    .refuse_submissions = control_refuse_submissions,
     .live_pools = fake_metrics_live_pools,
     .refuse_pools = fake_metrics_refuse_pools,
     .refuse_queries = fake_metrics_refuse_queries,

@@ -18,6 +18,7 @@
 #ifndef ZETA_TESTS_HARNESS_DEVICE_COMPUTE_CONTROL_H
 #define ZETA_TESTS_HARNESS_DEVICE_COMPUTE_CONTROL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FAKE_IMAGE "FAKE add size hold fault refuse"
@@ -40,8 +41,11 @@ struct compute_control {
     uint32_t (*live_memory)(void);     /**< allocations */
     void (*set_ticks)(uint64_t ticks); /**< makes the timer stand there; 0: it runs */
     void (*set_late)(uint32_t ms); /**< delay between the last command and the report of its end */
-    uint32_t (*live_pools)(void);  /**< of queries */
-    void (*refuse_pools)(uint32_t result);   /**< new pools fail with it; 0: they work */
+    void (*withhold)(bool value);  /**< reports come only in queue_wait(), which there is then */
+    uint32_t (*looks)(void);       /**< calls of queue_wait() so far */
+    void (*refuse_submissions)(uint32_t result); /**< they fail with it; 0: they work */
+    uint32_t (*live_pools)(void);                /**< of queries */
+    void (*refuse_pools)(uint32_t result);       /**< new pools fail with it; 0: they work */
     void (*refuse_queries)(uint32_t result); /**< the same for resetting and collecting queries */
 };
 

@@ -13,6 +13,8 @@
 #define DEVICE_COUNT 5u
 #define MIN_PERIOD_NS 10000u
 #define MAX_PERIOD_NS 1000000000u
+/* The shortest period of programs without entries. */
+#define EMPTY_MIN_PERIOD_NS 20000u
 
 struct zeta_plugin_stream {
     struct unit *unit;
@@ -220,10 +222,14 @@ static uint32_t symbols(struct zeta_plugin *self, struct zeta_plugin_device *dev
 static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                        struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {
+    const struct zeta_plugin_program_use *use = out_limits->use;
+    const bool is_empty = use && use->kind == ZETA_PLUGIN_USE_STREAM && use->entries.count == 0;
+
     (void)self;
     (void)device;
-    (void)unit;
-    out_limits->min_period_ns = MIN_PERIOD_NS;
+    if (use && (use->unit.size != unit.size || memcmp(use->unit.data, unit.data, unit.size) != 0))
+        return ZETA_PLUGIN_INVALID_ARGUMENT;
+    out_limits->min_period_ns = is_empty ? EMPTY_MIN_PERIOD_NS : MIN_PERIOD_NS;
     out_limits->max_period_ns = MAX_PERIOD_NS;
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -535,8 +535,10 @@ static const struct zeta_plugin_device_ops device_ops = {
 static uint32_t limits(struct zeta_plugin *self, struct zeta_plugin_device *device,
                        struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {
-    if (scripted_is(unit, "kernels"))
+    if (scripted_is(unit, "kernels")) {
         out_limits->stream_note = scripted_text(TRACE_NOTE);
+        out_limits->own_process = 1;
+    }
     return scripted_limits(self, device, unit, out_limits);
 }
 

@@ -775,6 +775,25 @@ static int after_read(void *user)
     return run->read_ns - run->flushed_ns >= FLUSH_NS ? record_rest(run) : ZETA_EXIT_OK;
 }
 
+/* What only its own process shows to a tracer cannot be recorded from outside. */
+static int check_events(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->events.count; i++) {
+        const struct zeta_group_entry *group = run->events.groups[i];
+
+        if (group->info.own_process)
+            return zeta_print_failure(
+                "cannot record the events of %s: on %s a tracer sees the process that traces "
+                "alone, "
+                "and that would be zeta. Leave -e %s out: calls and kernels of programs that use "
+                "Level Zero are recorded without it, as 'zeta trace' shows them; or trace in the "
+                "program itself",
+                group->properties.name, run->session.device->properties.name,
+                group->properties.name);
+    }
+    return ZETA_EXIT_OK;
+}
+
 /* Everything that can be wrong is found here, before the program runs. */
 static int prepare(struct run *run)
 {
@@ -803,6 +822,8 @@ static int prepare(struct run *run)
     events->count = options->event_count;
     for (uint32_t i = 0; i < events->count; i++)
         events->handles[i] = events->groups[i]->group;
+    if (check_events(run) != ZETA_EXIT_OK)
+        return ZETA_EXIT_FAILED;
     if (zeta_session_open(session, (struct zeta_sampler_desc){
                                        .groups = run->groups,
                                        .group_count = sampling->group_count,

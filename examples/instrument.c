@@ -50,6 +50,7 @@ int main(int count, char **words)
     uint64_t counted = 0;
 
     example_find_computing_device(&driver, &device);
+    rewrite_check_device(device);
     example_check(zeContextCreate(driver, &description, &context), "zeContextCreate");
     counter = matrix_new_counter(context, device);
 

@@ -133,6 +133,7 @@ int main(void)
     uint64_t counted = 0;
 
     example_find_computing_device(&driver, &tool.device);
+    rewrite_check_device(tool.device);
     example_check(zeContextCreate(driver, &description, &tool.context), "zeContextCreate");
     tool.counter = matrix_new_counter(tool.context, tool.device);
     measured = measure(tool.context, tool.device);

@@ -14,6 +14,18 @@ enum { MAX_KERNELS = 64 };
 
 /* ---- what the driver knows ---- */
 
+void rewrite_check_device(ze_device_handle_t device)
+{
+    enum { ZETA = 0x5a455441 };
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+
+    example_check(zeDeviceGetProperties(device, &properties), "zeDeviceGetProperties");
+    if (properties.vendorId != ZETA)
+        example_fail("this rewrites kernels of the virtual GPU (RV64 code), which %s does not run: "
+                     "set ZETA_PLUGINS_SELECT=vgpu",
+                     properties.name);
+}
+
 uint8_t *rewrite_native_binary(ze_module_handle_t module, size_t *out_bytes)
 {
     uint8_t *file = NULL;

@@ -13,6 +13,9 @@
 /** The flags with which a module is built that will be rewritten. */
 #define REWRITE_BUILD_FLAGS "-zet-profile-flags 2"
 
+/** Ends the program, with how to choose the virtual GPU, if the device takes other binaries. */
+void rewrite_check_device(ze_device_handle_t device);
+
 /** The native binary of a module. The caller frees it. */
 uint8_t *rewrite_native_binary(ze_module_handle_t module, size_t *out_bytes);
 

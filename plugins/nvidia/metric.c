@@ -11,6 +11,7 @@
 #include <zeta/file.h>
 
 #include "plugins/nvidia/activity/activity.h"
+#include "plugins/nvidia/compute/compute.h"
 #include "plugins/nvidia/gpm/gpm.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 #include "plugins/nvidia/query/query.h"
@@ -161,23 +162,20 @@ static void write_counters(struct zeta_plugin_device *device, bool has_curated,
                            const struct zeta_plugin_text_sink *sink)
 {
     struct nvidia *nvidia = device->nvidia;
-    char *curated = has_curated ? write_file(nvidia, "counters.yaml", sink) : NULL, *all;
+    char *curated = has_curated ? write_file(nvidia, "counters.yaml", sink) : NULL;
     char text[ZETA_HOST_TEXT_BYTES];
     int result;
 
     if (wants_all(nvidia)) {
-        all = nvidia_counters_write(&nvidia->cupti, nvidia_device_chip(device), has_nvlink(device),
-                                    curated ? curated : "", &result);
-        if (all) {
-            sink->write(sink->context, zeta_string("all counters by CUPTI"), zeta_string(all));
-        } else {
+        result = nvidia_counters_write(&nvidia->cupti, nvidia_device_chip(device),
+                                       has_nvlink(device), curated ? curated : "", sink);
+        if (result != NVIDIA_CUPTI_SUCCESS) {
             nvidia_cupti_explain(result, nvidia->root, text, sizeof(text));
             zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN,
                           "CUPTI does not list all counters of %s (%s): %s",
                           nvidia_device_label(device).text,
                           nvidia_cupti_name(&nvidia->cupti, result), text);
         }
-        free(all);
     }
     free(curated);
 }
@@ -252,7 +250,11 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
                            struct zeta_plugin_string unit, struct zeta_plugin_limits *out_limits)
 {
     const uint64_t wanted_ns = out_limits->max_period_ns;
+    const struct zeta_plugin_program_use *use =
+        ZETA_PLUGIN_HAS(out_limits, use) ? out_limits->use : NULL;
+    struct nvidia_program program;
     uint64_t least_ns, most_ns;
+    uint32_t result;
 
     if (zeta_string_is(unit, NVIDIA_GPM_UNIT))
         return nvidia_gpm_limits(device, out_limits);
@@ -261,7 +263,12 @@ static uint32_t get_limits(struct zeta_plugin *self, struct zeta_plugin_device *
         return nvidia_activity_limits(device, out_limits);
     if (!zeta_string_is(unit, "perfmon"))
         return unknown_unit(self, unit);
-    nvidia_period_range(self->nvidia, &least_ns, &most_ns);
+    if (use) {
+        result = nvidia_program_read(&self->host, use->set, &use->entries, use->kind, &program);
+        if (result != ZETA_PLUGIN_SUCCESS)
+            return result;
+    }
+    nvidia_period_range(self->nvidia, use ? &program : NULL, &least_ns, &most_ns);
     if (wanted_ns != 0 && wanted_ns < least_ns)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_NOT_AVAILABLE,
                               "no period of PM sampling is as short as %llu ns",
@@ -295,6 +302,49 @@ static uint32_t get_holder(struct zeta_plugin *self, struct zeta_plugin_device *
     return ZETA_PLUGIN_SUCCESS;
 }
 
+/* The metrics of a program, and the profiler that counts them. */
+static struct nvidia_question question_of(const struct nvidia_program *program, int32_t type)
+{
+    struct nvidia_question question = {{0}};
+
+    nvidia_hash(question.hash, &type, sizeof(type));
+    for (uint32_t i = 0; i < program->count; i++)
+        nvidia_hash(question.hash, program->names[i], strlen(program->names[i]) + 1);
+    return question;
+}
+
+/* The passes of a program that were told before; 0: nobody asked. */
+static uint32_t known_passes(struct zeta_plugin_device *device,
+                             const struct nvidia_question *question)
+{
+    const struct nvidia_answers *answers = &device->answers;
+    uint32_t passes = 0;
+
+    (void)pthread_mutex_lock(&device->nvidia->lock);
+    for (uint32_t i = 0; passes == 0 && i < NVIDIA_ANSWERS; i++) {
+        if (memcmp(&answers->questions[i], question, sizeof(*question)) == 0)
+            passes = answers->passes[i];
+    }
+    (void)pthread_mutex_unlock(&device->nvidia->lock);
+    return passes;
+}
+
+static void keep_passes(struct zeta_plugin_device *device, const struct nvidia_question *question,
+                        uint32_t passes)
+{
+    struct nvidia_answers *answers = &device->answers;
+
+    (void)pthread_mutex_lock(&device->nvidia->lock);
+    answers->questions[answers->next % NVIDIA_ANSWERS] = *question;
+    answers->passes[answers->next % NVIDIA_ANSWERS] = passes;
+    answers->next++;
+    (void)pthread_mutex_unlock(&device->nvidia->lock);
+}
+
+/*
+ * CUPTI takes two milliseconds for a program. Applications ask for the number of groups first and
+ * for the groups then, and packing asks the same questions both times: answers are kept.
+ */
 static uint32_t program_check(struct zeta_plugin *self, struct zeta_plugin_device *device,
                               const struct zeta_plugin_program_use *use, uint32_t *out_passes,
                               const struct zeta_plugin_text_sink *reason)
@@ -307,8 +357,9 @@ static uint32_t program_check(struct zeta_plugin *self, struct zeta_plugin_devic
     struct nvidia_config config;
     size_t wrong = 0;
     char text[400];
-    uint32_t result;
-    int made;
+    struct nvidia_question question;
+    uint32_t result, passes;
+    int made = NVIDIA_CUPTI_SUCCESS;
 
     *out_passes = 1; /* of units other than perfmon always */
     if (!zeta_string_is(use->unit, "perfmon"))
@@ -318,11 +369,18 @@ static uint32_t program_check(struct zeta_plugin *self, struct zeta_plugin_devic
     result = nvidia_program_read(&self->host, use->set, &use->entries, use->kind, &program);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;
-    made = nvidia_config_make(cupti, type, nvidia_device_chip(device), program.names, program.count,
-                              &config, &wrong);
-    nvidia_config_finish(&config);
-    *out_passes = made == NVIDIA_CUPTI_SUCCESS ? (uint32_t)config.passes : 0;
-    if (*out_passes == 1)
+    question = question_of(&program, type);
+    passes = known_passes(device, &question);
+    if (passes == 0) {
+        made = nvidia_config_make(cupti, type, nvidia_device_chip(device), program.names,
+                                  program.count, &config, &wrong);
+        nvidia_config_finish(&config);
+        passes = made == NVIDIA_CUPTI_SUCCESS ? (uint32_t)config.passes : 0;
+        if (passes > 0)
+            keep_passes(device, &question, passes);
+    }
+    *out_passes = passes;
+    if (passes == 1)
         return ZETA_PLUGIN_SUCCESS;
     if (made == NVIDIA_CUPTI_SUCCESS)
         (void)snprintf(text, sizeof(text), "the GPU cannot count its %u metrics at the same time",

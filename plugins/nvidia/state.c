@@ -4,6 +4,8 @@
  */
 #include <stdlib.h>
 
+#include <zeta/compiler/compiler.h>
+
 #include "plugins/nvidia/compute/compute.h"
 #include "plugins/nvidia/gpu/nvidia.h"
 #include "plugins/nvidia/query/query.h"
@@ -12,10 +14,27 @@ static void destroy(struct nvidia *nvidia)
 {
     nvidia_queries_finish(nvidia);
     nvidia_compute_finish(nvidia);
+    zeta_compiler_destroy(nvidia->compiler);
     nvidia_nvml_close(&nvidia->nvml);
     free(nvidia->devices);
     (void)pthread_mutex_destroy(&nvidia->lock);
     free(nvidia);
+}
+
+/* Reads its settings, and makes what compiles SPIR-V. */
+static uint32_t init_compiler(struct nvidia *nvidia)
+{
+    static const struct zeta_compiler_program program = {
+        .name = "zeta-nv-cc",
+        .data = "nvidia",
+        .packages = "llvm-15-dev, clang-15, llvm-spirv-15 and libclc-15"};
+    struct zeta_compiler_config config;
+    const uint32_t result = zeta_compiler_configure(nvidia->host, &program, &config);
+
+    if (result != ZETA_PLUGIN_SUCCESS)
+        return result;
+    nvidia->compiler = zeta_compiler_create(&config);
+    return nvidia->compiler ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }
 
 uint32_t nvidia_init(struct zeta_plugin *self)
@@ -34,6 +53,8 @@ uint32_t nvidia_init(struct zeta_plugin *self)
     (void)zeta_host_setting(&self->host, "root", nvidia->root, sizeof(nvidia->root));
     result = nvidia_discover(nvidia);
     nvidia_queries_init(nvidia);
+    if (result == ZETA_PLUGIN_SUCCESS)
+        result = init_compiler(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = nvidia_compute_init(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)

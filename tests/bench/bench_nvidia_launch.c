@@ -4,97 +4,36 @@
  *
  * On the fake CUDA what is compared is what we add; with ZETA_TEST_NVIDIA=device on the GPU.
  */
-#include <dlfcn.h>
-#include <limits.h>
-#include <stdbool.h>
-
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_cuda.h"
 #include "tests/bench/bench_ze.h"
-#include "tests/cuda/cuda.h"
 
 #define ROUNDS 7u
 #define LAUNCHES 2000u
 #define IN_A_ROW 100000u
 
-static const char kernels[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                              ".visible .entry empty()\n{\n    ret;\n}\n";
-
 /* ---------------------------------------------------------------- the driver */
 
-struct raw {
-    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                  void *, void **, void **);
-    int (*synchronize)(void *);
-    void *function, *stream;
-};
-
-static void *look_up(void *library, const char *name)
-{
-    void *symbol = library ? dlsym(library, name) : NULL;
-
-    if (!symbol) {
-        (void)fprintf(stderr, "bench_nvidia_launch: %s: %s\n", name, dlerror());
-        exit(1);
-    }
-    return symbol;
-}
-
-static void must(int result, const char *what)
-{
-    if (result == 0)
-        return;
-    (void)fprintf(stderr, "bench_nvidia_launch: %s: result %d\n", what, result);
-    exit(1);
-}
-
-static struct raw open_raw(const char *library_path)
-{
-    void *library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
-    int (*init)(unsigned), (*get)(int *, int), (*retain)(void **, int), (*current)(void *);
-    int (*load)(void **, const void *), (*find)(void **, void *, const char *);
-    int (*create)(void **, unsigned);
-    void *context = NULL, *module = NULL;
-    struct raw raw = {0};
-    int device = 0;
-
-    *(void **)&init = look_up(library, "cuInit");
-    *(void **)&get = look_up(library, "cuDeviceGet");
-    *(void **)&retain = look_up(library, "cuDevicePrimaryCtxRetain");
-    *(void **)&current = look_up(library, "cuCtxSetCurrent");
-    *(void **)&load = look_up(library, "cuModuleLoadData");
-    *(void **)&find = look_up(library, "cuModuleGetFunction");
-    *(void **)&create = look_up(library, "cuStreamCreate");
-    *(void **)&raw.launch = look_up(library, "cuLaunchKernel");
-    *(void **)&raw.synchronize = look_up(library, "cuStreamSynchronize");
-    must(init(0), "cuInit");
-    must(get(&device, 0), "cuDeviceGet");
-    must(retain(&context, device), "cuDevicePrimaryCtxRetain");
-    must(current(context), "cuCtxSetCurrent");
-    must(load(&module, kernels), "cuModuleLoadData");
-    must(find(&raw.function, module, "empty"), "cuModuleGetFunction");
-    must(create(&raw.stream, 1), "cuStreamCreate");
-    return raw;
-}
-
 /* Microseconds of a launch, waited for one by one or after the last one. */
-static double raw_us(const struct raw *raw, unsigned count, bool waits_for_each)
+static double raw_us(const struct bench_cuda *raw, unsigned count, bool waits_for_each)
 {
     const double begin = bench_seconds(CLOCK_MONOTONIC);
 
     for (unsigned i = 0; i < count; i++) {
-        must(raw->launch(raw->function, 1, 1, 1, 1, 1, 1, 0, raw->stream, NULL, NULL),
-             "cuLaunchKernel");
+        bench_cuda_launch(raw, 1);
         if (waits_for_each)
-            must(raw->synchronize(raw->stream), "cuStreamSynchronize");
+            bench_cuda_wait(raw);
     }
-    must(raw->synchronize(raw->stream), "cuStreamSynchronize");
+    bench_cuda_wait(raw);
     return (bench_seconds(CLOCK_MONOTONIC) - begin) * 1e6 / count;
 }
 
 /* ---------------------------------------------------------------- Level Zero */
 
 struct ours {
-    ze_command_list_handle_t synchronous, asynchronous;
+    ze_command_list_handle_t synchronous, asynchronous, regular;
+    ze_command_queue_handle_t queue;
+    ze_event_handle_t event;
     ze_kernel_handle_t kernel;
 };
 
@@ -103,15 +42,21 @@ static struct ours open_ours(void)
     const ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     const ze_module_desc_t module_desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
                                           .format = ZE_MODULE_FORMAT_NATIVE,
-                                          .inputSize = sizeof(kernels) - 1,
-                                          .pInputModule = (const uint8_t *)kernels};
+                                          .inputSize = sizeof(bench_cuda_kernels) - 1,
+                                          .pInputModule = (const uint8_t *)bench_cuda_kernels};
     const ze_kernel_desc_t kernel_desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                           .pKernelName = "empty"};
     ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    const ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    const ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                            .count = 1};
+    const ze_event_desc_t event_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
     ze_driver_handle_t driver = NULL;
     ze_device_handle_t device = NULL;
     ze_context_handle_t context = NULL;
+    ze_event_pool_handle_t pool = NULL;
     ze_module_handle_t module = NULL;
     struct ours ours = {0};
     uint32_t count = 1;
@@ -127,6 +72,10 @@ static struct ours open_ours(void)
     BENCH_CHECK(zeCommandListCreateImmediate(context, device, &desc, &ours.synchronous));
     desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
     BENCH_CHECK(zeCommandListCreateImmediate(context, device, &desc, &ours.asynchronous));
+    BENCH_CHECK(zeCommandQueueCreate(context, device, &desc, &ours.queue));
+    BENCH_CHECK(zeCommandListCreate(context, device, &list_desc, &ours.regular));
+    BENCH_CHECK(zeEventPoolCreate(context, &pool_desc, 0, NULL, &pool));
+    BENCH_CHECK(zeEventCreate(pool, &event_desc, &ours.event));
     return ours;
 }
 
@@ -145,8 +94,41 @@ static double ours_us(const struct ours *ours, ze_command_list_handle_t list, un
     return (bench_seconds(CLOCK_MONOTONIC) - begin) * 1e6 / count;
 }
 
-/* The same in processor time of all threads, ours and the driver's: little of it is the load's. */
-static double row_us(const struct raw *raw, const struct ours *ours, struct bench_rounds *rounds)
+/* Append, execute, synchronise: a list is recorded for each launch. */
+static double execute_us(const struct ours *ours)
+{
+    const ze_group_count_t one = {1, 1, 1};
+    const double begin = bench_seconds(CLOCK_MONOTONIC);
+    ze_command_list_handle_t list = ours->regular;
+
+    for (unsigned i = 0; i < LAUNCHES; i++) {
+        BENCH_CHECK(zeCommandListAppendLaunchKernel(list, ours->kernel, &one, NULL, 0, NULL));
+        BENCH_CHECK(zeCommandListClose(list));
+        BENCH_CHECK(zeCommandQueueExecuteCommandLists(ours->queue, 1, &list, NULL));
+        BENCH_CHECK(zeCommandQueueSynchronize(ours->queue, UINT64_MAX));
+        BENCH_CHECK(zeCommandListReset(list));
+    }
+    return (bench_seconds(CLOCK_MONOTONIC) - begin) * 1e6 / LAUNCHES;
+}
+
+/* A launch that signals an event, which the host waits for. */
+static double event_us(const struct ours *ours)
+{
+    const ze_group_count_t one = {1, 1, 1};
+    const double begin = bench_seconds(CLOCK_MONOTONIC);
+
+    for (unsigned i = 0; i < LAUNCHES; i++) {
+        BENCH_CHECK(zeCommandListAppendLaunchKernel(ours->asynchronous, ours->kernel, &one,
+                                                    ours->event, 0, NULL));
+        BENCH_CHECK(zeEventHostSynchronize(ours->event, UINT64_MAX));
+        BENCH_CHECK(zeEventHostReset(ours->event));
+    }
+    return (bench_seconds(CLOCK_MONOTONIC) - begin) * 1e6 / LAUNCHES;
+}
+
+/* A row of launches, also in processor time of all threads: little of that is the load's. */
+static double row_us(const struct bench_cuda *raw, const struct ours *ours,
+                     struct bench_rounds *rounds)
 {
     const double begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     const double us =
@@ -164,39 +146,31 @@ static void print(const char *what, const struct bench_rounds *rounds)
 
 int main(void)
 {
-    const char *wanted = getenv("ZETA_TEST_NVIDIA");
-    const bool on_device = wanted && strcmp(wanted, "device") == 0;
+    struct cuda_machine *machine = bench_cuda_machine();
     struct bench_rounds raw_one = {0}, ours_one = {0}, ours_waited = {0};
+    struct bench_rounds ours_executed = {0}, ours_event = {0};
     struct bench_rounds raw_row = {0}, ours_row = {0}, raw_work = {0}, ours_work = {0};
-    struct cuda_machine *machine = on_device ? NULL : cuda_start("gh100");
-    char root[PATH_MAX];
 
-    if (!on_device && !machine)
-        return 1;
-    (void)setenv("ZETA_PLUGIN_PATH", ZETA_BUILD_DIR "/share/zeta", 0);
-    (void)setenv("ZETA_PLUGINS_SELECT", "nvidia", 1);
-    (void)setenv("ZETA_CONFIG", "none", 0);
-    if (machine) {
-        (void)snprintf(root, sizeof(root), "%.3000s/root", cuda_folder(machine));
-        (void)setenv("ZETA_PLUGIN_NVIDIA_ROOT", root, 1);
-        (void)setenv("ZETA_PLUGIN_NVIDIA_LIBCUDA", CUDA_LIBRARIES, 1);
-    }
-    bench_begin(on_device ? "launches of an empty kernel on NVIDIA's driver"
-                          : "launches of an empty kernel on the fake CUDA",
+    bench_begin(machine ? "launches of an empty kernel on the fake CUDA"
+                        : "launches of an empty kernel on NVIDIA's driver",
                 "one within 5 us of the driver's calls; 100 000 in a row within 20 % of them");
-    const struct raw raw = open_raw(on_device ? "libcuda.so.1" : CUDA_LIBRARIES "/libcuda.so.1");
+    const struct bench_cuda raw = bench_cuda_open(machine);
     const struct ours ours = open_ours();
 
     for (unsigned round = 0; round < ROUNDS; round++) {
         bench_add(&raw_one, raw_us(&raw, LAUNCHES, true));
         bench_add(&ours_one, ours_us(&ours, ours.synchronous, LAUNCHES, false));
         bench_add(&ours_waited, ours_us(&ours, ours.asynchronous, LAUNCHES, true));
+        bench_add(&ours_executed, execute_us(&ours));
+        bench_add(&ours_event, event_us(&ours));
         bench_add(&raw_row, row_us(&raw, NULL, &raw_work));
         bench_add(&ours_row, row_us(NULL, &ours, &ours_work));
     }
     print("peer: cuLaunchKernel, cuStreamSynchronize", &raw_one);
     print("immediate synchronous list", &ours_one);
     print("immediate list, host synchronize", &ours_waited);
+    print("regular list: append, execute, synchronize", &ours_executed);
+    print("immediate list, event synchronize", &ours_event);
     print("peer: cuLaunchKernel, 100 000 in a row", &raw_row);
     print("immediate list, 100 000 in a row", &ours_row);
     print("peer: processor time of all threads", &raw_work);

@@ -196,7 +196,7 @@ static void start(struct nvidia_cupti *cupti, struct nvidia_config *config)
     int (*init)(unsigned);
     size_t wrong;
 
-    machine = cuda_start("{format: 1, time: manual, gpus: [{chip: gh100}]}");
+    machine = cuda_start("{format: 1, time: manual, fills_images: true, gpus: [{chip: gh100}]}");
     driver = dlopen(CUDA_LIBRARIES "/libcuda.so.1", RTLD_NOW);
     if (!machine || !driver || !nvidia_cupti_open(cupti, &host, "")) {
         (void)fprintf(stderr, "%s\n", cupti->lib.problem);

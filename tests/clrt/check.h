@@ -29,6 +29,11 @@ __extension__ typedef __int128 clrt_wide;
 /** How a number becomes one of a type with fewer bits. */
 enum clrt_rounding { CLRT_NEAREST, CLRT_TO_ZERO, CLRT_UP, CLRT_DOWN };
 
+/** Items of a sub-group, at most. */
+#ifndef CLRT_SUB_GROUP
+#define CLRT_SUB_GROUP 1
+#endif
+
 enum { CLRT_PLANES = 6 };
 
 /** Components of a plane's vectors: 1, 2, 3, 4, 8, 16. */

@@ -85,6 +85,7 @@ static void check_ids(const uint64_t *item, uint64_t d, uint64_t local, uint64_t
 static void ids__three_dimensions__match_the_grid(void **state)
 {
     static const uint32_t groups[3] = {3, 2, 2}, size[3] = {4, 3, 2};
+    const uint64_t most = CLRT_SUB_GROUP < 24 ? CLRT_SUB_GROUP : 24;
     const uint64_t *item = (const uint64_t *)(rig.memory + OUT);
 
     (void)state;
@@ -102,11 +103,13 @@ static void ids__three_dimensions__match_the_grid(void **state)
                     check_ids(item, 3, 0, 0, 1, 1, 0);
                 assert_int_equal(item[32], 3);
                 assert_int_equal(item[33], linear);
-                assert_int_equal(item[34], 2);
-                assert_int_equal(item[35], 24);
-                assert_int_equal(item[36], 24);
-                assert_int_equal(item[37], linear);
-                assert_int_equal(item[38], 0);
+                /* Sub-groups: sizes of this one and the largest, their number, which, item in it.
+                 */
+                assert_int_equal(item[34], 2 * most);
+                assert_int_equal(item[35], 24 / most);
+                assert_int_equal(item[36], 24 / most);
+                assert_int_equal(item[37], linear / most);
+                assert_int_equal(item[38], linear % most);
             }
         }
     }

@@ -94,7 +94,8 @@ void cuda_totals(const struct cuda_machine *machine, uint32_t gpu, uint64_t out[
  * Makes functions of the libraries misbehave. Text: FUNCTION=WHAT[@N[+]], for example
  * "cuptiPmSamplingDecodeData=8@3" (result 8 at the third call from now), "cu*=999@1+" (all calls
  * whose name begins with cu, for ever), "cuInit=crash", "cuptiPmSamplingStop=hang",
- * "cuptiPmSamplingDecodeData=delay:5000@1+" (takes 5000 us longer). Without @ the first call.
+ * "cuptiPmSamplingDecodeData=delay:5000@1+" (takes 5000 us longer), "nvmlGpmMetricsGet=value:nan"
+ * (all values of a function that evaluates are that number). Without @ the first call.
  * False if the text is wrong or 32 are set.
  */
 bool cuda_fault(struct cuda_machine *machine, const char *text);

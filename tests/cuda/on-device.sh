@@ -5,7 +5,12 @@
 #
 # BUILD is a release build of this tree (build/release; made here if it is not there), REPORT the file
 # (on-device.txt). Counters need permission: run it as root. Clocks and modes stay as they are. Takes some
-# minutes; exits with 1 if a check failed.
+# minutes; exits with 1 if a check failed. What a stream costs, whom it slows down, and long streams take minutes each
+# and are parts of their own:
+#
+#   tests/nvidia/measure_streams.py BUILD cost
+#   tests/nvidia/measure_streams.py BUILD slowdown
+#   tests/nvidia/measure_streams.py BUILD long 600 ComputeBasic 1ms
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-$PWD/build/release}
@@ -47,17 +52,19 @@ step 60 "$zeta" plugin list
 step 60 "$zeta" devices
 step 60 "$zeta" doctor
 step 60 "$zeta" groups -v
+step 60 sh -c "ZETA_PLUGIN_NVIDIA_SETS=all '$zeta' groups | wc -l"
 step 120 "$zeta" selftest nvidia
 
-# Sums, beside the closed form that the program prints, and what sampling costs.
-for set in ComputeBasic:1ms ComputeBasic:200us Occupancy:1ms Occupancy:100us Tensor:1ms Tensor:200us \
-    MemoryBasic:1ms L1Cache:1ms L2Cache:1ms Engines:1ms ComputeFull:1ms; do
-    step 30 "$zeta" stat -g "${set%:*}" -p "${set#*:}" -- "$fma" 300 20000
-done
+# Streams: sums beside what the kernels did.
+has python3 && step 200 python3 tests/nvidia/measure_streams.py "$build" sums
 step 30 "$zeta" stat -a --for 5s -g ComputeBasic
 step 30 "$zeta" stat -a --for 5s -g Gpm -p 500ms
 step 60 "$zeta" record -g ComputeBasic -o "${report%.txt}.zeta" -- "$fma" 20 20000
 step 30 "$zeta" report "${report%.txt}.zeta"
+# Small ones, which can become test data (tests/nvidia/recordings).
+for set in Occupancy Tensor MemoryBasic; do
+    step 30 "$zeta" record --no-trace --force -g "$set" -o "${report%.txt}-$set.zeta" -- "$fma" 10 20000
+done
 step 30 "$zeta" stat -g Gpm -p 200ms -- "$fma" 1500 20000
 if has ncu; then
     # What the formulas take for the peak of a pipe, per cycle of all SMs.
@@ -95,8 +102,22 @@ step 60 "$build/bin/tracer"
 for suite in kernels order gpu_clock; do
     step 100 "$build/tests/tests.nvidia.zeta" "$suite"
 done
+step 60 "$build/tests/tests.nvidia.nvidia_machine" fault
+# The suites of the API, with kernels in SPIR-V.
+has python3 && step 200 python3 tests/cuda/api_suites.py "$build"
+for suite in queries programmables; do
+    ZET_ENABLE_METRICS=1 step 120 "$build/tests/tests.nvidia.nvidia_bed" "$suite"
+done
 step 60 "$build/tests/tests.nvidia.nvidia_parts_bed.2" sets_real
 step 200 "$build/bench/bench_nvidia_launch"
+step 60 "$build/bench/bench_nvidia_query"
+step 60 "$build/bench/bench_nvidia_events"
+
+# Kernels with known counts, as streams, queries and ncu see them.
+has python3 && step 300 python3 tests/nvidia/error_table.py "$build"
+
+# The same ten seconds, seen by PM sampling, GPM and nvidia-smi.
+has python3 && step 60 python3 tests/nvidia/compare_gpm.py "$build"
 
 step 20 nvidia-smi --query-gpu=clocks.sm,clocks.mem,power.draw,pstate --format=csv
 [ -z "$failed" ] || {

@@ -4,6 +4,9 @@
 /*
  * Tests of the plugin on machines with GPUs that do not exist (tests/cuda). A process sees one
  * machine and opens its libraries once, so each case has a process of its own.
+ *
+ * With ZETA_TEST_NVIDIA=device cases that ask for no more than an H100 run on the GPU of this
+ * machine, and the others are skipped.
  */
 
 #include <zeta/zeta.h>
@@ -20,6 +23,12 @@ extern struct cuda_machine *bed_machine;
  * and nothing else. Fails the test if the body fails, or the process does not end by itself.
  */
 void bed_run(const char *description, void (*body)(void));
+
+/** The same for a body that uses nothing of bed_machine, on an H100 that may be a real one. */
+void bed_run_anywhere(void (*body)(void));
+
+/** Whether the GPU is a real one. */
+bool bed_is_real(void);
 
 /**
  * Sets a setting of the plugin ("libcupti"), before zeInit(); NULL: as if nobody had set it.

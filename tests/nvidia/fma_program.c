@@ -1,14 +1,17 @@
 /*
- * fma_program LAUNCHES TURNS: a program of CUDA that knows nothing of Zeta. It launches the loop
- * whose counts are known, waits for it, and prints how many instructions its warps executed.
+ * fma_program LAUNCHES SIZE [PAUSE_US [KERNEL]]: a program of CUDA that knows nothing of Zeta. It
+ * launches a kernel whose counts are known (known.h), waits for it, and prints for the usual one,
+ * fma_loop, how many instructions its warps execute with the compiler of the first measurements.
+ * With a pause it waits for each launch, and rests that long behind it.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { GROUPS = 528, GROUP = 256, WARPS = GROUPS * GROUP / 32 };
+#include "tests/nvidia/known.h"
 
 static void *library;
 
@@ -32,19 +35,6 @@ static void check(const char *call, int result)
     }
 }
 
-static char *read_text(const char *path)
-{
-    char *text = calloc(1, 65536);
-    FILE *file = fopen(path, "r");
-
-    if (!text || !file || fread(text, 1, 65535, file) == 0) {
-        perror(path);
-        exit(1);
-    }
-    (void)fclose(file);
-    return text;
-}
-
 int main(int argc, char **argv)
 {
     int (*cuInit)(unsigned), (*cuDevicePrimaryCtxRetain)(void **, int), (*cuCtxSetCurrent)(void *);
@@ -54,18 +44,22 @@ int main(int argc, char **argv)
     int (*cuLaunchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                           unsigned, void *, void **, void **);
     int (*cuStreamSynchronize)(void *), (*cuModuleUnload)(void *);
-    uint32_t launches, turns;
-    uint64_t memory;
-    float a = 0.5f, b = 0.25f;
-    void *arguments[] = {&memory, &turns, &a, &b}, *context, *module, *function;
+    const struct known_kernel *known = known_find(argc == 5 ? argv[4] : "fma_loop");
+    uint64_t values[KNOWN_MOST_ARGUMENTS];
+    void *arguments[KNOWN_MOST_ARGUMENTS], *context, *module, *function;
+    uint32_t launches, size, pause_us, groups;
     char *text;
 
-    if (argc != 3) {
-        (void)fputs("usage: fma_program LAUNCHES TURNS\n", stderr);
+    if (argc < 3 || argc > 5 || !known) {
+        (void)fputs(
+            "usage: fma_program LAUNCHES SIZE [PAUSE_US [KERNEL]]; kernels are in known.c\n",
+            stderr);
         return 1;
     }
     launches = (uint32_t)strtoul(argv[1], NULL, 10);
-    turns = (uint32_t)strtoul(argv[2], NULL, 10);
+    size = (uint32_t)strtoul(argv[2], NULL, 10);
+    pause_us = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
+    groups = known_groups(known, size);
     library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!library) {
         (void)fprintf(stderr, "%s\n", dlerror());
@@ -80,20 +74,36 @@ int main(int argc, char **argv)
     *(void **)&cuLaunchKernel = find("cuLaunchKernel");
     *(void **)&cuStreamSynchronize = find("cuStreamSynchronize");
     *(void **)&cuModuleUnload = find("cuModuleUnload");
-    text = read_text(ZETA_SOURCE_DIR "/tests/cuda/kernels/kernels.ptx");
+    text = known_read(known);
+    if (!text)
+        return 1;
     check("cuInit", cuInit(0));
     check("cuDevicePrimaryCtxRetain", cuDevicePrimaryCtxRetain(&context, 0));
     check("cuCtxSetCurrent", cuCtxSetCurrent(context));
     check("cuModuleLoadDataEx", cuModuleLoadDataEx(&module, text, 0, NULL, NULL));
-    check("cuModuleGetFunction", cuModuleGetFunction(&function, module, "fma_loop"));
-    check("cuMemAlloc", cuMemAlloc(&memory, (size_t)GROUPS * GROUP * sizeof(float)));
-    for (uint32_t i = 0; i < launches; i++)
+    check("cuModuleGetFunction", cuModuleGetFunction(&function, module, known->name));
+    for (uint32_t i = 0; i < known->argument_count; i++) {
+        const struct known_argument *argument = &known->arguments[i];
+
+        values[i] = argument->kind == KNOWN_SIZE ? size : argument->bits;
+        arguments[i] = &values[i];
+        if (argument->kind == KNOWN_MEMORY)
+            check("cuMemAlloc",
+                  cuMemAlloc(&values[i], (size_t)groups * KNOWN_GROUP * known->memory_bytes));
+    }
+    for (uint32_t i = 0; i < launches; i++) {
         check("cuLaunchKernel",
-              cuLaunchKernel(function, GROUPS, 1, 1, GROUP, 1, 1, 0, NULL, arguments, NULL));
+              cuLaunchKernel(function, groups, 1, 1, KNOWN_GROUP, 1, 1, 0, NULL, arguments, NULL));
+        if (pause_us > 0) {
+            check("cuStreamSynchronize", cuStreamSynchronize(NULL));
+            (void)usleep(pause_us);
+        }
+    }
     check("cuStreamSynchronize", cuStreamSynchronize(NULL));
     check("cuModuleUnload", cuModuleUnload(module));
-    (void)printf("%" PRIu64 " instructions\n",
-                 launches * (uint64_t)WARPS * (67 * (uint64_t)turns + 28));
+    if (argc < 5)
+        (void)printf("%" PRIu64 " instructions\n",
+                     launches * (uint64_t)groups * KNOWN_GROUP / 32 * (67 * (uint64_t)size + 28));
     free(text);
     return 0;
 }

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/cuda/cuda.h"
 
 static struct cuda_machine *machine;
+static pid_t owner; /* a child of fork() leaves it alone */
 
 __attribute__((constructor)) static void start(void)
 {
@@ -20,6 +22,7 @@ __attribute__((constructor)) static void start(void)
     machine = cuda_start("gh100");
     if (!machine)
         abort();
+    owner = getpid();
     (void)snprintf(root, sizeof(root), "%.3000s/root", cuda_folder(machine));
     (void)setenv("ZETA_PLUGIN_NVIDIA_ROOT", root, 1);
     (void)setenv("ZETA_PLUGIN_NVIDIA_LIBCUDA", CUDA_LIBRARIES, 1);
@@ -27,6 +30,6 @@ __attribute__((constructor)) static void start(void)
 
 __attribute__((destructor)) static void stop(void)
 {
-    if (machine)
+    if (machine && getpid() == owner)
         cuda_stop(machine);
 }

@@ -149,8 +149,12 @@ static void check_file(const char *file, const char *chip, uint64_t dram, uint64
 
 void sets_check(const struct nvidia_cupti *cupti)
 {
-    static const char *const with_dram[] = {"GA100", "GA102", "GA107", "AD102", "AD107", "GH100"};
-    static const char *const without[] = {"TU102", "TU117", "GA10B", "GB202"};
+    static const char *const with_dram[] = {"GA100", "GA102", "GA103", "GA104", "GA106",
+                                            "GA107", "AD102", "AD103", "AD104", "AD106",
+                                            "AD107", "GH100", "GB100", "GB102", "GB110"};
+    static const char *const without[] = {"TU102", "TU104", "TU106", "TU116", "TU117",
+                                          "GA10B", "GB10B", "GB202", "GB203", "GB205",
+                                          "GB206", "GB207", "GB20B"};
 
     library = cupti;
     check_file("gh100.yaml", "GH100", 1, 1);
@@ -162,74 +166,141 @@ void sets_check(const struct nvidia_cupti *cupti)
         check_file("portable.yaml", without[i], 0, 0);
 }
 
-/* Each chosen counter is there and one pass alone; how many they are. */
+/* Whether a counter is one pass alone. */
+static void expect_one_pass(int32_t type, const char *name)
+{
+    const char *names[] = {name};
+    struct nvidia_config config;
+    size_t wrong;
+    const int result = nvidia_config_make(library, type, "GH100", names, 1, &config, &wrong);
+
+    if (result != 0 || config.passes != 1)
+        fail_msg("%s, profiler %d: CUPTI gives %d, %zu passes", name, type, result, config.passes);
+    nvidia_config_finish(&config);
+}
+
+/* Each chosen counter is there and one pass alone, in streams and in queries; how many they are. */
 static uint32_t check_curated(const char *text)
 {
-    static const char begin[] = "{slot}=", end[] = ".{rollup}";
+    static const char begin[] = "{slot}=", end[] = ".{rollup}", streamed[] = "kind: streamed\n";
     uint32_t count = 0;
 
-    for (const char *at = strstr(text, begin); at; at = strstr(at, begin), count++) {
-        struct nvidia_config config;
+    for (const char *at = strstr(text, "  - name: "); at; count++) {
+        const char *slot = strstr(at, begin), *alone = strstr(at, streamed);
         char name[NVIDIA_NAME_BYTES];
-        const char *names[] = {name};
-        size_t wrong;
-        int result;
 
-        at += strlen(begin);
-        (void)snprintf(name, sizeof(name), "%.*s.sum", (int)(strstr(at, end) - at), at);
-        result =
-            nvidia_config_make(library, NVIDIA_PM_SAMPLING, "GH100", names, 1, &config, &wrong);
-        if (result != 0 || config.passes != 1)
-            fail_msg("%s: CUPTI gives %d, %zu passes", name, result, config.passes);
-        nvidia_config_finish(&config);
+        assert_non_null(slot);
+        (void)snprintf(name, sizeof(name), "%.*s.sum",
+                       (int)(strstr(slot, end) - slot - (int)strlen(begin)), slot + strlen(begin));
+        expect_one_pass(NVIDIA_PM_SAMPLING, name);
+        if (!alone || alone > slot)
+            expect_one_pass(NVIDIA_RANGE_PROFILER, name);
+        at = strstr(slot, "  - name: ");
     }
     return count;
 }
 
-/* All counters of a chip beside chosen ones, and how many that are; no name twice, none refused. */
-static uint32_t count_all(const char *chip, const char *file, bool has_links)
-{
-    struct zeta_catalog *catalog = zeta_catalog_create();
-    uint64_t bytes = 0;
-    char *curated = file ? zeta_file_read(file, 4 << 20, &bytes) : NULL, *text;
-    uint32_t count;
-    int result = 0;
+/* What gets all counters. */
+struct listing {
+    struct zeta_catalog *catalog;
+    bool has_links; /* a counter of NVLink was among them */
+};
 
-    assert_non_null(catalog);
-    text = nvidia_counters_write(library, chip, has_links, curated ? curated : "", &result);
-    assert_int_equal(result, 0);
-    assert_non_null(text);
-    assert_int_equal(zeta_catalog_add_file(catalog, DATA "nvidia.yaml", &sets_findings), 0);
+static void add_listing(void *context, struct zeta_plugin_string name,
+                        struct zeta_plugin_string text)
+{
+    struct listing *listing = context;
+
+    listing->has_links =
+        listing->has_links || strstr(text.data, "nvlrx") || strstr(text.data, "nvltx");
+    assert_int_equal(zeta_catalog_add_text(listing->catalog, text.data, (size_t)text.size,
+                                           name.data, &sets_findings),
+                     0);
+}
+
+/* Those of a catalog for that sampling type. */
+static uint32_t count_sampled(const struct zeta_catalog *catalog, uint32_t sampling)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < zeta_catalog_programmable_count(catalog); i++)
+        count += (zeta_catalog_programmable(catalog, i)->sampling & sampling) != 0;
+    return count;
+}
+
+/* How many counters a chip has. */
+struct counted {
+    uint32_t streams, queries;
+};
+
+/* All counters of a chip beside chosen ones, and how many that are; no name twice, none refused. */
+static struct counted count_all(const char *chip, const char *file, bool has_links)
+{
+    struct listing listing = {.catalog = zeta_catalog_create()};
+    const struct zeta_plugin_text_sink sink = {.context = &listing, .write = add_listing};
+    uint64_t bytes = 0;
+    char *curated = file ? zeta_file_read(file, 4 << 20, &bytes) : NULL;
+    struct counted counted;
+
+    assert_non_null(listing.catalog);
+    assert_int_equal(zeta_catalog_add_file(listing.catalog, DATA "nvidia.yaml", &sets_findings), 0);
     if (curated) {
         assert_cmp(check_curated(curated), >=, 60);
         assert_int_equal(
-            zeta_catalog_add_text(catalog, curated, (size_t)bytes, file, &sets_findings), 0);
+            zeta_catalog_add_text(listing.catalog, curated, (size_t)bytes, file, &sets_findings),
+            0);
     }
-    assert_int_equal(zeta_catalog_add_text(catalog, text, strlen(text), "all", &sets_findings), 0);
-    assert_int_equal(zeta_catalog_link(catalog, &sets_findings), 0);
-    assert_int_equal(zeta_programmables_link(catalog, &sets_findings), 0);
-    count = zeta_catalog_programmable_count(catalog);
-    if (!has_links && (strstr(text, "nvlrx") || strstr(text, "nvltx")))
+    assert_int_equal(nvidia_counters_write(library, chip, has_links, curated ? curated : "", &sink),
+                     0);
+    assert_int_equal(zeta_catalog_link(listing.catalog, &sets_findings), 0);
+    assert_int_equal(zeta_programmables_link(listing.catalog, &sets_findings), 0);
+    counted.streams =
+        count_sampled(listing.catalog, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+    counted.queries =
+        count_sampled(listing.catalog, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    if (!has_links && listing.has_links)
         fail_msg("%s: counters of NVLink are there without links", chip);
-    zeta_catalog_destroy(catalog);
+    zeta_catalog_destroy(listing.catalog);
     free(curated);
-    free(text);
-    return count;
+    return counted;
 }
 
-void sets_check_all(const struct nvidia_cupti *cupti, uint32_t least)
+void sets_check_all(const struct nvidia_cupti *cupti, uint32_t least_streams,
+                    uint32_t least_queries)
 {
     static const char *const chips[] = {"TU102", "GA100", "GA102", "AD102", "GB202"};
-    uint32_t with_links;
-    int result = 0;
+    const struct zeta_plugin_text_sink sink = {0};
+    struct counted all, with_links;
 
     library = cupti;
-    assert_cmp(count_all("GH100", DATA "counters.yaml", false), >=, least);
+    all = count_all("GH100", DATA "counters.yaml", false);
+    assert_cmp(all.streams, >=, least_streams);
+    assert_cmp(all.queries, >=, least_queries);
     with_links = count_all("GH100", NULL, true);
-    assert_cmp(with_links, >, count_all("GH100", NULL, false));
-    assert_cmp(with_links, <, count_all("GH100", DATA "counters.yaml", true));
-    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++)
-        assert_cmp(count_all(chips[i], NULL, false), >, 0);
-    assert_null(nvidia_counters_write(library, "GX999", true, "", &result));
-    assert_int_equal(result, NVIDIA_CUPTI_INVALID_CHIP_NAME);
+    assert_cmp(with_links.streams, >, count_all("GH100", NULL, false).streams);
+    assert_cmp(with_links.streams, <, count_all("GH100", DATA "counters.yaml", true).streams);
+    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++) {
+        all = count_all(chips[i], NULL, false);
+        assert_cmp(all.streams, >, 0);
+        assert_cmp(all.queries, >, 0);
+    }
+    assert_int_equal(nvidia_counters_write(library, "GX999", true, "", &sink),
+                     NVIDIA_CUPTI_INVALID_CHIP_NAME);
+}
+
+void sets_check_wrong(const struct nvidia_cupti *cupti)
+{
+    const char *names[] = {"gpu__time_duration.sum", "sm__cycles_elapsed.sum", "nonsense__x.sum",
+                           "sm__cycles_active.sum"};
+    static const int32_t types[] = {NVIDIA_PM_SAMPLING, NVIDIA_RANGE_PROFILER};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct nvidia_config config;
+        size_t wrong = 0;
+
+        assert_int_equal(nvidia_config_make(cupti, types[i], "GH100", names, 4, &config, &wrong),
+                         NVIDIA_CUPTI_INVALID_METRIC_NAME);
+        assert_int_equal(wrong, 2);
+        nvidia_config_finish(&config);
+    }
 }

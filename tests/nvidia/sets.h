@@ -20,8 +20,12 @@ void sets_check(const struct nvidia_cupti *cupti);
 
 /**
  * Checks all counters that the library lists as programmables, of several chips: each is in order,
- * and GH100 has at least so many with the curated ones.
+ * and GH100 has at least so many for streams and for queries, with the curated ones.
  */
-void sets_check_all(const struct nvidia_cupti *cupti, uint32_t least);
+void sets_check_all(const struct nvidia_cupti *cupti, uint32_t least_streams,
+                    uint32_t least_queries);
+
+/** Checks that a name which the chip lacks is found among others, for streams and queries. */
+void sets_check_wrong(const struct nvidia_cupti *cupti);
 
 #endif

@@ -105,6 +105,11 @@ static void check_application(void)
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
     EXPECT_OK(zeMemFree(c.context, memory));
     assert_int_equal(own[5], 55);
+    assert_int_equal(mprotect(own, bytes, PROT_READ), 0);
+    EXPECT_RESULT(zeMemAllocHost(c.context, &desc, bytes, 0, &again),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    expect_sentence("ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY");
+    assert_int_equal(mprotect(own, bytes, PROT_READ | PROT_WRITE), 0);
     free(own);
     computing_close(&c);
 }
@@ -208,9 +213,42 @@ static void check_images(void)
     refuse(&c, ZE_MODULE_FORMAT_NATIVE, newer, sizeof(newer) - 1, failure, "Unsupported .version");
     refuse(&c, ZE_MODULE_FORMAT_NATIVE, later, sizeof(later) - 1, invalid, "sm_190");
     refuse(&c, ZE_MODULE_FORMAT_NATIVE, unfinished, strlen(unfinished), failure, "ptxas fatal");
-    refuse(&c, ZE_MODULE_FORMAT_IL_SPIRV, "\003\002\043\007", 4, failure, "nvcc -ptx");
     free(unfinished);
     computing_close(&c);
+}
+
+/* Images of no byte, and of 2 GiB, of which nearly all is zero. */
+static void check_sizes(void)
+{
+    static const char *const heads[] = {"", "hello", ".version 7.0\n.target sm_70\n",
+                                        "\177ELF\002\001\001"};
+    const size_t large = (size_t)2 << 30;
+    const struct computing c = computing_open("api.ptx");
+    char *memory = mmap(NULL, large, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_NATIVE,
+                             .pInputModule = (const uint8_t *)memory};
+    ze_module_handle_t module = NULL;
+
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    EXPECT_RESULT(zeModuleCreate(c.context, c.device, &desc, &module, NULL),
+                  ZE_RESULT_ERROR_INVALID_SIZE);
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        memset(memory, 0, 64);
+        (void)strcpy(memory, heads[i]);
+        memory[large - 1] = 'x'; /* zeros behind a text would be its padding */
+        refuse(&c, ZE_MODULE_FORMAT_NATIVE, memory, large, ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
+               i == 3 ? "no cubin" : "neither PTX");
+    }
+    assert_int_equal(munmap(memory, large), 0);
+    computing_close(&c);
+}
+
+static void image__of_no_byte_and_of_2_gib__is_refused(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_sizes);
 }
 
 /* Rule 28.7. */
@@ -441,6 +479,37 @@ static void copy__between_all_kinds_of_memory__is_exact(void **state)
 {
     (void)state;
     bed_run("gh100", check_copies);
+}
+
+/* As copies: the driver does not know the memory. What is before the fill in the list comes before.
+ */
+static void check_fills_of_application(void)
+{
+    enum { BYTES = 3 << 20, SIZE = 64 };
+    const struct computing c = computing_open("api.ptx");
+    uint8_t *own = aligned_alloc(SIZE, BYTES), pattern[SIZE];
+    uint64_t *value = computing_memory(&c, ZE_MEMORY_TYPE_DEVICE, sizeof(*value), 0);
+
+    assert_non_null(own);
+    for (size_t i = 0; i < SIZE; i++)
+        pattern[i] = (uint8_t)(i * 37 + 1);
+    memset(own, 0xee, BYTES);
+    EXPECT_OK(zeCommandListAppendMemoryFill(c.list, own + SIZE, pattern, SIZE, BYTES - 2 * SIZE,
+                                            NULL, 0, NULL));
+    for (size_t i = 0; i < BYTES; i++)
+        assert_int_equal(own[i], i >= SIZE && i < BYTES - SIZE ? pattern[i % SIZE] : 0xee);
+    computing_launch(&c, "store", 1, value, 7);
+    EXPECT_OK(zeCommandListAppendMemoryCopy(c.list, own, value, 8, NULL, 0, NULL));
+    EXPECT_OK(zeCommandListAppendMemoryFill(c.list, own, "x", 1, 4, NULL, 0, NULL));
+    assert_memory_equal(own, "xxxx\0\0\0\0", 8);
+    free(own);
+    computing_close(&c);
+}
+
+static void fill__of_memory_of_the_application__repeats(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_fills_of_application);
 }
 
 static void check_wild(void)
@@ -674,12 +743,14 @@ SUITE(compute)
         cmocka_unit_test(memory__of_the_application__is_used_where_it_is),
         cmocka_unit_test(virtual_memory__pages_anywhere__show_the_same_memory),
         cmocka_unit_test(image__that_is_wrong__is_refused_with_sentence_and_log),
+        cmocka_unit_test(image__of_no_byte_and_of_2_gib__is_refused),
         cmocka_unit_test(image__ptx_without_terminator__is_built),
         cmocka_unit_test(native_binary__of_ptx__is_the_cubin),
         cmocka_unit_test(kernel__of_ptx__has_its_arguments_and_shared_memory),
         cmocka_unit_test(kernel__with_an_old_driver__is_told_by_its_image),
         cmocka_unit_test(shared_memory__as_the_last_argument__is_the_launchs),
         cmocka_unit_test(fill__patterns_of_any_size__repeat),
+        cmocka_unit_test(fill__of_memory_of_the_application__repeats),
         cmocka_unit_test(copy__between_all_kinds_of_memory__is_exact),
         cmocka_unit_test(command__at_a_wild_address__loses_the_queue_alone),
         cmocka_unit_test(launches__in_a_row__do_not_wait_for_each_other),

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/cuda/tests/bed.h"
 #include "tests/nvidia/parts.h"
@@ -117,6 +118,62 @@ static void permission__denied__says_what_is_set(void **state)
     bed_run("{format: 1, permits: false, gpus: [{chip: gh100}]}", explain_permission);
 }
 
+/* A process as /proc shows it; without a name, if that is empty. */
+static void make_process(const char *root, int pid, const char *name, const char *mapped)
+{
+    char path[2048];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/proc/%d", root, pid);
+    assert_int_equal(mkdir(path, 0755), 0);
+    (void)snprintf(path, sizeof(path), "%s/proc/%d/maps", root, pid);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fprintf(file, "7f00-7f01 r-xp 00000000 00:1b 1 /lib/libc.so.6\n7f02-7f03 r-xp %s\n",
+                  mapped);
+    assert_int_equal(fclose(file), 0);
+    (void)snprintf(path, sizeof(path), "%s/proc/%d/comm", root, pid);
+    file = name[0] != '\0' ? fopen(path, "w") : NULL;
+    if (file) {
+        (void)fprintf(file, "%s\n", name);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+static void explain_busy(void)
+{
+    enum { FIRST_OF_MANY = 100000, MANY = 60 };
+    char root[1536], text[ZETA_HOST_TEXT_BYTES];
+
+    (void)snprintf(root, sizeof(root), "%.1500s/root", cuda_folder(bed_machine));
+    nvidia_explain_busy(root, text, sizeof(text));
+    assert_non_null(strstr(text, "no process that this one may look at"));
+    make_process(root, 4711, "bash", "/lib/libcuda.so.1");
+    nvidia_explain_busy(root, text, sizeof(text));
+    assert_non_null(strstr(text, "no process that this one may look at"));
+    make_process(root, 4712, "zeta", "/opt/cuda/lib64/libcupti.so.13.0");
+    nvidia_explain_busy(root, text, sizeof(text));
+    assert_non_null(strstr(text, "open in zeta (4712). End that"));
+    make_process(root, 4713, "", "/opt/nsight/libnvperf_target.so");
+    make_process(root, (int)getpid(), "this", "/opt/nsight/libnvperf_target.so");
+    nvidia_explain_busy(root, text, sizeof(text));
+    assert_non_null(strstr(text, "zeta (4712)"));
+    assert_non_null(strstr(text, "a process (4713)"));
+    assert_null(strstr(text, "this ("));
+    for (int i = 0; i < MANY; i++)
+        make_process(root, FIRST_OF_MANY + i, "python3", "/opt/nsight/libnvperf_target.so");
+    nvidia_explain_busy(root, text, sizeof(text));
+    assert_non_null(strstr(text, " more. End that or wait for it"));
+    nvidia_explain_busy("/nowhere", text, 10);
+    assert_int_equal(strlen(text), 9);
+}
+
+static void busy__processes_with_libraries_of_profilers__are_named(void **state)
+{
+    (void)state;
+    bed_run("gh100", explain_busy);
+}
+
 static void parse__files_of_the_kernel__numbers_or_unknown(void **state)
 {
     uint64_t effective = 5;
@@ -143,6 +200,7 @@ SUITE(cupti)
         cmocka_unit_test(call__of_a_future_version__sends_the_size_that_it_knows),
         cmocka_unit_test(results__each_of_them__says_cause_and_remedy),
         cmocka_unit_test(permission__denied__says_what_is_set),
+        cmocka_unit_test(busy__processes_with_libraries_of_profilers__are_named),
         cmocka_unit_test(parse__files_of_the_kernel__numbers_or_unknown),
     };
 

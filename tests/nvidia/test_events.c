@@ -278,6 +278,52 @@ static void events__never_read__losses_are_counted(void **state)
     bed_run("gh100", check_losses);
 }
 
+/* A queue that is never idle keeps its events until they are complete, and none of them is lost. */
+static void check_busy_queue(void)
+{
+    enum { FLUSHES = 10 /* some more than the time that events are held back for */ };
+    const struct computing c = computing_open("api.ptx");
+    struct tracing tracing = trace(&c);
+    ze_command_list_handle_t busy = computing_list(&c, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_kernel_handle_t store = computing_kernel(&c, "store"),
+                       wait = computing_kernel(&c, "wait_for");
+    uint64_t *numbers = computing_memory(&c, ZE_MEMORY_TYPE_SHARED, 256, 0), value = 1, calls;
+    uint64_t *gate = &numbers[0], *seen = &numbers[1], *target = &numbers[2];
+    const ze_group_count_t one = {1, 1, 1};
+
+    memset(numbers, 0, 256);
+    tracing_enable(&tracing);
+    EXPECT_OK(zeKernelSetArgumentValue(store, 0, sizeof(target), &target));
+    EXPECT_OK(zeKernelSetArgumentValue(store, 1, sizeof(value), &value));
+    EXPECT_OK(zeCommandListAppendLaunchKernel(busy, store, &one, NULL, 0, NULL));
+    EXPECT_OK(zeKernelSetArgumentValue(wait, 0, sizeof(gate), &gate));
+    EXPECT_OK(zeKernelSetArgumentValue(wait, 1, sizeof(seen), &seen));
+    EXPECT_OK(zeCommandListAppendLaunchKernel(busy, wait, &one, NULL, 0, NULL));
+    while (__atomic_load_n(seen, __ATOMIC_SEQ_CST) == 0)
+        (void)usleep(100);
+    computing_launch(&c, "add", 1, &numbers[3], 1); /* on a queue that is idle behind it */
+    calls = cuda_calls(bed_machine, "cuptiActivityFlushAll");
+    while (cuda_calls(bed_machine, "cuptiActivityFlushAll") < calls + FLUSHES)
+        (void)usleep(1000);
+    __atomic_store_n(gate, 1, __ATOMIC_SEQ_CST);
+    EXPECT_OK(zeCommandListHostSynchronize(busy, UINT64_MAX));
+    finish(&tracing);
+    assert_false(tracing.dropped);
+    expect_order(&tracing);
+    assert_int_equal(tracing_count(&tracing, "Kernel"), 3);
+    tracing_end(&tracing);
+    EXPECT_OK(zeKernelDestroy(store));
+    EXPECT_OK(zeKernelDestroy(wait));
+    EXPECT_OK(zeCommandListDestroy(busy));
+    computing_close(&c);
+}
+
+static void events__of_a_busy_queue__are_not_late(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_busy_queue);
+}
+
 /* ---- side by side ------------------------------------------------------------------------- */
 
 static void check_passes(void)
@@ -372,6 +418,7 @@ SUITE(events)
         cmocka_unit_test(events__of_each_kind__names_and_sizes),
         cmocka_unit_test(times__of_events_and_timestamps__are_of_one_clock),
         cmocka_unit_test(events__never_read__losses_are_counted),
+        cmocka_unit_test(events__of_a_busy_queue__are_not_late),
         cmocka_unit_test(groups__of_domains__one_pass_for_each_of_domain_0),
         cmocka_unit_test(streams__of_each_domain_and_a_tracer__side_by_side),
     };

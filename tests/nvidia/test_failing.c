@@ -245,7 +245,28 @@ static void gpu__falls_off_in_each_state__is_told_and_survived(void **state)
         bed_run("gh100", checks[i]);
 }
 
-/* ---- processes that are killed -------------------------------------------------------------- */
+/* ---- processes that are killed, or fork ----------------------------------------------------- */
+
+/* Queries of ComputeBasic. */
+struct counting {
+    zet_metric_group_handle_t group;
+    zet_metric_query_pool_handle_t pool;
+    zet_metric_query_handle_t queries[2];
+};
+
+static struct counting counting_make(const struct computing *c, uint32_t count)
+{
+    const zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                               .type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE,
+                                               .count = count};
+    struct counting q = {.group = find_group(c->device, "ComputeBasic", EVENT_BASED, NULL)};
+
+    EXPECT_OK(zetContextActivateMetricGroups(c->context, c->device, 1, &q.group));
+    EXPECT_OK(zetMetricQueryPoolCreate(c->context, c->device, q.group, &desc, &q.pool));
+    for (uint32_t i = 0; i < count; i++)
+        EXPECT_OK(zetMetricQueryCreate(q.pool, i, &q.queries[i]));
+    return q;
+}
 
 /* Work without end, so that the process is killed in its middle. */
 static void work_for_ever(const struct computing *c)
@@ -264,6 +285,8 @@ static void work_for_ever(const struct computing *c)
         (void)usleep(100);
 }
 
+static struct stream begun; /* the stream of the state */
+
 static void begin_nothing(void)
 {
     (void)bed_device();
@@ -271,19 +294,39 @@ static void begin_nothing(void)
 
 static void begin_stream(void)
 {
-    static struct stream stream;
-
-    stream = stream_make(bed_device(), "ComputeBasic", MS);
-    EXPECT_OK(stream_open(&stream, NULL));
-    stream_wait(&stream, 3);
+    begun = stream_make(bed_device(), "ComputeBasic", MS);
+    EXPECT_OK(stream_open(&begun, NULL));
+    stream_wait(&begun, 3);
 }
 
 static void begin_gpm(void)
 {
-    static struct stream stream;
+    begun = stream_make(bed_device(), "Gpm", 100 * MS);
+    EXPECT_OK(stream_open(&begun, NULL));
+}
 
-    stream = stream_make(bed_device(), "Gpm", 100 * MS);
-    EXPECT_OK(stream_open(&stream, NULL));
+/* In the middle of CUPTI's decode, for ever. */
+static void begin_decode(void)
+{
+    const uint64_t calls = cuda_calls(bed_machine, "cuptiPmSamplingDecodeData");
+
+    begin_stream();
+    assert_true(cuda_fault(bed_machine, "cuptiPmSamplingDecodeData=hang"));
+    while (cuda_calls(bed_machine, "cuptiPmSamplingDecodeData") == calls)
+        (void)usleep(100);
+}
+
+/* One has its count, the next one is open. */
+static void begin_query(void)
+{
+    const struct computing c = computing_open("api.ptx");
+    struct counting q = counting_make(&c, 2);
+    ze_event_handle_t none = NULL;
+
+    EXPECT_OK(zetCommandListAppendMetricQueryBegin(c.list, q.queries[0]));
+    computing_launch(&c, "store", 1, computing_memory(&c, ZE_MEMORY_TYPE_DEVICE, 64, 8), 1);
+    EXPECT_OK(zetCommandListAppendMetricQueryEnd(c.list, q.queries[0], NULL, 0, &none));
+    EXPECT_OK(zetCommandListAppendMetricQueryBegin(c.list, q.queries[1]));
 }
 
 static void begin_tracer(void)
@@ -326,10 +369,12 @@ static void check_killed(void)
         for (;;)
             (void)pause();
     }
+    (void)close(gate[1]); /* so that a child that ends before is seen */
     assert_int_equal(read(gate[0], &letter, 1), 1);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
+    cuda_no_faults(bed_machine);
     c = computing_open("api.ptx");
     stream = stream_make(c.device, "ComputeBasic", MS);
     EXPECT_OK(stream_open(&stream, NULL));
@@ -343,18 +388,183 @@ static void check_killed(void)
     stream_close(&stream);
     computing_close(&c);
     (void)close(gate[0]);
-    (void)close(gate[1]);
 }
 
 static void process__killed_in_each_state__leaves_all_free(void **state)
 {
-    static void (*const begins[])(void) = {begin_nothing, begin_stream, begin_gpm, begin_tracer,
-                                           begin_all};
+    static void (*const begins[])(void) = {begin_nothing, begin_stream, begin_decode, begin_gpm,
+                                           begin_tracer,  begin_query,  begin_all};
 
     (void)state;
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
         begin = begins[i];
         bed_run("gh100", check_killed);
+    }
+}
+
+/* A child can use nothing of what its parent has, ends as programs do, and leaves it alone. */
+static void check_forked(void)
+{
+    int status;
+    pid_t child;
+
+    begin();
+    child = fork_child();
+    if (child == 0) {
+        static const char *const parts[] = {"Forked", "Start a new program", NULL};
+
+        bed_expect_plugin(ZETA_PLUGIN_STATE_DISABLED, parts);
+        if (begun.streamer)
+            (void)zetMetricStreamerClose(begun.streamer);
+        (void)fflush(NULL);
+        exit(0); /* with what libraries do then */
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    if (begun.streamer) {
+        stream_wait(&begun, 3);
+        stream_close(&begun);
+    }
+}
+
+static void process__forks_in_each_state__goes_on(void **state)
+{
+    static void (*const begins[])(void) = {begin_nothing, begin_stream, begin_gpm,
+                                           begin_tracer,  begin_query,  begin_all};
+
+    (void)state;
+    skip_in(HARNESS_NEWLOADER, "it initialises drivers once, also in a child");
+    if (NO_FORK_OF_BUSY_THREADS)
+        skip();
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        begin = begins[i];
+        bed_run("gh100", check_forked);
+    }
+}
+
+/* ---- libraries that give something else ----------------------------------------------------- */
+
+static uint64_t query_sum(const struct computing *c, struct counting *q, uint32_t index,
+                          const char *metric, ze_result_t wanted)
+{
+    zet_typed_value_t values[64] = {{0}};
+    uint32_t count = 64;
+    uint8_t raw[4096];
+    size_t bytes = sizeof(raw);
+    ze_event_handle_t none = NULL;
+
+    EXPECT_OK(zetCommandListAppendMetricQueryBegin(c->list, q->queries[index]));
+    computing_launch(c, "store", 3, computing_memory(c, ZE_MEMORY_TYPE_DEVICE, 64, 8), 1);
+    EXPECT_OK(zetCommandListAppendMetricQueryEnd(c->list, q->queries[index], NULL, 0, &none));
+    EXPECT_RESULT(zetMetricQueryGetData(q->queries[index], &bytes, raw), wanted);
+    if (wanted != ZE_RESULT_SUCCESS)
+        return 0;
+    EXPECT_OK(zetMetricGroupCalculateMetricValues(
+        q->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, raw, &count, values));
+    return values[metric_index(q->group, metric)].value.ui64;
+}
+
+/* A version in which all blocks are larger: stream, query, events and GPM are as ever. */
+static void check_future(void)
+{
+    const struct computing c = computing_open("api.ptx");
+    struct counting q = counting_make(&c, 1);
+    zet_metric_group_handle_t events = find_group(c.device, "Events", TRACER_BASED, NULL);
+    struct tracing tracing;
+    struct stream stream;
+
+    assert_int_equal(query_sum(&c, &q, 0, "GroupsLaunched", ZE_RESULT_SUCCESS), 3);
+    EXPECT_OK(zetMetricQueryDestroy(q.queries[0]));
+    EXPECT_OK(zetMetricQueryPoolDestroy(q.pool));
+    EXPECT_OK(zetContextActivateMetricGroups(c.context, c.device, 1, &events));
+    tracing = tracing_open(c.context, c.device, 1, &events);
+    tracing_enable(&tracing);
+    computing_launch(&c, "store", 1, computing_memory(&c, ZE_MEMORY_TYPE_DEVICE, 64, 8), 1);
+    tracing_disable(&tracing);
+    tracing_read(&tracing);
+    tracing_decode(&tracing);
+    assert_int_equal(tracing_count(&tracing, "Kernel"), 1);
+    tracing_end(&tracing);
+    for (int i = 0; i < 2; i++) {
+        stream = stream_make(c.device, i == 0 ? "ComputeBasic" : "Gpm", i == 0 ? MS : 100 * MS);
+        EXPECT_OK(stream_open(&stream, NULL));
+        stream_wait(&stream, 2);
+        stream_close(&stream);
+    }
+    computing_close(&c);
+}
+
+static void libraries__of_a_future_version__work(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, driver: 15000, cupti: 150000, growth: 64, gpus: [{chip: gh100}]}",
+            check_future);
+}
+
+/* What every evaluation gives instead of its values. */
+static const char *spoiled;
+
+static void spoil(void)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof(text), "cuptiProfilerHostEvaluate*=value:%s@1+", spoiled);
+    assert_true(cuda_fault(bed_machine, text));
+    (void)snprintf(text, sizeof(text), "nvmlGpmMetricsGet=value:%s@1+", spoiled);
+    assert_true(cuda_fault(bed_machine, text));
+}
+
+/* What is no count gives no row, and counts again when it is one. */
+static void check_spoiled(void)
+{
+    const struct computing c = computing_open("api.ptx");
+    struct stream stream = stream_make(c.device, "ComputeBasic", MS);
+    struct counting q;
+    uint64_t calls;
+
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 3);
+    spoil();
+    calls = cuda_calls(bed_machine, "cuptiProfilerHostEvaluateToGpuValues");
+    while (cuda_calls(bed_machine, "cuptiProfilerHostEvaluateToGpuValues") < calls + 50)
+        (void)stream_read(&stream);
+    cuda_no_faults(bed_machine);
+    stream_wait_now(&stream);
+    assert_true(stream.is_broken);
+    assert_true(stream_sum(&stream, "GpuCoreClocks") < 1e15); /* neither huge nor an error */
+    stream_close(&stream);
+
+    stream = stream_make(c.device, "Gpm", 100 * MS);
+    EXPECT_OK(stream_open(&stream, NULL));
+    stream_wait(&stream, 1);
+    spoil();
+    calls = cuda_calls(bed_machine, "nvmlGpmMetricsGet");
+    while (cuda_calls(bed_machine, "nvmlGpmMetricsGet") < calls + 3)
+        (void)stream_read(&stream);
+    cuda_no_faults(bed_machine);
+    stream_wait(&stream, 1);
+    stream_close(&stream);
+
+    q = counting_make(&c, 2);
+    spoil();
+    (void)query_sum(&c, &q, 0, "GroupsLaunched", ZE_RESULT_ERROR_NOT_AVAILABLE);
+    expect_sentence("could not count one of its metrics");
+    cuda_no_faults(bed_machine);
+    assert_int_equal(query_sum(&c, &q, 1, "GroupsLaunched", ZE_RESULT_SUCCESS), 3);
+    for (uint32_t i = 0; i < 2; i++)
+        EXPECT_OK(zetMetricQueryDestroy(q.queries[i]));
+    EXPECT_OK(zetMetricQueryPoolDestroy(q.pool));
+    computing_close(&c);
+}
+
+static void values__that_are_no_numbers__are_none(void **state)
+{
+    static const char *const values[] = {"nan", "inf", "-inf", "-1", "1e300"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        spoiled = values[i];
+        bed_run("gh100", check_spoiled);
     }
 }
 
@@ -372,15 +582,22 @@ static uint32_t count_files(void)
     return count;
 }
 
-/* Nothing is left of a stream that was closed: no thread, no descriptor, no unit. */
-static void check_reopen(void)
+/* How often; each time begins and ends a thread, for which sanitizers take their time. */
+static uint32_t times(void)
 {
-    /* Each begins and ends a thread, for which sanitizers take their time. */
-    enum { TIMES = HAVE_THREAD_SANITIZER || HAVE_ADDRESS_SANITIZER ? 500 : 10000 };
-    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
+    const char *wanted = getenv("ZETA_TEST_TIMES");
+    const uint32_t usual = HAVE_THREAD_SANITIZER || HAVE_ADDRESS_SANITIZER ? 500 : 10000;
+
+    return wanted ? (uint32_t)strtoul(wanted, NULL, 10) : usual;
+}
+
+/* Nothing is left of a stream that was closed: no thread, no descriptor, no unit. */
+static void check_stream_again(const char *group, const char *thread, uint32_t count)
+{
+    struct stream stream = stream_make(bed_device(), group, 100 * MS);
     uint32_t files = 0;
 
-    for (uint32_t i = 0; i < TIMES; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         EXPECT_OK(stream_open(&stream, NULL));
         EXPECT_OK(zetMetricStreamerClose(stream.streamer));
         if (i == 0)
@@ -388,14 +605,77 @@ static void check_reopen(void)
     }
     stream.streamer = NULL;
     assert_int_equal(count_files(), files);
-    assert_int_equal(count_threads("zeta-nv-sample"), 0);
+    assert_int_equal(count_threads(thread), 0);
     stream_close(&stream);
 }
 
-static void stream__opened_thousands_of_times__leaves_nothing(void **state)
+static void check_sampling_again(void)
 {
+    check_stream_again("ComputeBasic", "zeta-nv-sample", times());
+}
+
+static void check_gpm_again(void)
+{
+    check_stream_again("Gpm", "nvidia-gpm", times() / 5);
+}
+
+static void check_tracer_again(void)
+{
+    const ze_device_handle_t device = bed_device();
+    const ze_context_handle_t context = make_context(device);
+    zet_metric_group_handle_t group = find_group(device, "Events", TRACER_BASED, NULL);
+    zet_metric_tracer_exp_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_TRACER_EXP_DESC};
+    zet_metric_tracer_exp_handle_t tracer = NULL;
+    uint32_t files = 0;
+
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 1, &group));
+    for (uint32_t i = 0; i < times() / 5; i++) {
+        EXPECT_OK(zetMetricTracerCreateExp(context, device, 1, &group, &desc, NULL, &tracer));
+        EXPECT_OK(zetMetricTracerEnableExp(tracer, 1));
+        EXPECT_OK(zetMetricTracerDisableExp(tracer, 1));
+        EXPECT_OK(zetMetricTracerDestroyExp(tracer));
+        if (i == 0)
+            files = count_files();
+    }
+    assert_int_equal(count_files(), files);
+    assert_int_equal(count_threads("nvidia-tracer"), 0);
+    EXPECT_OK(zetContextActivateMetricGroups(context, device, 0, NULL));
+    EXPECT_OK(zeContextDestroy(context));
+}
+
+static void check_pool_again(void)
+{
+    const struct computing c = computing_open("api.ptx");
+    void *memory = computing_memory(&c, ZE_MEMORY_TYPE_DEVICE, 64, 8);
+    ze_event_handle_t none = NULL;
+    uint32_t files = 0;
+
+    for (uint32_t i = 0; i < times() / 5; i++) {
+        struct counting q = counting_make(&c, 1);
+
+        if (i % 100 == 0) { /* most of them never have a session */
+            EXPECT_OK(zetCommandListAppendMetricQueryBegin(c.list, q.queries[0]));
+            computing_launch(&c, "store", 1, memory, 1);
+            EXPECT_OK(zetCommandListAppendMetricQueryEnd(c.list, q.queries[0], NULL, 0, &none));
+        }
+        EXPECT_OK(zetMetricQueryDestroy(q.queries[0]));
+        EXPECT_OK(zetMetricQueryPoolDestroy(q.pool));
+        if (i == 0)
+            files = count_files();
+    }
+    assert_int_equal(count_files(), files);
+    EXPECT_OK(zetContextActivateMetricGroups(c.context, c.device, 0, NULL));
+    computing_close(&c);
+}
+
+static void everything__opened_thousands_of_times__leaves_nothing(void **state)
+{
+    static void (*const checks[])(void) = {check_sampling_again, check_gpm_again,
+                                           check_tracer_again, check_pool_again};
+
     (void)state;
-    bed_run("gh100", check_reopen);
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+        bed_run("gh100", checks[i]);
 }
 
 SUITE(failing)
@@ -404,7 +684,10 @@ SUITE(failing)
         cmocka_unit_test(sets__of_users_that_are_wrong__name_the_mistake),
         cmocka_unit_test(gpu__falls_off_in_each_state__is_told_and_survived),
         cmocka_unit_test(process__killed_in_each_state__leaves_all_free),
-        cmocka_unit_test(stream__opened_thousands_of_times__leaves_nothing),
+        cmocka_unit_test(process__forks_in_each_state__goes_on),
+        cmocka_unit_test(libraries__of_a_future_version__work),
+        cmocka_unit_test(values__that_are_no_numbers__are_none),
+        cmocka_unit_test(everything__opened_thousands_of_times__leaves_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,91 @@ static uint8_t *read_file(const char *path, size_t *out_bytes)
 }
 
 /* What the vendor's assembler makes of PTX has the kernels and arguments of the text. */
+/* Reads PTX of a kernel k with three parameters, of 8, 8 and 4 bytes, behind lines. */
+static struct nvidia_image *read_noted(const char *lines)
+{
+    static const char entry[] = ".version 7.0\n.target sm_70\n"
+                                ".entry k(.param .u64 a, .param .u64 b, .param .u32 c) { ret; }\n";
+    char text[1024];
+    const int size = snprintf(text, sizeof(text), "%s%s", lines, entry);
+
+    assert_in_range(size, 1, sizeof(text) - 1);
+    assert_int_equal(kind_of(text, (size_t)size), NVIDIA_IMAGE_PTX);
+    return nvidia_image_read(NVIDIA_IMAGE_PTX, (const uint8_t *)text, (size_t)size);
+}
+
+static void notes__before_ptx__tell_its_kernels(void **state)
+{
+    struct nvidia_image *image = read_noted(
+        "//zeta kernel k arguments plv group 8,4,2 attributes vec_type_hint(int) b(1,2)\n"
+        "//zeta kernel other arguments -\n//\n");
+    const struct nvidia_entry *entry = nvidia_image_find(image, "k", 1);
+
+    (void)state;
+    assert_non_null(entry);
+    assert_string_equal(entry->letters, "plv");
+    assert_string_equal(entry->attributes, "vec_type_hint(int) b(1,2)");
+    assert_int_equal(entry->group_size[0], 8);
+    assert_int_equal(entry->group_size[1], 4);
+    assert_int_equal(entry->group_size[2], 2);
+    entry = nvidia_image_find(image, "other", 5);
+    assert_non_null(entry);
+    assert_string_equal(entry->letters, "");
+    assert_null(entry->attributes);
+    assert_int_equal(entry->group_size[0], 0);
+    nvidia_image_free(image);
+}
+
+static void notes__that_do_not_fit__are_comments(void **state)
+{
+    static const char *const wrong[] = {"//zeta kernel k arguments pp\n",
+                                        "//zeta kernel k arguments pppp\n",
+                                        "//zeta kernel k arguments ppp\n",
+                                        "//zeta kernel k arguments pvl\n",
+                                        "//zeta kernel k arguments ovv\n",
+                                        "//zeta kernel k arguments pvo\n",
+                                        "//zeta kernel k arguments p x\n",
+                                        "//zeta kernel k arguments\n",
+                                        "//zeta kernel k argument pvv\n",
+                                        "//zeta kernel k\n",
+                                        "//zeta kernel \n",
+                                        "//zeta kernels k arguments pvv\n",
+                                        "// zeta kernel k arguments pvv\n",
+                                        "\n//zeta kernel k arguments pvv\n",
+                                        "//zeta kernel kk arguments pvv\n",
+                                        "//zeta kernel k arguments pv\303\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct nvidia_image *image = read_noted(wrong[i]);
+        const struct nvidia_entry *entry = nvidia_image_find(image, "k", 1);
+
+        assert_non_null(entry);
+        if (entry->letters)
+            fail_msg("%s was taken", wrong[i]);
+        nvidia_image_free(image);
+    }
+}
+
+static void notes__with_sizes_that_are_none__have_no_sizes(void **state)
+{
+    static const char *const wrong[] = {"8,4",   "8,4,2,1", "8,,2", "0,1,1",
+                                        "a,b,c", "8 4 2",   "8,4,"};
+    char line[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        (void)snprintf(line, sizeof(line), "//zeta kernel k arguments plv group %s\n", wrong[i]);
+        struct nvidia_image *image = read_noted(line);
+        const struct nvidia_entry *entry = nvidia_image_find(image, "k", 1);
+
+        assert_non_null(entry);
+        assert_string_equal(entry->letters, "plv");
+        assert_int_equal(entry->group_size[0] | entry->group_size[1] | entry->group_size[2], 0);
+        nvidia_image_free(image);
+    }
+}
+
 static void cubin__of_ptxas__tells_what_its_ptx_does(void **state)
 {
     static const char source[] = ZETA_SOURCE_DIR "/tests/cuda/kernels/api.ptx";
@@ -171,6 +256,9 @@ SUITE(image)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind__of_texts__is_ptx_if_they_begin_like_it),
         cmocka_unit_test(ptx__parameters_of_any_form__have_their_places),
+        cmocka_unit_test(notes__before_ptx__tell_its_kernels),
+        cmocka_unit_test(notes__that_do_not_fit__are_comments),
+        cmocka_unit_test(notes__with_sizes_that_are_none__have_no_sizes),
         cmocka_unit_test(cubin__of_ptxas__tells_what_its_ptx_does),
         cmocka_unit_test(fatbin__of_the_toolkit__is_one_as_long_as_it_is_whole),
     };

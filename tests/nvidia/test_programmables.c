@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/nvidia/bed.h"
+#include "tests/nvidia/computing.h"
 #include "tests/support/compare.h"
 
-enum { COUNTERS = 58, ROLLUPS = 4 };
+/* Without links of NVLink. Those for streams come first; five of them no query has. */
+enum { COUNTERS = 58, QUERY_COUNTERS = COUNTERS - 5, ALL = COUNTERS + QUERY_COUNTERS, ROLLUPS = 4 };
 
 /* A metric of a programmable by its place, with a rollup. */
 static zet_metric_handle_t make_metric(zet_metric_programmable_exp_handle_t programmable,
@@ -23,29 +24,53 @@ static zet_metric_handle_t make_metric(zet_metric_programmable_exp_handle_t prog
     return metric;
 }
 
-static void check_groups(void)
+/* A programmable by name and sampling type; NULL: there is none. Fails if there are two. */
+static zet_metric_programmable_exp_handle_t
+find(const zet_metric_programmable_exp_handle_t *programmables, uint32_t count, const char *name,
+     uint32_t sampling, zet_metric_programmable_exp_properties_t *out_properties)
 {
-    zet_metric_programmable_exp_handle_t programmables[COUNTERS + 1];
+    zet_metric_programmable_exp_handle_t found = NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_programmable_exp_properties_t properties = {
+            .stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES};
+
+        EXPECT_OK(zetMetricProgrammableGetPropertiesExp(programmables[i], &properties));
+        if (strcmp(properties.name, name) != 0 || properties.samplingType != sampling)
+            continue;
+        assert_null(found);
+        found = programmables[i];
+        if (out_properties)
+            *out_properties = properties;
+    }
+    return found;
+}
+
+static void check_packing(ze_device_handle_t device,
+                          const zet_metric_programmable_exp_handle_t *programmables, uint32_t count)
+{
     zet_metric_programmable_exp_properties_t properties = {
         .stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES};
     zet_metric_handle_t metrics[COUNTERS];
     zet_metric_group_handle_t groups[COUNTERS];
-    ze_device_handle_t device = bed_device();
-    uint32_t count = COUNTERS + 1, group_count = 0, metric_count = 0, all = 0;
+    uint32_t group_count = 0, metric_count = 0, all = 0;
+    uint64_t asked;
 
-    EXPECT_OK(zetMetricProgrammableGetExp(device, &count, programmables));
-    assert_int_equal(count, COUNTERS);
-    for (uint32_t i = 0; i < COUNTERS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         EXPECT_OK(zetMetricProgrammableGetPropertiesExp(programmables[i], &properties));
         assert_int_equal(properties.parameterCount, 1);
         metrics[i] = make_metric(programmables[i], i, i % ROLLUPS);
     }
     /* More than one group holds: by passes, because slots alone would allow three. */
-    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, COUNTERS, metrics, "Made",
-                                                        "of a test", &group_count, NULL));
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, count, metrics, "Made", "of a test",
+                                                        &group_count, NULL));
     assert_cmp(group_count, >=, 3);
-    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, COUNTERS, metrics, "Made",
-                                                        "of a test", &group_count, groups));
+    /* CUPTI was asked all that there is to ask. */
+    asked = bed_is_real() ? 0 : cuda_calls(bed_machine, "cuptiProfilerHostInitialize");
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, count, metrics, "Made", "of a test",
+                                                        &group_count, groups));
+    if (!bed_is_real())
+        assert_int_equal(cuda_calls(bed_machine, "cuptiProfilerHostInitialize"), asked);
     for (uint32_t i = 0; i < group_count; i++) {
         struct zeta_group_passes passes = {.struct_size = sizeof(passes)};
 
@@ -56,15 +81,27 @@ static void check_groups(void)
         all += metric_count;
         EXPECT_OK(zetMetricGroupDestroyExp(groups[i]));
     }
-    assert_cmp(all, >=, COUNTERS);
-    for (uint32_t i = 0; i < COUNTERS; i++)
+    assert_cmp(all, >=, count);
+    for (uint32_t i = 0; i < count; i++)
         EXPECT_OK(zetMetricDestroyExp(metrics[i]));
+}
+
+static void check_groups(void)
+{
+    zet_metric_programmable_exp_handle_t programmables[ALL + 1];
+    ze_device_handle_t device = bed_device();
+    uint32_t count = ALL + 1;
+
+    EXPECT_OK(zetMetricProgrammableGetExp(device, &count, programmables));
+    assert_int_equal(count, ALL);
+    check_packing(device, programmables, COUNTERS);
+    check_packing(device, programmables + COUNTERS, QUERY_COUNTERS);
 }
 
 static void programmables__all__packed_by_passes(void **state)
 {
     (void)state;
-    bed_run("gh100", check_groups);
+    bed_run_anywhere(check_groups);
 }
 
 /* The first one is the GPU's time: what a group of it says of an interval is the interval's length.
@@ -118,7 +155,67 @@ static void check_values(void)
 static void programmables__stream__values_of_the_counter(void **state)
 {
     (void)state;
-    bed_run("gh100", check_values);
+    bed_run_anywhere(check_values);
+}
+
+/* What a kernel counts in a query of a group that was made. */
+static void check_query(void)
+{
+    enum { GROUPS = 20, GROUP = 64, TURNS = 3 };
+    zet_metric_programmable_exp_handle_t programmables[ALL];
+    const struct computing c = computing_open("kernels.ptx");
+    const zet_metric_query_pool_desc_t desc = {.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC,
+                                               .count = 1};
+    const ze_group_count_t launched = {GROUPS, 1, 1};
+    ze_kernel_handle_t kernel = computing_kernel(&c, "fma_loop");
+    void *memory = computing_memory(&c, ZE_MEMORY_TYPE_DEVICE, GROUPS * GROUP * sizeof(float), 0);
+    zet_metric_query_pool_handle_t pool = NULL;
+    zet_metric_query_handle_t query = NULL;
+    zet_metric_group_handle_t group = NULL;
+    zet_metric_handle_t metrics[2];
+    zet_typed_value_t values[64];
+    ze_event_handle_t none = NULL;
+    uint8_t raw[4096];
+    size_t bytes = sizeof(raw);
+    uint32_t count = ALL, group_count = 1, value_count = 64;
+    const uint32_t turns = TURNS, zero = 0;
+
+    EXPECT_OK(zetMetricProgrammableGetExp(c.device, &count, programmables));
+    metrics[0] =
+        make_metric(find(programmables, count, "sm__ctas_launched", EVENT_BASED, NULL), 0, 0);
+    metrics[1] =
+        make_metric(find(programmables, count, "sm__warps_launched", EVENT_BASED, NULL), 1, 0);
+    EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(c.device, 2, metrics, "Made", "of a test",
+                                                        &group_count, &group));
+    assert_int_equal(group_count, 1);
+    EXPECT_OK(zetContextActivateMetricGroups(c.context, c.device, 1, &group));
+    EXPECT_OK(zetMetricQueryPoolCreate(c.context, c.device, group, &desc, &pool));
+    EXPECT_OK(zetMetricQueryCreate(pool, 0, &query));
+    EXPECT_OK(zeKernelSetGroupSize(kernel, GROUP, 1, 1));
+    EXPECT_OK(zeKernelSetArgumentValue(kernel, 0, sizeof(memory), &memory));
+    EXPECT_OK(zeKernelSetArgumentValue(kernel, 1, sizeof(turns), &turns));
+    for (uint32_t i = 2; i < 4; i++)
+        EXPECT_OK(zeKernelSetArgumentValue(kernel, i, sizeof(zero), &zero));
+    EXPECT_OK(zetCommandListAppendMetricQueryBegin(c.list, query));
+    EXPECT_OK(zeCommandListAppendLaunchKernel(c.list, kernel, &launched, NULL, 0, NULL));
+    EXPECT_OK(zetCommandListAppendMetricQueryEnd(c.list, query, NULL, 0, &none));
+    EXPECT_OK(zetMetricQueryGetData(query, &bytes, raw));
+    EXPECT_OK(zetMetricGroupCalculateMetricValues(
+        group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, bytes, raw, &value_count, values));
+    assert_true(values[metric_index(group, "Metric0")].value.fp64 == GROUPS);
+    assert_true(values[metric_index(group, "Metric1")].value.fp64 == GROUPS * GROUP / 32.0);
+    EXPECT_OK(zetMetricQueryDestroy(query));
+    EXPECT_OK(zetMetricQueryPoolDestroy(pool));
+    EXPECT_OK(zetContextActivateMetricGroups(c.context, c.device, 0, NULL));
+    EXPECT_OK(zetMetricGroupDestroyExp(group));
+    EXPECT_OK(zeKernelDestroy(kernel));
+    computing_close(&c);
+}
+
+static void programmables__query__counts_of_a_kernel(void **state)
+{
+    (void)state;
+    bed_run_anywhere(check_query);
 }
 
 static void check_none(void)
@@ -137,7 +234,7 @@ static void programmables__other_chip__none(void **state)
 
 /* ---- all counters ------------------------------------------------------------------------- */
 
-enum { MOST = 256 };
+enum { MOST = 512 };
 
 static uint32_t get_all(ze_device_handle_t device,
                         zet_metric_programmable_exp_handle_t programmables[MOST])
@@ -147,27 +244,6 @@ static uint32_t get_all(ze_device_handle_t device,
     EXPECT_OK(zetMetricProgrammableGetExp(device, &count, programmables));
     assert_cmp(count, <, MOST);
     return count;
-}
-
-/* A programmable by name; NULL: there is none. Fails if there are two. */
-static zet_metric_programmable_exp_handle_t
-find(const zet_metric_programmable_exp_handle_t *programmables, uint32_t count, const char *name,
-     zet_metric_programmable_exp_properties_t *out_properties)
-{
-    zet_metric_programmable_exp_handle_t found = NULL;
-
-    for (uint32_t i = 0; i < count; i++) {
-        zet_metric_programmable_exp_properties_t properties = {
-            .stype = ZET_STRUCTURE_TYPE_METRIC_PROGRAMMABLE_EXP_PROPERTIES};
-
-        EXPECT_OK(zetMetricProgrammableGetPropertiesExp(programmables[i], &properties));
-        if (strcmp(properties.name, name) != 0)
-            continue;
-        assert_null(found);
-        found = programmables[i];
-        *out_properties = properties;
-    }
-    return found;
 }
 
 /* Behind the curated ones come the others, each once; groups of them are checked as ever. */
@@ -183,20 +259,27 @@ static void check_all(void)
     bed_set("sets", "all");
     device = bed_device();
     count = get_all(device, programmables);
-    assert_cmp(count, >, COUNTERS);
+    assert_cmp(count, >, ALL);
     EXPECT_OK(zetMetricProgrammableGetPropertiesExp(programmables[0], &properties));
     assert_string_equal(properties.name, "gpu__time_duration");
-    assert_non_null(find(programmables, count, "sm__inst_executed", &properties));
+    assert_non_null(find(programmables, count, "sm__inst_executed", TIME_BASED, &properties));
     assert_string_equal(properties.description, "Instructions that warps executed.");
+    assert_non_null(find(programmables, count, "TPC_TriageCompute_sm__inst_executed_realtime",
+                         TIME_BASED, &properties));
     assert_non_null(
-        find(programmables, count, "TPC_TriageCompute_sm__inst_executed_realtime", &properties));
-    assert_non_null(find(programmables, count, "sm__warps_active_realtime", &properties));
+        find(programmables, count, "sm__warps_active_realtime", TIME_BASED, &properties));
     assert_string_equal(properties.description, "a metric of the fake CUPTI");
     assert_string_equal(properties.component, "SM");
-    assert_null(find(programmables, count, "nvlrx__bytes", &properties));
+    assert_null(find(programmables, count, "nvlrx__bytes", TIME_BASED, &properties));
+    /* What only queries count, and only streams. */
+    assert_non_null(find(programmables, count, "smsp__sass_thread_inst_executed_op_ffma_pred_on",
+                         EVENT_BASED, &properties));
+    assert_null(find(programmables, count, "smsp__sass_thread_inst_executed_op_ffma_pred_on",
+                     TIME_BASED, &properties));
+    assert_null(find(programmables, count, "gr__dispatch_count", EVENT_BASED, &properties));
 
-    metric =
-        make_metric(find(programmables, count, "sm__warps_active_realtime", &properties), 1, 0);
+    metric = make_metric(
+        find(programmables, count, "sm__warps_active_realtime", TIME_BASED, &properties), 1, 0);
     EXPECT_OK(zetDeviceCreateMetricGroupsFromMetricsExp(device, 1, &metric, "Made", "of a test",
                                                         &group_count, groups));
     assert_int_equal(group_count, 1);
@@ -204,8 +287,8 @@ static void check_all(void)
     EXPECT_OK(zetMetricDestroyExp(metric));
 
     /* Two passes alone: no group can count it. */
-    metric =
-        make_metric(find(programmables, count, "sm__inst_executed_pipe_tensor", &properties), 2, 0);
+    metric = make_metric(
+        find(programmables, count, "sm__inst_executed_pipe_tensor", TIME_BASED, &properties), 2, 0);
     group_count = 2;
     EXPECT_RESULT(zetDeviceCreateMetricGroupsFromMetricsExp(device, 1, &metric, "Made", "of a test",
                                                             &group_count, groups),
@@ -222,7 +305,7 @@ static void check_all_with_links(void)
 
     bed_set("sets", "all");
     count = get_all(bed_device(), programmables);
-    assert_non_null(find(programmables, count, "nvlrx__bytes", &properties));
+    assert_non_null(find(programmables, count, "nvlrx__bytes", TIME_BASED, &properties));
 }
 
 static void check_all_of_other(void)
@@ -233,9 +316,9 @@ static void check_all_of_other(void)
 
     bed_set("sets", "all");
     count = get_all(bed_device(), programmables);
-    assert_non_null(find(programmables, count, "sm__cycles_active", &properties));
-    assert_null(
-        find(programmables, count, "sm__warps_active_realtime", &properties)); /* of GH100 alone */
+    assert_non_null(find(programmables, count, "sm__cycles_active", TIME_BASED, &properties));
+    assert_null(find(programmables, count, "sm__warps_active_realtime", TIME_BASED,
+                     &properties)); /* of GH100 alone */
 }
 
 /* A word that is no value of the setting, and a CUPTI that does not list: the curated ones. */
@@ -245,7 +328,7 @@ static void check_curated(void)
 
     bed_set("sets", "al");
     EXPECT_OK(zetMetricProgrammableGetExp(bed_device(), &count, NULL));
-    assert_int_equal(count, COUNTERS);
+    assert_int_equal(count, ALL);
 }
 
 static void check_silent(void)
@@ -255,7 +338,7 @@ static void check_silent(void)
     bed_set("sets", "all");
     assert_true(cuda_fault(bed_machine, "cuptiProfilerHostGetBaseMetrics=999@1+"));
     EXPECT_OK(zetMetricProgrammableGetExp(bed_device(), &count, NULL));
-    assert_int_equal(count, COUNTERS);
+    assert_int_equal(count, ALL);
 }
 
 static void all__by_the_setting__are_those_of_the_chip(void **state)
@@ -278,6 +361,7 @@ SUITE(programmables)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programmables__all__packed_by_passes),
         cmocka_unit_test(programmables__stream__values_of_the_counter),
+        cmocka_unit_test(programmables__query__counts_of_a_kernel),
         cmocka_unit_test(programmables__other_chip__none),
         cmocka_unit_test(all__by_the_setting__are_those_of_the_chip),
         cmocka_unit_test(all__not_to_be_had__curated_ones_stay),

@@ -147,14 +147,18 @@ static double value_of(const struct querying *q, uint32_t index, const char *met
     }
 }
 
-static double instructions(uint32_t turns)
-{
-    return (double)WARPS * (67.0 * turns + 28);
-}
-
+/* Instructions of a warp are 67 a turn, and some that the compiler of a real driver decides on. */
 static void expect_turns(const struct querying *q, uint32_t index, uint32_t turns)
 {
-    assert_cmp(value_of(q, index, "Instructions"), ==, instructions(turns));
+    static double around = 28;
+    static bool is_known;
+    const double rest = value_of(q, index, "Instructions") / WARPS - 67.0 * turns;
+
+    if (bed_is_real() && !is_known)
+        around = rest;
+    is_known = true;
+    assert_cmp(rest, ==, around);
+    assert_cmp(rest, <, 67);
 }
 
 /* ---- counts ------------------------------------------------------------------------------- */
@@ -169,10 +173,10 @@ static void check_compute(void)
         expect_turns(&q, i, 100 + i);
         assert_cmp(value_of(&q, i, "WarpsLaunched"), ==, WARPS);
         assert_cmp(value_of(&q, i, "GroupsLaunched"), ==, GROUPS);
-        assert_cmp(value_of(&q, i, "InstFma"), ==, (double)WARPS * (64.0 * (100 + i) + 16));
         assert_cmp(value_of(&q, i, "GpuTime"), >, 0);
         assert_cmp(value_of(&q, i, "GpuCoreClocks"), >, 0);
     }
+    assert_cmp(value_of(&q, 1, "InstFma") - value_of(&q, 0, "InstFma"), ==, WARPS * 64.0);
     /* The second one is behind the first one. */
     assert_cmp(value_of(&q, 0, "QueryBeginTime") + value_of(&q, 0, "GpuTime"), <,
                value_of(&q, 1, "QueryBeginTime") + value_of(&q, 1, "GpuTime"));
@@ -182,7 +186,7 @@ static void check_compute(void)
 static void counts__of_kernels__closed_forms(void **state)
 {
     (void)state;
-    bed_run("gh100", check_compute);
+    bed_run_anywhere(check_compute);
 }
 
 static void check_flops(void)
@@ -207,7 +211,7 @@ static void check_flops(void)
 static void counts__instrumented__closed_forms(void **state)
 {
     (void)state;
-    bed_run("gh100", check_flops);
+    bed_run_anywhere(check_flops);
 }
 
 /* Chains of mma.sync.m16n8k16: an instruction of a warp is 4096 operations. */
@@ -238,7 +242,7 @@ static void check_tensor(void)
 static void counts__of_the_tensor_pipe__closed_forms(void **state)
 {
     (void)state;
-    bed_run("gh100", check_tensor);
+    bed_run_anywhere(check_tensor);
 }
 
 /* Each set of queries has one session, and each gives what it says. */
@@ -272,7 +276,40 @@ static void check_sets(void)
 static void sets__of_queries__all_work(void **state)
 {
     (void)state;
-    bed_run("gh100", check_sets);
+    bed_run_anywhere(check_sets);
+}
+
+/* Chips without a set file of their own have queries, too. */
+static void check_other_chip(void)
+{
+    struct querying q = open_queries("ComputeFull", 1);
+    const char *const sets[] = {"ComputeBasic", "Flops", "MemoryRange", "TensorInstructions"};
+    const char *const metrics[] = {"Instructions", "Ffma", "GlobalStoreBytes", "TensorInst"};
+    const double counts[] = {WARPS * (67.0 * 5 + 28), THREADS * 64.0 * 5, THREADS * 4.0, 0};
+
+    append_query(&q, q.computing.list, 0, 5);
+    expect_turns(&q, 0, 5);
+    assert_cmp(value_of(&q, 0, "WarpsLaunched"), ==, WARPS);
+    assert_cmp(value_of(&q, 0, "GroupsLaunched"), ==, GROUPS);
+    close_pool(&q);
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct querying other = query_set(&q.computing, sets[i], 1);
+
+        other.kernel = q.kernel;
+        append_query(&other, q.computing.list, 0, 5);
+        assert_cmp(value_of(&other, 0, metrics[i]), ==, counts[i]);
+        close_pool(&other);
+    }
+    EXPECT_OK(zetContextActivateMetricGroups(q.computing.context, q.computing.device, 0, NULL));
+}
+
+static void queries__of_other_chips__closed_forms(void **state)
+{
+    static const char *const chips[] = {"ga100", "ad102", "gb202", "tu102"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++)
+        bed_run(chips[i], check_other_chip);
 }
 
 /* ---- lists -------------------------------------------------------------------------------- */
@@ -313,7 +350,7 @@ static void check_again(void)
 static void list__executed_again__counts_again(void **state)
 {
     (void)state;
-    bed_run("gh100", check_again);
+    bed_run_anywhere(check_again);
 }
 
 /* More than a session has room for, on an asynchronous list. */
@@ -326,14 +363,14 @@ static void check_many(void)
         computing_list(&q.computing, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 
     for (uint32_t i = 0; i < MANY; i++)
-        append_query(&q, list, i, i % 13);
+        append_query(&q, list, i, i % 13 + 1);
     EXPECT_OK(zeCommandListHostSynchronize(list, UINT64_MAX));
     for (uint32_t i = 0; i < MANY; i++)
-        expect_turns(&q, i, i % 13);
+        expect_turns(&q, i, i % 13 + 1);
     /* Each result fetched alone: as many sessions. */
     for (uint32_t i = 0; i < 100; i++) {
-        append_query(&q, q.computing.list, i, i);
-        expect_turns(&q, i, i);
+        append_query(&q, q.computing.list, i, i + 1);
+        expect_turns(&q, i, i + 1);
     }
     EXPECT_OK(zeCommandListDestroy(list));
     close_queries(&q);
@@ -342,7 +379,31 @@ static void check_many(void)
 static void queries__thousands__each_its_own_count(void **state)
 {
     (void)state;
-    bed_run("gh100", check_many);
+    bed_run_anywhere(check_many);
+}
+
+/* Where nothing was given to the stream, the driver is not asked about it. */
+static void check_idle(void)
+{
+    struct querying q = open_queries("ComputeBasic", 1);
+    const char *const wait = "cuStreamSynchronize";
+    uint64_t waits;
+
+    append_query(&q, q.computing.list, 0, 3);
+    waits = cuda_calls(bed_machine, wait);
+    EXPECT_OK(zetCommandListAppendMetricQueryBegin(q.computing.list, q.queries[0]));
+    EXPECT_OK(append_end(q.computing.list, q.queries[0]));
+    assert_int_equal(cuda_calls(bed_machine, wait), waits);
+    append_query(&q, q.computing.list, 0, 3);
+    assert_cmp(cuda_calls(bed_machine, wait), >, waits);
+    expect_turns(&q, 0, 3);
+    close_queries(&q);
+}
+
+static void query__of_nothing__does_not_wait(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_idle);
 }
 
 /* ---- one at a time ------------------------------------------------------------------------ */
@@ -376,10 +437,37 @@ static void check_overlap(void)
     close_queries(&q);
 }
 
+/* What another queue was given before is waited for, and is no part of the query; what comes
+ * between is. */
+static void check_other_queue(void)
+{
+    struct querying q = open_queries("ComputeBasic", 2);
+    const ze_command_list_handle_t other =
+        computing_list(&q.computing, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+
+    append_launch(&q, other, 5000);
+    append_query(&q, q.computing.list, 0, 3);
+    append_launch(&q, other, 5000);
+    EXPECT_OK(zetCommandListAppendMetricQueryBegin(q.computing.list, q.queries[1]));
+    append_launch(&q, other, 4);
+    EXPECT_OK(zeCommandListHostSynchronize(other, UINT64_MAX));
+    EXPECT_OK(append_end(q.computing.list, q.queries[1]));
+    expect_turns(&q, 0, 3);
+    expect_turns(&q, 1, 4);
+    EXPECT_OK(zeCommandListDestroy(other));
+    close_queries(&q);
+}
+
+static void begin__beside_work_of_another_queue__waits_for_it(void **state)
+{
+    (void)state;
+    bed_run_anywhere(check_other_queue);
+}
+
 static void begin__while_another_is_open__in_use(void **state)
 {
     (void)state;
-    bed_run("gh100", check_overlap);
+    bed_run_anywhere(check_overlap);
 }
 
 /* One that fails takes the query of its queue with it, and nothing stays open. */
@@ -409,7 +497,7 @@ static void check_nested(void)
 static void begin__nested__fails_both(void **state)
 {
     (void)state;
-    bed_run("gh100", check_nested);
+    bed_run_anywhere(check_nested);
 }
 
 /* ---- pools and streams -------------------------------------------------------------------- */
@@ -438,7 +526,7 @@ static void check_pools(void)
 static void pools__of_one_set__side_by_side(void **state)
 {
     (void)state;
-    bed_run("gh100", check_pools);
+    bed_run_anywhere(check_pools);
 }
 
 /* A pool of another set begins, in a context of its own, which makes that set the active one. */
@@ -471,7 +559,7 @@ static void check_other_set(void)
 static void pools__of_two_sets__in_turn(void **state)
 {
     (void)state;
-    bed_run("gh100", check_other_set);
+    bed_run_anywhere(check_other_set);
 }
 
 static void check_stream(void)
@@ -505,7 +593,7 @@ static void check_stream(void)
 static void stream__beside_queries__busy_in_both_directions(void **state)
 {
     (void)state;
-    bed_run("gh100", check_stream);
+    bed_run_anywhere(check_stream);
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */
@@ -579,7 +667,7 @@ static void check_threads(void)
 static void threads__one_after_the_other__exact(void **state)
 {
     (void)state;
-    bed_run("gh100", check_threads);
+    bed_run_anywhere(check_threads);
 }
 
 /* ---- failures ----------------------------------------------------------------------------- */
@@ -673,7 +761,7 @@ static void check_lost(void)
 static void query__device_lost__says_so(void **state)
 {
     (void)state;
-    bed_run("gh100", check_lost);
+    bed_run_anywhere(check_lost);
 }
 
 /* Another process samples. */
@@ -709,7 +797,7 @@ static void check_busy(void)
 static void query__another_process_counts__not_available(void **state)
 {
     (void)state;
-    bed_run("gh100", check_busy);
+    bed_run_anywhere(check_busy);
 }
 
 /* CUDA cannot be used in a child, which leaves the session of its parent alone. */
@@ -738,7 +826,7 @@ static void check_fork(void)
 static void query__in_a_child_of_fork__refused(void **state)
 {
     (void)state;
-    bed_run("gh100", check_fork);
+    bed_run_anywhere(check_fork);
 }
 
 SUITE(queries)
@@ -748,8 +836,11 @@ SUITE(queries)
         cmocka_unit_test(counts__instrumented__closed_forms),
         cmocka_unit_test(counts__of_the_tensor_pipe__closed_forms),
         cmocka_unit_test(sets__of_queries__all_work),
+        cmocka_unit_test(queries__of_other_chips__closed_forms),
         cmocka_unit_test(list__executed_again__counts_again),
         cmocka_unit_test(queries__thousands__each_its_own_count),
+        cmocka_unit_test(query__of_nothing__does_not_wait),
+        cmocka_unit_test(begin__beside_work_of_another_queue__waits_for_it),
         cmocka_unit_test(begin__while_another_is_open__in_use),
         cmocka_unit_test(begin__nested__fails_both),
         cmocka_unit_test(pools__of_one_set__side_by_side),

@@ -162,7 +162,7 @@ static void check_sums(const char **names, size_t count, uint64_t period_ns)
 
     make_run(&run, names, count, period_ns);
     open_run(&run);
-    assert_true(nvidia_session_fetch_ns(run.session) > 0);
+    assert_true(nvidia_session_fetch_ns(run.session, 0) > 0);
     cuda_advance(bed_machine, period_ns / 2); /* decodes are in the middle of a sample */
     for (int i = 0; i < LAUNCHES; i++)
         bed_fma(TURNS);
@@ -237,6 +237,122 @@ static void heavy_set__image_runs_out__loses_marked_samples_alone(void **state)
 {
     (void)state;
     bed_run(MANUAL, check_forced);
+}
+
+/* A library that notices images which it did not initialise itself, and forgets what it decodes. */
+static int (*real_initialise)(struct nvidia_data_image *block);
+static uint64_t initialised, forgotten;
+static bool is_fresh;
+
+static int counted_initialise(struct nvidia_data_image *block)
+{
+    initialised++;
+    is_fresh = true;
+    return real_initialise(block);
+}
+
+static int forgetful_decode(struct nvidia_pm_decode *block)
+{
+    struct nvidia_pm_info info = {.image = block->image, .bytes = block->bytes};
+    struct nvidia_data_image image = {
+        .object = block->object, .bytes = block->bytes, .image = block->image};
+    const bool was_fresh = is_fresh;
+    int result;
+
+    assert_int_equal(nvidia_cupti_pm_info(parts_cupti(), &info), 0);
+    result = real_decode(block);
+    is_fresh = result == 0 && info.populated == 0 && !was_fresh;
+    if (!is_fresh)
+        return result;
+    forgotten++;
+    return nvidia_cupti_pm_data_initialize(parts_cupti(), &image);
+}
+
+/* One that writes somewhere else in the image, too. */
+static int scribbling_decode(struct nvidia_pm_decode *block)
+{
+    const int result = real_decode(block);
+
+    block->image[block->bytes - 1] = 1;
+    return result;
+}
+
+/* Two seconds of a session with such a decode; how often CUPTI initialised the image. */
+static uint64_t count_initialised(int (*decode)(struct nvidia_pm_decode *block), struct run *run)
+{
+    initialised = forgotten = 0;
+    make_run(run, light, LIGHT, MS);
+    real_initialise = run->cupti.cuptiPmSamplingCounterDataImageInitialize;
+    run->cupti.cuptiPmSamplingCounterDataImageInitialize = counted_initialise;
+    if (decode)
+        run->cupti.cuptiPmSamplingDecodeData = decode;
+    open_run(run);
+    bed_fma(TURNS);
+    pass(run, 2000 * MS, 20 * MS);
+    stop_run(run);
+    assert_cmp(nvidia_session_counts(run->session).initialised, >, 5);
+    close_run(run);
+    return initialised;
+}
+
+static void check_returns(void)
+{
+    struct run run;
+
+    assert_int_equal(count_initialised(NULL, &run), 1);
+    assert_int_equal(run.lost + run.breaks, 0);
+    assert_true(run.sums[0] == FMA_INSTRUCTIONS);
+    assert_cmp(count_initialised(scribbling_decode, &run), >, 5);
+    assert_int_equal(run.lost + run.breaks, 0);
+    assert_cmp(count_initialised(forgetful_decode, &run), >, 5);
+    assert_int_equal(forgotten, 1);
+    assert_int_equal(run.breaks, 1);
+    assert_cmp(run.lost, >=, 20);
+    assert_cmp(run.lost, <=, 22);
+}
+
+static void image__comes_back__unless_it_would_not_be_the_same(void **state)
+{
+    (void)state;
+    bed_run("{format: 1, time: manual, fills_images: true, gpus: [{chip: gh100}]}", check_returns);
+}
+
+/* As often as readers wait for something, within bounds, and no less than the image needs. */
+static void check_fetches(void)
+{
+    static const struct {
+        uint64_t period_ns;
+        uint32_t wanted;
+        uint64_t image_bytes, fetch_ns;
+    } cases[] = {
+        {MS, 0, 64 << 20, 50 * MS},
+        {MS, 1, 64 << 20, 20 * MS},
+        {MS, 30, 64 << 20, 30 * MS},
+        {MS, UINT32_MAX, 64 << 20, 50 * MS},
+        {200 * US, 0, 256 << 20, 20 * MS},
+        {2 * MS, 0, 64 << 20, 100 * MS},
+        {1000 * MS, 1, 64 << 20, 100 * MS},
+        {30 * MS, 1, 64 << 20, 30 * MS},
+        {MS, 0, 1, 21 * MS},
+        {100 * US, 0, 1, 2100 * US},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct run run;
+
+        make_run(&run, light, LIGHT, cases[i].period_ns);
+        run.options.image_bytes = cases[i].image_bytes;
+        open_run(&run);
+        assert_int_equal(nvidia_session_fetch_ns(run.session, cases[i].wanted), cases[i].fetch_ns);
+        stop_run(&run);
+        close_run(&run);
+    }
+}
+
+static void fetches__readers_wait_for_some__are_as_often(void **state)
+{
+    (void)state;
+    bed_run(MANUAL, check_fetches);
 }
 
 static void check_first(void)
@@ -643,6 +759,8 @@ SUITE(session)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums__decoded_while_kernels_run__are_closed_forms),
         cmocka_unit_test(heavy_set__image_runs_out__loses_marked_samples_alone),
+        cmocka_unit_test(image__comes_back__unless_it_would_not_be_the_same),
+        cmocka_unit_test(fetches__readers_wait_for_some__are_as_often),
         cmocka_unit_test(first_sample__long_before_start__is_not_handed_out),
         cmocka_unit_test(hardware_buffer__overflows__new_session_behind_a_break),
         cmocka_unit_test(fetch__very_late__never_fills_the_image),

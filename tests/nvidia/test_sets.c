@@ -21,13 +21,24 @@ static void sets__on_the_fake__one_pass_of_known_names(void **state)
 
 static void check_all(void)
 {
-    sets_check_all(parts_cupti(), 80);
+    sets_check_all(parts_cupti(), 80, 80);
 }
 
 static void counters__all_of_the_fake__are_programmables(void **state)
 {
     (void)state;
     bed_run("gh100", check_all);
+}
+
+static void check_wrong(void)
+{
+    sets_check_wrong(parts_cupti());
+}
+
+static void names__one_that_the_fake_lacks__is_found(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_wrong);
 }
 
 /* Members that existing tools look up by name. */
@@ -68,6 +79,7 @@ SUITE(sets)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets__on_the_fake__one_pass_of_known_names),
+        cmocka_unit_test(names__one_that_the_fake_lacks__is_found),
         cmocka_unit_test(counters__all_of_the_fake__are_programmables),
         cmocka_unit_test(sets__for_existing_tools__have_their_members),
     };

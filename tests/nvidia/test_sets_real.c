@@ -22,7 +22,13 @@ static void sets__on_real_libcupti__one_pass_of_known_names(void **state)
 static void counters__all_of_real_libcupti__are_programmables(void **state)
 {
     (void)state;
-    sets_check_all(&cupti, 550);
+    sets_check_all(&cupti, 550, 3000);
+}
+
+static void names__one_that_real_libcupti_lacks__is_found(void **state)
+{
+    (void)state;
+    sets_check_wrong(&cupti);
 }
 
 /* Opens a real libcupti, which has the names of thousands of metrics. */
@@ -45,6 +51,7 @@ SUITE(sets_real)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets__on_real_libcupti__one_pass_of_known_names),
+        cmocka_unit_test(names__one_that_real_libcupti_lacks__is_found),
         cmocka_unit_test(counters__all_of_real_libcupti__are_programmables),
     };
 

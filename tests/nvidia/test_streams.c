@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/forked.h"
+#include "tests/nvidia/computing.h"
 #include "tests/nvidia/streaming.h"
 #include "tests/support/compare.h"
 
@@ -258,6 +261,32 @@ static void check_periods(void)
     }
 }
 
+/* What a group tells as its shortest period is what its stream has when none is asked for. */
+static void check_told(void)
+{
+    static const struct {
+        const char *group;
+        uint64_t shortest_ns;
+    } cases[] = {{"Occupancy", 100000}, {"ComputeBasic", 200000}, {"ComputeFull", MS}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct stream stream = stream_make(bed_device(), cases[i].group, 1);
+        struct zeta_group_info info = {.struct_size = sizeof(info)};
+
+        EXPECT_OK(zetaMetricGroupGetInfo(stream.group, &info));
+        assert_int_equal(info.min_period_ns, cases[i].shortest_ns);
+        EXPECT_OK(stream_open(&stream, NULL));
+        assert_int_equal(stream.period_ns, info.min_period_ns);
+        stream_close(&stream);
+    }
+}
+
+static void period__shortest_of_each_group__is_told(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_told);
+}
+
 static void period__brought_to_ticks_and_range__written_back(void **state)
 {
     (void)state;
@@ -455,6 +484,8 @@ static void check_in_use(void)
 
     EXPECT_OK(stream_open(&first, NULL));
     EXPECT_RESULT(stream_open(&second, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    expect_sentence("in this process uses the same source perfmon; close it first");
+    stream_wait(&first, 10);
     stream_close(&first);
 }
 
@@ -634,6 +665,107 @@ static void check_two(void)
         stream_close(&streams[i]);
 }
 
+/* All eight of a large machine, each with its own work. */
+static void check_eight(void)
+{
+    enum { GPUS = 8 };
+    ze_device_handle_t devices[GPUS];
+    struct stream streams[GPUS];
+
+    bed_devices(GPUS, devices);
+    for (uint32_t i = 0; i < GPUS; i++) {
+        streams[i] = stream_make(devices[i], "ComputeBasic", 10 * MS);
+        EXPECT_OK(stream_open(&streams[i], NULL));
+        stream_wait(&streams[i], 1);
+    }
+    for (uint32_t i = 0; i < GPUS; i++) {
+        const struct computing c = computing_open_on(devices[i], "api.ptx");
+
+        computing_launch(&c, "store", i + 1, computing_memory(&c, ZE_MEMORY_TYPE_DEVICE, 64, 8), 1);
+        computing_close(&c);
+    }
+    for (uint32_t i = 0; i < GPUS; i++) {
+        stream_wait_now(&streams[i]);
+        if (!streams[i].is_broken) /* else this machine was too busy for it, and it says so */
+            assert_true(stream_sum(&streams[i], "GroupsLaunched") == i + 1);
+        stream_close(&streams[i]);
+    }
+}
+
+static void streams__of_eight_gpus__each_its_own(void **state)
+{
+    static const char gpu[] = "{chip: gh100, pci: \"0000:%02x:00.0\"}, ";
+    char description[1024] = "{format: 1, gpus: [";
+
+    (void)state;
+    for (unsigned i = 0; i < 8; i++)
+        (void)snprintf(description + strlen(description), sizeof(gpu) + 8, gpu, 0x10 + i);
+    (void)strcat(description, "]}");
+    bed_run(description, check_eight);
+}
+
+/* Two threads read one stream: each record goes to one of them. */
+struct reader {
+    struct stream *stream;
+    const atomic_bool *is_over;
+    size_t bytes;
+    bool is_broken;
+};
+
+static void *read_along(void *argument)
+{
+    static _Thread_local uint8_t raw[64 * NVIDIA_RECORD_BYTES];
+    struct reader *reader = argument;
+
+    while (!atomic_load(reader->is_over)) {
+        size_t bytes = sizeof(raw);
+        const ze_result_t result =
+            zetMetricStreamerReadData(reader->stream->streamer, UINT32_MAX, &bytes, raw);
+
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA)
+            reader->is_broken = true;
+        else if (result != ZE_RESULT_SUCCESS)
+            abort();
+        reader->bytes += bytes;
+        if (bytes == 0)
+            (void)usleep(500);
+    }
+    return NULL;
+}
+
+static void check_two_readers(void)
+{
+    struct stream stream = stream_make(bed_device(), "ComputeBasic", MS);
+    struct zeta_stream_info info = {.struct_size = sizeof(info)};
+    struct reader readers[2];
+    pthread_t threads[2];
+    atomic_bool is_over = false;
+
+    EXPECT_OK(stream_open(&stream, NULL));
+    for (int i = 0; i < 2; i++) {
+        readers[i] = (struct reader){.stream = &stream, .is_over = &is_over};
+        assert_int_equal(pthread_create(&threads[i], NULL, read_along, &readers[i]), 0);
+    }
+    while (info.records < 300) {
+        EXPECT_OK(zetaMetricStreamerGetInfo(stream.streamer, &info));
+        (void)usleep(1000);
+    }
+    atomic_store(&is_over, true);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    info = (struct zeta_stream_info){.struct_size = sizeof(info)};
+    EXPECT_OK(zetaMetricStreamerGetInfo(stream.streamer, &info));
+    if (!readers[0].is_broken && !readers[1].is_broken) /* without slots that say so */
+        assert_int_equal(readers[0].bytes + readers[1].bytes, info.bytes);
+    stream_close(&stream);
+}
+
+static void stream__two_readers__each_record_once(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_two_readers);
+}
+
 static void streams__of_two_gpus__side_by_side(void **state)
 {
     (void)state;
@@ -702,6 +834,7 @@ SUITE(streams)
         cmocka_unit_test(sums__at_100_us__closed_forms),
         cmocka_unit_test(sums__of_another_process__are_seen),
         cmocka_unit_test(period__brought_to_ticks_and_range__written_back),
+        cmocka_unit_test(period__shortest_of_each_group__is_told),
         cmocka_unit_test(period__shorter_by_the_setting__is_used),
         cmocka_unit_test(period__of_chips_without_a_time_trigger__is_measured),
         cmocka_unit_test(notification__of_n_records__is_a_level),
@@ -714,6 +847,8 @@ SUITE(streams)
         cmocka_unit_test(stream__gpu_falls_off__says_so),
         cmocka_unit_test(streams__opened_again_and_again__work),
         cmocka_unit_test(streams__of_two_gpus__side_by_side),
+        cmocka_unit_test(streams__of_eight_gpus__each_its_own),
+        cmocka_unit_test(stream__two_readers__each_record_once),
         cmocka_unit_test(metrics__of_mig_instances__lack_device_memory),
         cmocka_unit_test(metrics__of_nvlink__are_there_where_it_is),
     };

@@ -387,8 +387,8 @@ case_hardware_lasting_error()
     done
 }
 
-# A run of a certain time waits for no report that comes more than a period later: of the first 4.75 s
-# two reports at most make a row.
+# A run of a certain time waits for no report that comes more than a period later, and a second: of the first
+# 5.75 s two reports at most make a row.
 case_hardware_end_of_a_long_period()
 {
     expect 0 on "--device bmg" "$bin/zeta" stat -a --for 3s -p 1500ms -g TestOa "--json=$json"

@@ -171,7 +171,8 @@ without_loss()
 {
     while :; do
         ZETA_PLUGIN_NVIDIA_DECODE_BUFFER_MIB=1024 expect 0 nvidia "$@"
-        ! grep -q "samples, none lost" "$err" || break
+        # The end may be missing, too, which is told apart.
+        ! grep -q "samples, none lost" "$err" || grep -q "no report after the end" "$err" || break
         grep -q " lost" "$err" || die "nothing is said of samples"
     done
 }
@@ -197,6 +198,40 @@ case_nvidia_stat()
     expect 1 nvidia "--without cupti" "$bin/zeta" stat -a --for 100ms
 }
 
+# The last report of a run of a certain time is the one that reaches its end, however long the periods
+# are; a machine that is busy gets another try.
+case_nvidia_gpm()
+{
+    for run in "1s 500ms" "100ms 2s"; do
+        while :; do
+            expect 0 nvidia "" "$bin/zeta" stat -a -g Gpm --for "${run% *}" -p "${run#* }" "--json=$json"
+            grep -q "no report after the end" "$err" || break
+        done
+        holds "$json" 'd["groups"][0]["lost"] == 0 and d["groups"][0]["samples"] >= 1'
+    done
+}
+
+# Readers of one unit exclude each other, whoever they are: the second is told who may have it, the first
+# counts on. Readers of other units do not. What runs below zeta stat runs while its stream is open.
+case_nvidia_readers()
+{
+    second='process=$CUDA_MACHINE/root/proc/$PPID; mkdir -p "$process"
+        cat /proc/$PPID/maps >"$process/maps"; cat /proc/$PPID/comm >"$process/comm"
+        echo "first $PPID" >&2; exec "$@"'
+    expect 1 nvidia "" "$bin/zeta" stat -- sh -c "$second" - "$bin/zeta" stat -a --for 100ms
+    err_has "CUPTI_ERROR_HARDWARE_BUSY"
+    err_has "zeta ($(sed -n 's/^first //p' "$err")). End that or wait for it"
+    err_has "ComputeBasic, domain 0, every 1 ms"
+    for beside in "stat -a --for 300ms -g Gpm -p 100ms" "record -a --for 300ms -g Gpm -p 100ms -o $work/gpm"; do
+        # shellcheck disable=SC2086 # a list of words
+        expect 0 nvidia "" "$bin/zeta" stat -- "$bin/zeta" $beside
+        err_has "ComputeBasic, domain 0, every 1 ms"
+    done
+    # Twice the same unit that does not exclude, of two processes.
+    expect 0 nvidia "" "$bin/zeta" stat -g Gpm -p 100ms -- "$bin/zeta" stat -a --for 300ms -g Gpm -p 100ms
+    [ "$(grep -c "^Gpm, domain 1" "$err")" = 2 ] || die "not both gave their samples"
+}
+
 # A recording is the same on a machine without the vendor's libraries: every value, to the bit.
 case_nvidia_record()
 {
@@ -214,4 +249,44 @@ case_nvidia_record()
     expect 0 zeta stat -a -g ComputeBasic "--json=$work/replayed.json"
     "$python" "$source/tests/tools/same_values.py" ComputeBasic "$work/wanted.json" \
         "$work/calculated.json" "$work/replayed.json" >"$out" || die "values differ"
+}
+
+# What was recorded on an H100 has the values here that it had there, to the bit: shown, calculated, replayed,
+# as rows.
+case_nvidia_recordings()
+{
+    for set in ComputeBasic L2Cache Gpm; do
+        kept=$source/tests/nvidia/recordings/$set
+        gzip -dc "$kept.zeta.gz" >"$work/r"
+        expect 0 zeta report "--json=$work/report.json" "$work/r"
+        expect 0 zeta calc "--json=$work/calculated.json" "$work/r"
+        expect 0 env "ZETA_REPLAY=$work/r" "$bin/zeta" stat -a -g "$set" "--json=$work/replayed.json"
+        "$python" "$source/tests/tools/same_values.py" "$set" "$kept.json" "$work/report.json" \
+            "$work/calculated.json" "$work/replayed.json" >"$out" || die "values differ"
+        expect 0 zeta report --csv "$work/r"
+        cp "$out" "$work/rows.csv"
+        "$python" -c '
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+group = json.load(open(sys.argv[2]))["groups"][0]
+assert len(rows) == group["samples"], len(rows)
+for metric in group["metrics"]:
+    column = next(c for c in rows[0] if c.split(" ")[0] == metric["name"])
+    if metric["total"] is not None:
+        assert sum(int(row[column]) for row in rows) == metric["total"], column' \
+            "$work/rows.csv" "$kept.json" 2>"$err" || die "the rows are not those of the table"
+    done
+}
+
+# Events of another process cannot be had: told before the program runs, with what to do.
+# Rule 16.30.
+case_nvidia_record_events()
+{
+    expect 1 nvidia "" "$bin/zeta" record -e Events -o "$work/r" -- touch "$work/ran"
+    err_has "on NVIDIA H100 80GB HBM3 a tracer sees the process that traces alone"
+    err_has "Leave -e Events out"
+    [ ! -e "$work/ran" ] || die "the program was run"
+    [ ! -e "$work/r" ] || die "a recording of nothing was left"
+    expect 1 nvidia "" "$bin/zeta" record -a --for 100ms -e Events -o "$work/r"
+    err_has "Leave -e Events out"
 }

@@ -11,8 +11,15 @@ enum { BUFFER_BYTES = 1 << 20, BUFFERS = 64 };
 /* Contexts of which the device is known. */
 enum { CONTEXTS = 64 };
 
-/* Flag of cuptiActivityFlushAll: also buffers that are not full. */
-enum { FORCED = 1 };
+/*
+ * Flags of cuptiActivityFlushAll. What is complete: each buffer of which all records are; the one
+ * with work that has not ended waits, with what is beside it. Forced: all of them, and what has not
+ * ended is a record of nothing. (A period of CUPTI's own gives nothing but full buffers.)
+ */
+enum { COMPLETE = 0, FORCED = 1 };
+
+/* Attribute: buffers of each thread, else of all threads together. From CUDA 12.3 on. */
+enum { PER_THREAD_BUFFER = 9 };
 
 static const int kinds[] = {NVIDIA_RECORD_DRIVER_CALL, NVIDIA_RECORD_COPY, NVIDIA_RECORD_FILL,
                             NVIDIA_RECORD_KERNEL, NVIDIA_RECORD_SYNCHRONIZATION};
@@ -115,15 +122,29 @@ static bool has_functions(const struct nvidia_cupti *cupti)
 {
     return cupti->cuptiActivityRegisterCallbacks && cupti->cuptiActivityEnable &&
            cupti->cuptiActivityDisable && cupti->cuptiActivityGetNextRecord &&
-           cupti->cuptiActivityFlushAll && cupti->cuptiActivityFlushPeriod &&
-           cupti->cuptiActivityGetNumDroppedRecords;
+           cupti->cuptiActivityFlushAll && cupti->cuptiActivityGetNumDroppedRecords;
 }
 
 static void disable(const struct nvidia_cupti *cupti, uint32_t count)
 {
-    (void)cupti->cuptiActivityFlushPeriod(0);
     while (count > 0)
         (void)cupti->cuptiActivityDisable(kinds[--count]);
+}
+
+/*
+ * Threads with buffers of their own would have their records at times that differ by seconds: a
+ * buffer waits until all in it is complete, and that of a busy thread is when it is full. Once in a
+ * process, before anybody registers; where it is refused, what comes too late is counted as lost.
+ */
+static void share_buffers(const struct nvidia_cupti *cupti)
+{
+    static bool was_done;
+    uint8_t value = 0;
+    size_t bytes = sizeof(value);
+
+    if (!was_done && cupti->cuptiActivitySetAttribute)
+        (void)cupti->cuptiActivitySetAttribute(PER_THREAD_BUFFER, &bytes, &value);
+    was_done = true;
 }
 
 static int enable(const struct nvidia_cupti *cupti, const char **out_what)
@@ -133,16 +154,13 @@ static int enable(const struct nvidia_cupti *cupti, const char **out_what)
     int result;
 
     nvidia_signals_block(&before);
+    share_buffers(cupti);
     *out_what = "register for activity records";
     result = cupti->cuptiActivityRegisterCallbacks(request, complete);
     while (result == NVIDIA_CUPTI_SUCCESS && enabled < KINDS) {
         *out_what = "enable activity records";
         result = cupti->cuptiActivityEnable(kinds[enabled]);
         enabled += result == NVIDIA_CUPTI_SUCCESS;
-    }
-    if (result == NVIDIA_CUPTI_SUCCESS) {
-        *out_what = "flush activity records regularly";
-        result = cupti->cuptiActivityFlushPeriod(NVIDIA_FLUSH_MS);
     }
     if (result != NVIDIA_CUPTI_SUCCESS)
         disable(cupti, enabled);
@@ -219,11 +237,13 @@ void nvidia_collect_end(struct nvidia_collector *collector)
     (void)pthread_mutex_unlock(&collect.control);
 }
 
-void nvidia_collect_dropped(void)
+void nvidia_collect_flush(void)
 {
     (void)pthread_mutex_lock(&collect.control);
-    if (collect.first)
+    if (collect.first) {
+        (void)collect.cupti->cuptiActivityFlushAll(COMPLETE);
         share_dropped(collect.cupti);
+    }
     (void)pthread_mutex_unlock(&collect.control);
 }
 

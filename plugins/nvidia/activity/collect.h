@@ -18,7 +18,7 @@ struct nvidia_collector {
     void (*lose)(struct nvidia_collector *collector, uint64_t count);
 };
 
-/** Milliseconds between two flushes. */
+/** Milliseconds between two flushes, which are the tracer's. */
 enum { NVIDIA_FLUSH_MS = 50 };
 
 /**
@@ -31,8 +31,8 @@ int nvidia_collect_begin(const struct nvidia_cupti *cupti, struct nvidia_collect
 /** Gives a collector everything that is complete, then nothing more. */
 void nvidia_collect_end(struct nvidia_collector *collector);
 
-/** Asks what was dropped. Not from a callback. */
-void nvidia_collect_dropped(void);
+/** Fetches what is complete, and asks what was dropped. Not from a callback. */
+void nvidia_collect_flush(void);
 
 /** The name of a number in events, NULL if there is none. Constant once given. Any thread. */
 const char *nvidia_collect_name(uint64_t number);

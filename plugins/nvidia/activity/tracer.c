@@ -167,7 +167,7 @@ static void fetch(void *context)
     if (!tracer->wants_on && tracer->is_on)
         end(tracer);
     if (tracer->is_on) {
-        nvidia_collect_dropped();
+        nvidia_collect_flush();
         (void)pthread_mutex_lock(&tracer->lock);
         give_locked(tracer, nvidia_clock_ns() - HOLD_NS);
         (void)pthread_mutex_unlock(&tracer->lock);
@@ -420,6 +420,7 @@ uint32_t nvidia_activity_limits(struct zeta_plugin_device *device,
                               "%s (%s) cannot be traced: %s", device->name, device->id, problem);
     out_limits->min_period_ns = NVIDIA_ACTIVITY_PERIOD_MIN_NS;
     out_limits->max_period_ns = NVIDIA_ACTIVITY_PERIOD_MAX_NS;
+    out_limits->own_process = 1;
     out_limits->stream_note = zeta_string(cupti->version <= DEAF_VERSION ? deaf_note : note);
     return ZETA_PLUGIN_SUCCESS;
 }

@@ -228,6 +228,30 @@ static uint64_t fill_width(const struct zeta_plugin_fill *fill)
     return 0;
 }
 
+/* Fills memory that the driver does not know, chunk by chunk, when what comes before is done. */
+static bool fill_through_host(const struct where *where, const struct zeta_plugin_fill *fill)
+{
+    /* Whole patterns, so that each chunk begins with one. */
+    const uint64_t most = CHUNK_BYTES / fill->pattern_bytes * fill->pattern_bytes;
+    const size_t room = (size_t)(most < fill->size_bytes ? most : fill->size_bytes);
+    char *chunk = malloc(room);
+    bool is_good;
+
+    if (!chunk)
+        return fail(where, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "no memory for a fill");
+    for (size_t i = 0; i < room; i++)
+        chunk[i] = ((const char *)fill->pattern)[i % fill->pattern_bytes];
+    is_good = done(where, where->driver->cuStreamSynchronize(where->stream), "work before a fill");
+    for (uint64_t at = 0; is_good && at < fill->size_bytes; at += room) {
+        const uint64_t left = fill->size_bytes - at;
+
+        is_good =
+            move_all(where, (char *)fill->target + at, chunk, left < room ? (size_t)left : room);
+    }
+    free(chunk);
+    return is_good;
+}
+
 static bool fill(const struct where *where, const struct zeta_plugin_fill *fill)
 {
     const struct nvidia_driver *driver = where->driver;
@@ -240,9 +264,7 @@ static bool fill(const struct where *where, const struct zeta_plugin_fill *fill)
     if (bytes == 0)
         return true;
     if (!is_known(driver, fill->target))
-        return fail(where, ZETA_PLUGIN_DEVICE_LOST,
-                    "a fill of %llu bytes writes %p, which the device does not reach",
-                    (unsigned long long)bytes, fill->target);
+        return fill_through_host(where, fill);
     if (width > 0)
         memcpy(&value, fill->pattern, (size_t)width);
     if (width == 1)
@@ -268,17 +290,20 @@ static bool fill(const struct where *where, const struct zeta_plugin_fill *fill)
  */
 
 static bool launch_cooperative(const struct where *where, const struct zeta_plugin_launch *launch,
-                               const uint32_t groups[3], uint32_t shared)
+                               const char *block, const uint32_t groups[3], uint32_t shared)
 {
     const struct zeta_plugin_kernel *kernel = launch->kernel;
     const uint32_t *threads = launch->group_size;
-    void **parameters = calloc(kernel->argument_count, sizeof(void *));
+    void **parameters = calloc(kernel->argument_count + (size_t)3, sizeof(void *));
     int cuda;
 
     if (!parameters)
         return fail(where, ZETA_PLUGIN_OUT_OF_HOST_MEMORY, "no memory for a launch");
     for (uint32_t i = 0; i < kernel->argument_count; i++)
-        parameters[i] = (char *)(uintptr_t)launch->arguments + kernel->arguments[i].offset_bytes;
+        parameters[i] = (char *)(uintptr_t)block + kernel->arguments[i].offset_bytes;
+    for (uint32_t i = 0; i < 3 && kernel->has_offset; i++)
+        parameters[kernel->argument_count + i] =
+            (char *)(uintptr_t)block + kernel->offset_at + i * sizeof(uint32_t);
     cuda = where->driver->cuLaunchCooperativeKernel(kernel->function, groups[0], groups[1],
                                                     groups[2], threads[0], threads[1], threads[2],
                                                     shared, where->stream, parameters);
@@ -288,6 +313,9 @@ static bool launch_cooperative(const struct where *where, const struct zeta_plug
                 kernel->name, groups[0], groups[1], groups[2]);
 }
 
+/* All that PTX of the version that zeta-nv-cc writes can have is 4352 bytes. */
+#define MOST_PARAMETER_BYTES 4352
+
 static bool launch(const struct where *where, const struct zeta_plugin_command *command)
 {
     enum { BUFFER_POINTER = 1, BUFFER_SIZE = 2 };
@@ -295,10 +323,12 @@ static bool launch(const struct where *where, const struct zeta_plugin_command *
     const struct zeta_plugin_kernel *kernel = launch->kernel;
     const uint32_t *threads = launch->group_size, *most = where->device->max_group_count;
     size_t bytes = kernel->parameter_bytes;
-    void *extra[] = {(void *)BUFFER_POINTER, (void *)(uintptr_t)launch->arguments,
-                     (void *)BUFFER_SIZE, &bytes, NULL};
+    const char *block = launch->arguments;
+    void *extra[] = {(void *)BUFFER_POINTER, (void *)(uintptr_t)block, (void *)BUFFER_SIZE, &bytes,
+                     NULL};
+    const uint64_t shared = nvidia_kernel_shared(kernel, launch->arguments);
+    char made[MOST_PARAMETER_BYTES];
     uint32_t groups[3];
-    uint64_t shared;
 
     memcpy(groups, launch->group_count, sizeof(groups));
     if ((command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) &&
@@ -313,9 +343,17 @@ static bool launch(const struct where *where, const struct zeta_plugin_command *
                         "a launch of %s has %ux%ux%u groups; the device takes at most %ux%ux%u",
                         kernel->name, groups[0], groups[1], groups[2], most[0], most[1], most[2]);
     }
-    memcpy(&shared, (const char *)launch->arguments + kernel->dynamic_at, sizeof(shared));
+    if (kernel->is_ours) {
+        if (bytes > sizeof(made))
+            return fail(where, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
+                        "%s has %zu bytes of parameters, more than %zu", kernel->name, bytes,
+                        sizeof(made));
+        nvidia_kernel_parameters(kernel, launch, made);
+        block = made;
+        extra[1] = made;
+    }
     if (command->flags & ZETA_PLUGIN_COMMAND_COOPERATIVE)
-        return launch_cooperative(where, launch, groups, (uint32_t)shared);
+        return launch_cooperative(where, launch, block, groups, (uint32_t)shared);
     return done(where,
                 where->driver->cuLaunchKernel(kernel->function, groups[0], groups[1], groups[2],
                                               threads[0], threads[1], threads[2], (uint32_t)shared,
@@ -347,7 +385,7 @@ bool nvidia_command_is_asynchronous(struct zeta_plugin *self,
         return is_known(driver, command->u.region.target) &&
                is_known(driver, command->u.region.source);
     case ZETA_PLUGIN_COMMAND_FILL:
-        return fill_width(&command->u.fill) > 0;
+        return fill_width(&command->u.fill) > 0 && is_known(driver, command->u.fill.target);
     default:
         return false;
     }

@@ -262,4 +262,5 @@ const struct zeta_plugin_compute_ops nvidia_compute_ops = {
     .submit_here = nvidia_queue_submit_here,
     .wake = wake,
     .queue_status = nvidia_queue_status,
+    .queue_wait = nvidia_queue_wait,
 };

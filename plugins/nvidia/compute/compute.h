@@ -32,8 +32,8 @@ struct nvidia_context {
 struct nvidia_compute {
     struct zeta_softqueue_pool *waiters; /**< queues that wait for events */
     pthread_mutex_t lock;                /**< for the allocations */
-    struct nvidia_allocation *allocations;
-    struct nvidia_context contexts[]; /**< of the devices, in their order */
+    void *allocations;                   /**< of struct nvidia_allocation, for tsearch */
+    struct nvidia_context contexts[];    /**< of the devices, in their order */
 };
 
 /** The context of a thread before nvidia_enter(). */
@@ -111,7 +111,7 @@ uint32_t nvidia_virtual_access(struct zeta_plugin *self, void *address, uint64_t
 struct zeta_plugin_module {
     struct zeta_plugin_device *device;
     void *handle;
-    uint8_t *image; /**< native: a cubin or fat binary */
+    uint8_t *image; /**< native: a cubin or fat binary, with the lines of zeta-nv-cc behind it */
     size_t image_bytes;
     struct zeta_plugin_string *names; /**< of kernels */
     uint32_t name_count;
@@ -123,10 +123,17 @@ struct zeta_plugin_kernel {
     struct zeta_plugin_module *module;
     void *function;
     char *name;
-    struct zeta_plugin_argument *arguments; /**< the last one: dynamic shared memory */
+    /** Of kernels that zeta-nv-cc did not make the last one is dynamic shared memory. */
+    struct zeta_plugin_argument *arguments;
     uint32_t argument_count;
+    uint32_t parameter_count; /**< arguments, and the offset of the launch */
     uint32_t parameter_bytes; /**< of the block that the driver gets */
-    uint32_t dynamic_at;      /**< where the bytes of dynamic shared memory are, in the block */
+    uint32_t block_bytes;     /**< of the block that a launch has */
+    bool is_ours;    /**< made by zeta-nv-cc: each local argument has its part of shared memory */
+    bool has_offset; /**< the last three parameters are the offset of the launch */
+    uint32_t offset_at; /**< where these are, in the block */
+    const struct nvidia_entry
+        *entry; /**< of the module's contents; NULL: the image does not tell */
     int max_threads, registers, shared_bytes, private_bytes;
     uint8_t uuid[16];
 };
@@ -149,6 +156,17 @@ uint32_t nvidia_kernel_create(struct zeta_plugin *self, struct zeta_plugin_modul
 void nvidia_kernel_destroy(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel);
 uint32_t nvidia_kernel_properties(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                   struct zeta_plugin_kernel_properties *out_properties);
+
+/** Dynamic shared memory of a launch with these arguments, in bytes. */
+uint64_t nvidia_kernel_shared(const struct zeta_plugin_kernel *kernel, const void *arguments);
+
+/**
+ * Writes parameter_bytes as the driver gets them: the arguments, with local memory as offsets in
+ * dynamic shared memory, and the offset of the launch.
+ */
+void nvidia_kernel_parameters(const struct zeta_plugin_kernel *kernel,
+                              const struct zeta_plugin_launch *launch, void *out_block);
+
 uint32_t nvidia_kernel_resident(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                 const uint32_t group_size[3], const void *arguments,
                                 uint64_t *out_groups);
@@ -218,6 +236,8 @@ uint32_t nvidia_queue_submit(struct zeta_plugin *self, struct zeta_plugin_queue 
                              const struct zeta_plugin_array *commands, void *cookie);
 uint32_t nvidia_queue_submit_here(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
                                   const struct zeta_plugin_array *commands, void *cookie);
+uint32_t nvidia_queue_wait(struct zeta_plugin *self, struct zeta_plugin_queue *queue,
+                           uint64_t count, uint64_t timeout_ns);
 uint32_t nvidia_queue_status(struct zeta_plugin *self, struct zeta_plugin_queue *queue);
 
 /* ---- compute.c ---- */

@@ -26,6 +26,8 @@ void nvidia_image_free(struct nvidia_image *image)
     for (uint32_t i = 0; i < image->count; i++) {
         free(image->entries[i].name);
         free(image->entries[i].parameters);
+        free(image->entries[i].letters);
+        free(image->entries[i].attributes);
     }
     free(image->entries);
     free(image);
@@ -367,6 +369,154 @@ static bool read_cubin(struct nvidia_image *image, const uint8_t *bytes, size_t 
     return true;
 }
 
+/* ---- lines of zeta-nv-cc ------------------------------------------------------------------------
+ */
+
+static const char note[] = "//zeta kernel ";
+
+/* The next word of a line, which ends with a blank or the line; empty at the end. */
+static struct word note_word(struct text *line)
+{
+    struct word word;
+
+    while (line->at < line->end && *line->at == ' ')
+        line->at++;
+    word = (struct word){.at = line->at};
+    while (line->at < line->end && *line->at != ' ')
+        line->at++;
+    word.length = (size_t)(line->at - word.at);
+    return word;
+}
+
+/* "X,Y,Z" of numbers above 0; false for anything else. */
+static bool read_sizes(struct word word, uint32_t out_sizes[3])
+{
+    const char *end = word.at + word.length;
+
+    for (int i = 0; i < 3; i++) {
+        struct word number = {.at = word.at};
+
+        while (word.at < end && *word.at != ',')
+            word.at++;
+        number.length = (size_t)(word.at - number.at);
+        out_sizes[i] = number_of(number);
+        if (out_sizes[i] == 0 || (word.at == end) != (i == 2))
+            return false;
+        word.at++;
+    }
+    return true;
+}
+
+/* Whether letters fit to parameters, as far as these are told. */
+static bool letters_fit(struct word letters, const struct nvidia_entry *entry)
+{
+    uint32_t offsets = 0;
+
+    for (uint32_t i = 0; i < letters.length; i++) {
+        const char letter = letters.at[i];
+        const uint32_t size = i < entry->parameter_count ? entry->parameters[i].size_bytes : 0;
+
+        if (!strchr("pvlo", letter) || (offsets > 0 && letter != NVIDIA_PARAMETER_OFFSET) ||
+            (entry->is_told && ((letter != NVIDIA_PARAMETER_VALUE && letter != 'o' && size != 8) ||
+                                (letter == 'o' && size != 4))))
+            return false;
+        offsets += letter == NVIDIA_PARAMETER_OFFSET;
+    }
+    return (offsets == 0 || offsets == 3) &&
+           (!entry->is_told || letters.length == entry->parameter_count);
+}
+
+/*
+ * One line about a kernel, which the image may not name itself. What does not fit is not taken: it
+ * is a comment like others. False without memory.
+ */
+static bool read_note(struct nvidia_image *image, struct text line)
+{
+    static const struct nvidia_entry unknown;
+    const struct word name = note_word(&line), what = note_word(&line);
+    struct word word = note_word(&line);
+    struct nvidia_entry *entry = NULL;
+
+    for (uint32_t i = 0; i < image->count && !entry; i++) {
+        if (word_is(name, image->entries[i].name))
+            entry = &image->entries[i];
+    }
+    if (word_is(word, "-"))
+        word.length = 0;
+    if (name.length == 0 || !word_is(what, "arguments") || (entry && entry->letters) ||
+        !letters_fit(word, entry ? entry : &unknown))
+        return true;
+    if (!entry)
+        entry = add_entry(image, name.at, name.length);
+    if (!entry)
+        return false;
+    entry->letters = strndup(word.at, word.length);
+    if (!entry->letters)
+        return false;
+    word = note_word(&line);
+    if (word_is(word, "group")) {
+        if (!read_sizes(note_word(&line), entry->group_size))
+            memset(entry->group_size, 0, sizeof(entry->group_size));
+        word = note_word(&line);
+    }
+    if (word_is(word, "attributes") && line.at < line.end) {
+        entry->attributes = strndup(line.at + 1, (size_t)(line.end - line.at - 1));
+        return entry->attributes != NULL;
+    }
+    return true;
+}
+
+/* All lines about kernels in a text. */
+static bool read_notes(struct nvidia_image *image, struct text text)
+{
+    while (text.at < text.end) {
+        const char *end = memchr(text.at, '\n', (size_t)(text.end - text.at));
+        const struct text line = {text.at, end ? end : text.end};
+        const size_t length = (size_t)(line.end - line.at);
+
+        if (length >= sizeof(note) - 1 && memcmp(line.at, note, sizeof(note) - 1) == 0 &&
+            !read_note(image, (struct text){line.at + sizeof(note) - 1, line.end}))
+            return false;
+        text.at = end ? end + 1 : text.end;
+    }
+    return true;
+}
+
+size_t nvidia_image_notes(const uint8_t *ptx, size_t size)
+{
+    size_t bytes = 0;
+
+    while (size - bytes >= sizeof(note) - 1 && memcmp(ptx + bytes, note, sizeof(note) - 1) == 0) {
+        const uint8_t *end = memchr(ptx + bytes, '\n', size - bytes);
+
+        if (!end)
+            break;
+        bytes = (size_t)(end - ptx) + 1;
+    }
+    return bytes;
+}
+
+/* Where the parts of a cubin end that is whole. */
+static size_t elf_end(const uint8_t *bytes, const Elf64_Ehdr *header)
+{
+    uint64_t end = sizeof(*header);
+
+    for (uint32_t i = 0; i < header->e_shnum; i++) {
+        const Elf64_Shdr section = section_at(bytes, header, i);
+        const uint64_t after = section.sh_offset + section.sh_size;
+
+        if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL && after > end)
+            end = after;
+    }
+    if (header->e_shnum > 0 &&
+        header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize > end)
+        end = header->e_shoff + (uint64_t)header->e_shnum * header->e_shentsize;
+    if (header->e_phnum > 0 &&
+        header->e_phoff + (uint64_t)header->e_phnum * header->e_phentsize > end)
+        end = header->e_phoff + (uint64_t)header->e_phnum * header->e_phentsize;
+    return (size_t)end;
+}
+
 /* ---- images -----------------------------------------------------------------------------------
  */
 
@@ -437,10 +587,19 @@ struct nvidia_image *nvidia_image_read(enum nvidia_image_kind kind, const uint8_
     struct nvidia_image *image = calloc(1, sizeof(*image));
     bool is_read = image != NULL;
 
-    if (is_read && kind == NVIDIA_IMAGE_PTX)
-        is_read = read_ptx(image, bytes, size);
-    else if (is_read && kind == NVIDIA_IMAGE_CUBIN)
+    if (is_read && kind == NVIDIA_IMAGE_PTX) {
+        const struct text notes = {(const char *)bytes,
+                                   (const char *)bytes + nvidia_image_notes(bytes, size)};
+
+        is_read = read_ptx(image, bytes, size) && read_notes(image, notes);
+    } else if (is_read && kind == NVIDIA_IMAGE_CUBIN) {
+        Elf64_Ehdr header;
+
         is_read = read_cubin(image, bytes, size);
+        if (is_read && elf_is_whole(bytes, size, &header))
+            is_read = read_notes(image, (struct text){(const char *)bytes + elf_end(bytes, &header),
+                                                      (const char *)bytes + size});
+    }
     if (!is_read) {
         nvidia_image_free(image);
         return NULL;

@@ -4,6 +4,15 @@
 /*
  * Images of modules: what they are, whether they are whole, and which kernels they hold. The driver
  * gets no length: it reads as far as an image says, so the image is measured first.
+ *
+ * Images of zeta-nv-cc tell more of their kernels, in lines of text: comments before PTX, and what
+ * follows a cubin that was made of it.
+ *
+ *     //zeta kernel NAME arguments LETTERS [group X,Y,Z] [attributes TEXT]
+ *
+ * A letter for each parameter, "-" for none: p an address, v a value, l local memory (a parameter
+ * of 8 bytes, which takes the offset in dynamic shared memory), o one of three parameters of 4
+ * bytes behind all others, which take the offset of the launch.
  */
 
 #include <stdbool.h>
@@ -22,12 +31,23 @@ struct nvidia_parameter {
     uint32_t offset_bytes, size_bytes;
 };
 
+/** What a parameter is: letters of the lines of zeta-nv-cc. */
+enum {
+    NVIDIA_PARAMETER_ADDRESS = 'p',
+    NVIDIA_PARAMETER_VALUE = 'v',
+    NVIDIA_PARAMETER_LOCAL = 'l',
+    NVIDIA_PARAMETER_OFFSET = 'o'
+};
+
 /** A kernel of an image. */
 struct nvidia_entry {
     char *name;
     struct nvidia_parameter *parameters;
     uint32_t parameter_count;
-    bool is_told; /**< the image tells the parameters */
+    bool is_told;           /**< the image tells the parameters */
+    char *letters;          /**< what each is; NULL: no line of zeta-nv-cc tells */
+    char *attributes;       /**< of the source; NULL: none */
+    uint32_t group_size[3]; /**< that the kernel requires; 0: any */
 };
 
 struct nvidia_image {
@@ -50,6 +70,9 @@ enum nvidia_image_kind nvidia_image_kind(const uint8_t *bytes, size_t size,
 struct nvidia_image *nvidia_image_read(enum nvidia_image_kind kind, const uint8_t *bytes,
                                        size_t size);
 void nvidia_image_free(struct nvidia_image *image);
+
+/** The lines of zeta-nv-cc before PTX: how many bytes they are, 0 for none. */
+size_t nvidia_image_notes(const uint8_t *ptx, size_t size);
 
 /** The kernel of a name, NULL: there is none. */
 const struct nvidia_entry *nvidia_image_find(const struct nvidia_image *image, const char *name,

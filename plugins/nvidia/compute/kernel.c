@@ -34,22 +34,46 @@ static bool add_argument(struct zeta_plugin_kernel *kernel, uint32_t kind, uint3
     return true;
 }
 
-/* Eight bytes may be an address or a number: neither the driver nor an image says which. */
+/*
+ * The kind of a parameter: as zeta-nv-cc tells it; else eight bytes may be an address or a number,
+ * as neither the driver nor an image says which.
+ */
+static uint32_t kind_of(const struct zeta_plugin_kernel *kernel, uint32_t index, size_t size)
+{
+    if (!kernel->is_ours)
+        return size == 8 ? ZETA_PLUGIN_ARG_UNKNOWN : ZETA_PLUGIN_ARG_VALUE;
+    switch (kernel->entry->letters[index]) {
+    case NVIDIA_PARAMETER_ADDRESS:
+        return ZETA_PLUGIN_ARG_GLOBAL;
+    case NVIDIA_PARAMETER_LOCAL:
+        return ZETA_PLUGIN_ARG_LOCAL;
+    default:
+        return ZETA_PLUGIN_ARG_VALUE;
+    }
+}
+
+/* One parameter after the other. Those of the offset of a launch are no arguments. */
 static bool add_parameter(struct zeta_plugin_kernel *kernel, size_t offset, size_t size)
 {
+    const uint32_t index = kernel->parameter_count++;
     const uint32_t end = (uint32_t)(offset + size);
 
     kernel->parameter_bytes = end > kernel->parameter_bytes ? end : kernel->parameter_bytes;
-    return add_argument(kernel, size == 8 ? ZETA_PLUGIN_ARG_UNKNOWN : ZETA_PLUGIN_ARG_VALUE,
-                        (uint32_t)offset, (uint32_t)size, 0);
+    if (kernel->is_ours && index >= strlen(kernel->entry->letters))
+        return true; /* refused when all are known */
+    if (kernel->is_ours && kernel->entry->letters[index] == NVIDIA_PARAMETER_OFFSET) {
+        kernel->offset_at = kernel->has_offset ? kernel->offset_at : (uint32_t)offset;
+        kernel->has_offset = true;
+        return true;
+    }
+    return add_argument(kernel, kind_of(kernel, index, size), (uint32_t)offset, (uint32_t)size, 0);
 }
 
 /* The arguments, as the driver tells them, else as the image does. */
 static uint32_t read_arguments(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel)
 {
     const struct nvidia_driver *driver = &self->nvidia->driver;
-    const struct nvidia_entry *entry =
-        nvidia_image_find(kernel->module->contents, kernel->name, strlen(kernel->name));
+    const struct nvidia_entry *entry = kernel->entry;
     size_t offset = 0, size = 0;
     int cuda = NOT_SUPPORTED;
 
@@ -75,12 +99,71 @@ static uint32_t read_arguments(struct zeta_plugin *self, struct zeta_plugin_kern
                               "binaries",
                               kernel->module->device->id, kernel->name);
     }
+    kernel->block_bytes = (kernel->parameter_bytes + 7) / 8 * 8;
+    if (kernel->is_ours && strlen(entry->letters) != kernel->parameter_count)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_NATIVE_BINARY,
+                              "%s: kernel '%.200s' has %u parameters, and the line of zeta-nv-cc "
+                              "about it tells %zu; compile it again",
+                              kernel->module->device->id, kernel->name, kernel->parameter_count,
+                              strlen(entry->letters));
+    if (kernel->is_ours)
+        return ZETA_PLUGIN_SUCCESS;
     /* Dynamic shared memory is no argument of the kernel but one of its launch: none unless set. */
-    kernel->dynamic_at = (kernel->parameter_bytes + 7) / 8 * 8;
-    return add_argument(kernel, ZETA_PLUGIN_ARG_LOCAL, kernel->dynamic_at, sizeof(uint64_t),
+    kernel->block_bytes += (uint32_t)sizeof(uint64_t);
+    return add_argument(kernel, ZETA_PLUGIN_ARG_LOCAL,
+                        kernel->block_bytes - (uint32_t)sizeof(uint64_t), sizeof(uint64_t),
                         ZETA_PLUGIN_ARG_OPTIONAL)
                ? ZETA_PLUGIN_SUCCESS
                : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+}
+
+/* Local memory begins where any type of OpenCL C may. */
+#define LOCAL_ALIGNMENT UINT64_C(128)
+
+/* The size of a local argument; 0 for others. */
+static uint64_t local_bytes(const struct zeta_plugin_argument *argument, const void *arguments)
+{
+    uint64_t bytes = 0;
+
+    if (argument->kind == ZETA_PLUGIN_ARG_LOCAL)
+        memcpy(&bytes, (const char *)arguments + argument->offset_bytes, sizeof(bytes));
+    return bytes;
+}
+
+uint64_t nvidia_kernel_shared(const struct zeta_plugin_kernel *kernel, const void *arguments)
+{
+    uint64_t end = 0;
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const uint64_t bytes = local_bytes(&kernel->arguments[i], arguments);
+
+        if (bytes > 0)
+            end = (end + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT + bytes;
+    }
+    return end;
+}
+
+void nvidia_kernel_parameters(const struct zeta_plugin_kernel *kernel,
+                              const struct zeta_plugin_launch *launch, void *out_block)
+{
+    uint64_t end = 0;
+
+    memcpy(out_block, launch->arguments, kernel->parameter_bytes);
+    for (uint32_t i = 0; i < kernel->argument_count && kernel->is_ours; i++) {
+        const uint64_t bytes = local_bytes(&kernel->arguments[i], launch->arguments);
+        uint64_t begin;
+
+        if (kernel->arguments[i].kind != ZETA_PLUGIN_ARG_LOCAL)
+            continue;
+        begin = (end + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
+        memcpy((char *)out_block + kernel->arguments[i].offset_bytes, &begin, sizeof(begin));
+        end = begin + bytes;
+    }
+    for (uint32_t i = 0; i < 3 && kernel->has_offset; i++) {
+        const uint32_t offset = (uint32_t)launch->global_offset[i];
+
+        memcpy((char *)out_block + kernel->offset_at + i * sizeof(offset), &offset, sizeof(offset));
+    }
 }
 
 static void read_needs(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel)
@@ -110,6 +193,9 @@ uint32_t nvidia_kernel_create(struct zeta_plugin *self, struct zeta_plugin_modul
         return result;
     kernel->module = module;
     kernel->name = strndup(name.data ? name.data : "", name.size);
+    if (kernel->name)
+        kernel->entry = nvidia_image_find(module->contents, kernel->name, strlen(kernel->name));
+    kernel->is_ours = kernel->entry && kernel->entry->letters;
     if (kernel->name)
         result = nvidia_enter(self, module->device, &entered);
     if (result != ZETA_PLUGIN_SUCCESS) {
@@ -156,15 +242,21 @@ uint32_t nvidia_kernel_properties(struct zeta_plugin *self, struct zeta_plugin_k
         .struct_size = room,
         .name = zeta_string(kernel->name),
         .arguments = {kernel->arguments, kernel->argument_count, sizeof(*kernel->arguments)},
-        .block_bytes = kernel->dynamic_at + (uint32_t)sizeof(uint64_t),
+        .attributes = zeta_string(
+            kernel->is_ours && kernel->entry->attributes ? kernel->entry->attributes : ""),
+        .block_bytes = kernel->block_bytes,
         .max_group_size = (uint32_t)kernel->max_threads,
         .max_subgroup_size = WARP,
         .max_subgroups = ((uint32_t)kernel->max_threads + WARP - 1) / WARP,
         .local_bytes = (uint32_t)kernel->shared_bytes,
         .private_bytes = (uint32_t)kernel->private_bytes,
+        /* CUDA has none: zeta-nv-cc passes it to the kernels that ask for it. */
+        .flags = kernel->is_ours ? 0u : ZETA_PLUGIN_KERNEL_NO_GLOBAL_OFFSET,
     };
 
     (void)self;
+    if (kernel->is_ours)
+        memcpy(p.required_group_size, kernel->entry->group_size, sizeof(p.required_group_size));
     memcpy(p.uuid, kernel->uuid, sizeof(p.uuid));
     memcpy(p.module_uuid, kernel->module->uuid, sizeof(p.module_uuid));
     memcpy(out_properties, &p, room < sizeof(p) ? room : sizeof(p));
@@ -178,11 +270,10 @@ uint32_t nvidia_kernel_resident(struct zeta_plugin *self, struct zeta_plugin_ker
     struct zeta_plugin_device *device = kernel->module->device;
     const uint64_t threads = (uint64_t)group_size[0] * group_size[1] * group_size[2];
     struct nvidia_entered entered;
-    uint64_t shared;
+    const uint64_t shared = nvidia_kernel_shared(kernel, arguments);
     uint32_t result;
     int groups = 0, cuda;
 
-    memcpy(&shared, (const char *)arguments + kernel->dynamic_at, sizeof(shared));
     result = nvidia_enter(self, device, &entered);
     if (result != ZETA_PLUGIN_SUCCESS)
         return result;

@@ -1,6 +1,7 @@
 /* Memory of devices, of the host, shared by both, and of the application. */
 #include "compute.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,12 +12,18 @@ enum { KIND_ADOPTED = 0 }; /* beside ZETA_PLUGIN_MEMORY_* */
 
 /* An allocation, or memory of the application that kernels can use. */
 struct nvidia_allocation {
-    struct nvidia_allocation *next;
     uintptr_t address; /* as the application knows it */
     uintptr_t base;    /* as the driver does */
     uint32_t kind;
     struct zeta_plugin_device *device; /* NULL: of none */
 };
+
+static int compare(const void *left, const void *right)
+{
+    const struct nvidia_allocation *a = left, *b = right;
+
+    return (a->address > b->address) - (a->address < b->address);
+}
 
 static int give_back(const struct nvidia_driver *driver, const struct nvidia_allocation *allocation)
 {
@@ -28,6 +35,21 @@ static int give_back(const struct nvidia_driver *driver, const struct nvidia_all
     default:
         return driver->cuMemFree_v2(allocation->base);
     }
+}
+
+/* Makes an allocation known; without memory for that it is given back. A context is current. */
+static uint32_t enter(struct zeta_plugin *self, struct nvidia_allocation *allocation)
+{
+    struct nvidia_compute *compute = self->nvidia->compute;
+    const void *node;
+
+    (void)pthread_mutex_lock(&compute->lock);
+    node = tsearch(allocation, &compute->allocations, compare);
+    (void)pthread_mutex_unlock(&compute->lock);
+    if (node)
+        return ZETA_PLUGIN_SUCCESS;
+    (void)give_back(&self->nvidia->driver, allocation);
+    return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }
 
 /* Managed memory beyond what is free would make the driver swap it with the host's for ever. */
@@ -82,6 +104,10 @@ uint32_t nvidia_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_dev
     } else {
         cuda = driver->cuMemAlloc_v2(&address, (size_t)bytes);
     }
+    allocation->base = (uintptr_t)address;
+    allocation->address = (uintptr_t)((address + align - 1) / align * align);
+    if (cuda == NVIDIA_CUDA_SUCCESS)
+        result = enter(self, allocation);
     nvidia_leave(self, &entered);
     if (cuda != NVIDIA_CUDA_SUCCESS) {
         result = nvidia_fail(self, device, cuda, what);
@@ -90,12 +116,8 @@ uint32_t nvidia_memory_allocate(struct zeta_plugin *self, struct zeta_plugin_dev
             result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
         goto no_context;
     }
-    allocation->base = (uintptr_t)address;
-    allocation->address = (uintptr_t)((address + align - 1) / align * align);
-    (void)pthread_mutex_lock(&self->nvidia->compute->lock);
-    allocation->next = self->nvidia->compute->allocations;
-    self->nvidia->compute->allocations = allocation;
-    (void)pthread_mutex_unlock(&self->nvidia->compute->lock);
+    if (result != ZETA_PLUGIN_SUCCESS)
+        goto no_context;
     *out_address = (void *)allocation->address;
     return ZETA_PLUGIN_SUCCESS;
 
@@ -106,18 +128,19 @@ no_context:
 
 uint32_t nvidia_memory_free(struct zeta_plugin *self, void *address)
 {
-    struct nvidia_allocation **at = &self->nvidia->compute->allocations, *allocation;
+    struct nvidia_compute *compute = self->nvidia->compute;
+    const struct nvidia_allocation key = {.address = (uintptr_t)address};
+    struct nvidia_allocation *const *node, *allocation;
     struct nvidia_entered entered;
     uint32_t result;
     int cuda;
 
-    (void)pthread_mutex_lock(&self->nvidia->compute->lock);
-    while (*at && (*at)->address != (uintptr_t)address)
-        at = &(*at)->next;
-    allocation = *at;
+    (void)pthread_mutex_lock(&compute->lock);
+    node = tfind(&key, &compute->allocations, compare);
+    allocation = node ? *node : NULL;
     if (allocation)
-        *at = allocation->next;
-    (void)pthread_mutex_unlock(&self->nvidia->compute->lock);
+        (void)tdelete(&key, &compute->allocations, compare);
+    (void)pthread_mutex_unlock(&compute->lock);
     if (!allocation)
         return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_ARGUMENT,
                               "%p is not the begin of an allocation", address);
@@ -153,6 +176,8 @@ uint32_t nvidia_memory_adopt(struct zeta_plugin *self, void *address, uint64_t s
     /* Portable, mapped, and read only. */
     cuda = self->nvidia->driver.cuMemHostRegister_v2(
         address, (size_t)size_bytes, 1 | 2 | (access == ZETA_PLUGIN_ACCESS_READ ? 8 : 0));
+    if (cuda == NVIDIA_CUDA_SUCCESS)
+        result = enter(self, allocation);
     nvidia_leave(self, &entered);
     if (cuda != NVIDIA_CUDA_SUCCESS) {
         (void)snprintf(what, sizeof(what), "pinning %llu bytes of the application at %p",
@@ -160,11 +185,8 @@ uint32_t nvidia_memory_adopt(struct zeta_plugin *self, void *address, uint64_t s
         result = nvidia_fail(self, NULL, cuda, what);
         goto fail;
     }
-    (void)pthread_mutex_lock(&self->nvidia->compute->lock);
-    allocation->next = self->nvidia->compute->allocations;
-    self->nvidia->compute->allocations = allocation;
-    (void)pthread_mutex_unlock(&self->nvidia->compute->lock);
-    return ZETA_PLUGIN_SUCCESS;
+    if (result == ZETA_PLUGIN_SUCCESS)
+        return ZETA_PLUGIN_SUCCESS;
 
 fail:
     free(allocation);
@@ -191,10 +213,6 @@ uint32_t nvidia_memory_unused(struct zeta_plugin *self, struct zeta_plugin_devic
 
 void nvidia_memory_finish(struct nvidia_compute *compute)
 {
-    while (compute->allocations) {
-        struct nvidia_allocation *next = compute->allocations->next;
-
-        free(compute->allocations);
-        compute->allocations = next;
-    }
+    tdestroy(compute->allocations, free);
+    compute->allocations = NULL;
 }

@@ -1,9 +1,11 @@
-/* Modules from PTX, cubins and fat binaries. */
+/* Modules from PTX, cubins and fat binaries; and from SPIR-V, of which zeta-nv-cc makes PTX. */
 #include "compute.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <zeta/compiler/compiler.h>
 
 #include "image.h"
 
@@ -164,6 +166,7 @@ static int translate(struct zeta_plugin *self, struct build *build,
 {
     const struct nvidia_driver *driver = &self->nvidia->driver;
     const size_t bytes = (size_t)desc->image_bytes;
+    const size_t note_bytes = nvidia_image_notes(desc->image, bytes);
     char *text = calloc(bytes + 1, 1);
     void *link = NULL, *cubin = NULL;
     size_t cubin_bytes = 0;
@@ -180,12 +183,16 @@ static int translate(struct zeta_plugin *self, struct build *build,
     if (cuda == NVIDIA_CUDA_SUCCESS)
         cuda = driver->cuLinkComplete(link, &cubin, &cubin_bytes);
     if (cuda == NVIDIA_CUDA_SUCCESS) {
-        module->image = malloc(cubin_bytes > 0 ? cubin_bytes : 1);
-        if (module->image)
+        /* Lines about its kernels follow the cubin, which the driver reads by its header. */
+        module->image = malloc(cubin_bytes + 1 + note_bytes);
+        if (module->image) {
             memcpy(module->image, cubin, cubin_bytes);
-        else
+            module->image[cubin_bytes] = '\n';
+            memcpy(module->image + cubin_bytes + 1, desc->image, note_bytes);
+        } else {
             cuda = NVIDIA_CUDA_OUT_OF_MEMORY;
-        module->image_bytes = cubin_bytes;
+        }
+        module->image_bytes = note_bytes > 0 ? cubin_bytes + 1 + note_bytes : cubin_bytes;
     }
     (void)driver->cuLinkDestroy(link);
 no_link:
@@ -258,10 +265,10 @@ static uint32_t load(struct zeta_plugin *self, struct zeta_plugin_device *device
     return result;
 }
 
-uint32_t nvidia_module_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
-                              const struct zeta_plugin_module_desc *desc,
-                              const struct zeta_plugin_log_sink *log,
-                              struct zeta_plugin_module **out_module)
+static uint32_t create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                       const struct zeta_plugin_module_desc *desc,
+                       const struct zeta_plugin_log_sink *log,
+                       struct zeta_plugin_module **out_module)
 {
     const size_t bytes = (size_t)desc->image_bytes;
     struct zeta_plugin_module *module;
@@ -271,15 +278,6 @@ uint32_t nvidia_module_create(struct zeta_plugin *self, struct zeta_plugin_devic
     uint32_t result;
     char text[300];
 
-    if (desc->format == ZETA_PLUGIN_MODULE_IL_SPIRV)
-        return refuse(self, device, log, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
-                      "SPIR-V is not translated for NVIDIA's devices yet: compile the kernels to "
-                      "PTX or to a cubin (nvcc -ptx, nvcc -cubin, clang --target=nvptx64) and give "
-                      "that with ZE_MODULE_FORMAT_NATIVE");
-    if (desc->format != ZETA_PLUGIN_MODULE_NATIVE)
-        return refuse(self, device, log, ZETA_PLUGIN_INVALID_ARGUMENT,
-                      "the format of the module is unknown; PTX, cubins and fat binaries are taken "
-                      "with ZE_MODULE_FORMAT_NATIVE");
     if (ZETA_PLUGIN_HAS(desc, parts) && desc->parts.count > 0)
         return refuse(self, device, log, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
                       "native images are linked already, several do not make one program: link "
@@ -313,6 +311,57 @@ uint32_t nvidia_module_create(struct zeta_plugin *self, struct zeta_plugin_devic
     else
         *out_module = module;
     return result;
+}
+
+/* Compiles SPIR-V to PTX, and that as any PTX. */
+static uint32_t build(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                      const struct zeta_plugin_module_desc *desc,
+                      const struct zeta_plugin_log_sink *log,
+                      struct zeta_plugin_module **out_module)
+{
+    struct zeta_plugin_module_desc native;
+    struct zeta_compiled built;
+    uint32_t result;
+    char options[64];
+
+    (void)snprintf(options, sizeof(options), "--gpu sm_%u%u ", device->cc_major, device->cc_minor);
+    zeta_compile(self->nvidia->compiler, options, desc, &built);
+    if (log && log->write && built.log_bytes > 0)
+        log->write(log->context, (struct zeta_plugin_string){built.log, built.log_bytes});
+    if (built.image) {
+        native = (struct zeta_plugin_module_desc){.struct_size = sizeof(native),
+                                                  .format = ZETA_PLUGIN_MODULE_NATIVE,
+                                                  .image = built.image,
+                                                  .image_bytes = built.image_bytes,
+                                                  .build_flags = desc->build_flags};
+        result = create(self, device, &native, log, out_module);
+        if (result == ZETA_PLUGIN_INVALID_NATIVE_BINARY)
+            result = ZETA_PLUGIN_MODULE_BUILD_FAILURE;
+    } else {
+        /* The sentence has the first line of the log. */
+        const char *end = built.log_bytes > 0 ? memchr(built.log, '\n', built.log_bytes) : NULL;
+        const size_t length = end ? (size_t)(end - built.log) : built.log_bytes;
+
+        result = zeta_host_fail(&self->host, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
+                                "%s: the SPIR-V module was not built: %.*s", device->id,
+                                length < 400 ? (int)length : 400, built.log);
+    }
+    zeta_compiled_free(&built);
+    return result;
+}
+
+uint32_t nvidia_module_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_module_desc *desc,
+                              const struct zeta_plugin_log_sink *log,
+                              struct zeta_plugin_module **out_module)
+{
+    if (desc->format == ZETA_PLUGIN_MODULE_IL_SPIRV)
+        return build(self, device, desc, log, out_module);
+    if (desc->format != ZETA_PLUGIN_MODULE_NATIVE)
+        return refuse(self, device, log, ZETA_PLUGIN_INVALID_ARGUMENT,
+                      "the format of the module is unknown; PTX, cubins and fat binaries are taken "
+                      "with ZE_MODULE_FORMAT_NATIVE, SPIR-V with ZE_MODULE_FORMAT_IL_SPIRV");
+    return create(self, device, desc, log, out_module);
 }
 
 void nvidia_module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *module)

@@ -8,6 +8,7 @@
 
 #include <zeta/c_locale.h>
 #include <zeta/clock.h>
+#include <zeta/compiler/compiler.h>
 
 #include "plugins/nvidia/gpu/nvidia.h"
 
@@ -23,6 +24,9 @@ enum { QUEUES = 16, FILL_BYTES = 256, ARGUMENT_BYTES = 4096 };
 /* What arithmetic does, as ze_device_fp_flags_t: all but software; half precision rounds to
  * nearest. */
 enum { FP_FLAGS = 0x7f, FP16_FLAGS = 0x27 };
+
+/* SPIR-V 1.4 is the newest that zeta-nv-cc reads. */
+#define SPIRV_VERSION (1u << 16 | 4u)
 
 /* The L2 moves sectors of 32 bytes, four to a line. */
 enum { L2_LINE_BYTES = 128 };
@@ -188,8 +192,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .type = ZETA_PLUGIN_DEVICE_GPU,
         .flags = (device->is_integrated ? ZETA_PLUGIN_DEVICE_INTEGRATED : 0u) |
                  (device->has_ecc ? ZETA_PLUGIN_DEVICE_ECC : 0u) |
-                 (device->has_pageable ? ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING : 0u) |
-                 ZETA_PLUGIN_DEVICE_NO_GLOBAL_OFFSET,
+                 (device->has_pageable ? ZETA_PLUGIN_DEVICE_ON_DEMAND_PAGING : 0u),
         .parent = UINT32_MAX,
         .vendor_id = NVIDIA_VENDOR,
         .vendor = {"NVIDIA Corporation", 18},
@@ -213,6 +216,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .max_shared_local_bytes = device->group_shared_bytes,
         .max_argument_bytes = ARGUMENT_BYTES,
         .max_command_queue_priority = 1,
+        .spirv_version = zeta_compiler_present(device->nvidia->compiler) ? SPIRV_VERSION : 0,
         .fp16 = 1,
         .fp64 = 1,
         .int64_atomics = 1,

@@ -44,6 +44,17 @@ struct nvidia_query_unit {
     struct zeta_plugin_query_pool *pools;
 };
 
+/** In how many passes the GPU counts programs: the newest answers of CUPTI. */
+enum { NVIDIA_ANSWERS = 256 };
+struct nvidia_question {
+    uint8_t hash[16]; /**< of what was asked */
+};
+struct nvidia_answers {
+    struct nvidia_question questions[NVIDIA_ANSWERS];
+    uint32_t passes[NVIDIA_ANSWERS]; /**< at least 1; 0: no answer */
+    uint32_t next;
+};
+
 /** A GPU, or an instance of MIG, as CUDA shows it to this process. */
 struct zeta_plugin_device {
     struct nvidia *nvidia;
@@ -74,6 +85,7 @@ struct zeta_plugin_device {
                                 guarded by the lock */
     struct zeta_plugin_symbol symbols[2]; /**< of metric sets, once they were asked for */
     bool has_symbols;                     /**< guarded by the lock */
+    struct nvidia_answers answers;        /**< guarded by the lock */
     struct nvidia_context *context;       /**< of compute */
 
     struct nvidia_gpm_unit gpm;
@@ -94,6 +106,7 @@ struct nvidia {
     struct zeta_plugin_device *devices; /**< by PCI address, then uuid */
     uint32_t device_count;
     pthread_mutex_t lock; /**< of what is opened when it is needed first; before tracers' locks */
+    struct zeta_compiler *compiler; /**< of SPIR-V */
     struct nvidia_compute *compute;
     bool nvml_was_tried;
     struct nvidia_nvml nvml;

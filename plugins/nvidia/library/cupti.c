@@ -244,7 +244,7 @@ void nvidia_explain_permission(const char *root, char *text, size_t capacity_byt
 static const struct {
     int result;
     uint32_t code;
-    const char *text; /* NULL: nvidia_explain_permission() */
+    const char *text; /* NULL: nvidia_cupti_explain() looks at the machine */
 } results[] = {
     {NVIDIA_CUPTI_INVALID_PARAMETER, ZETA_PLUGIN_INVALID_ARGUMENT,
      "it refuses an argument; of a metric that means that this GPU has none of that name"},
@@ -259,9 +259,7 @@ static const struct {
      "(cuda-cupti-13-0 or libcupti13)"},
     {NVIDIA_CUPTI_INVALID_METRIC_NAME, ZETA_PLUGIN_INVALID_ARGUMENT,
      "this GPU has no metric of that name"},
-    {NVIDIA_CUPTI_HARDWARE_BUSY, ZETA_PLUGIN_NOT_AVAILABLE,
-     "another profiler has the counters: ncu, nsys, or a DCGM watch on a GPU before Hopper (dcgmi "
-     "profile --pause, afterwards --resume). Which process it is, is told to nobody"},
+    {NVIDIA_CUPTI_HARDWARE_BUSY, ZETA_PLUGIN_NOT_AVAILABLE, NULL},
     {NVIDIA_CUPTI_NOT_SUPPORTED, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
      "this GPU, driver or version of CUPTI does not have it"},
     {28, ZETA_PLUGIN_NOT_AVAILABLE, "managed memory is in use under MPS; end the MPS server"},
@@ -328,7 +326,9 @@ void nvidia_cupti_explain(int result, const char *root, char *text, size_t capac
 {
     const size_t at = find_result(result);
 
-    if (at < RESULTS && !results[at].text)
+    if (result == NVIDIA_CUPTI_HARDWARE_BUSY)
+        nvidia_explain_busy(root, text, capacity_bytes);
+    else if (result == NVIDIA_CUPTI_INSUFFICIENT_PRIVILEGES)
         nvidia_explain_permission(root, text, capacity_bytes);
     else
         (void)snprintf(text, capacity_bytes, "%s",

@@ -394,11 +394,11 @@ struct nvidia_range_info {
              (void (*request)(uint8_t * *buffer, size_t * bytes, size_t * most_records),           \
               void (*complete)(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,      \
                                size_t valid)))                                                     \
+    FUNCTION(cuptiActivitySetAttribute, (int attribute, size_t *bytes, void *value))               \
     FUNCTION(cuptiActivityEnable, (int kind))                                                      \
     FUNCTION(cuptiActivityDisable, (int kind))                                                     \
     FUNCTION(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record))          \
     FUNCTION(cuptiActivityFlushAll, (uint32_t flags))                                              \
-    FUNCTION(cuptiActivityFlushPeriod, (uint32_t ms))                                              \
     FUNCTION(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *out_count))
 
 /** Functions of libcupti; null: this version has none of that name. Constant once opened. */
@@ -480,6 +480,12 @@ bool nvidia_parse_capabilities(const char *status, uint64_t *out_effective);
 
 /** Whether files and capabilities say that this process may read counters; the driver decides. */
 bool nvidia_may_read_counters(const char *root);
+
+/**
+ * Who may have the counters: the processes under root/proc that have libraries of profilers open,
+ * this one left out; and what to do. Terminated.
+ */
+void nvidia_explain_busy(const char *root, char *text, size_t capacity_bytes);
 
 /** Why counters are not permitted here, and what the administrator can do; terminated. */
 void nvidia_explain_permission(const char *root, char *text, size_t capacity_bytes);

@@ -145,6 +145,7 @@ enum {
     REQUIRED(cuStreamCreateWithPriority, (void **out_stream, unsigned flags, int priority))        \
     REQUIRED(cuStreamDestroy_v2, (void *stream))                                                   \
     REQUIRED(cuStreamSynchronize, (void *stream))                                                  \
+    REQUIRED(cuStreamQuery, (void *stream))                                                        \
     REQUIRED(cuEventCreate, (void **out_event, unsigned flags))                                    \
     REQUIRED(cuEventDestroy_v2, (void *event))                                                     \
     REQUIRED(cuEventRecord, (void *event, void *stream))                                           \

@@ -663,7 +663,8 @@ void nvidia_query_limits(struct zeta_plugin_device *device, struct zeta_plugin_l
         out_limits->query_note = zeta_string(
             "Counts all work of this process on the GPU between begin and end. One query is open "
             "at a time, on whichever queue, and no stream of the same counters. Results can be "
-            "read when none is open; reading waits for the work of the process on the GPU.");
+            "read when none is open. Begin and reading wait for the work of the process on the "
+            "GPU, whichever queue has it.");
     else
         out_limits->no_queries = zeta_string(problem);
 }

@@ -2,11 +2,29 @@
 
 #include <stdlib.h>
 
+/* Whether a chip has a metric. An object that refused a name takes no other one, so it gets its
+ * own. */
+static bool has_name(const struct nvidia_cupti *cupti, struct nvidia_host_initialize host,
+                     const char **name)
+{
+    struct nvidia_host_names add = {.names = name, .count = 1};
+    struct nvidia_host_object object;
+    int result = nvidia_cupti_host_initialize(cupti, &host);
+
+    if (result != NVIDIA_CUPTI_SUCCESS)
+        return false;
+    add.host = object.host = host.host;
+    result = nvidia_cupti_host_add_metrics(cupti, &add);
+    (void)nvidia_cupti_host_deinitialize(cupti, &object);
+    return result == NVIDIA_CUPTI_SUCCESS;
+}
+
 /*
  * Adds all names in one call. Where that is refused, the first name that is refused alone is the
  * wrong one; if each is taken alone, the result stands as it is.
  */
-static int add_names(const struct nvidia_config *config, size_t *out_wrong)
+static int add_names(const struct nvidia_config *config, const struct nvidia_host_initialize *host,
+                     size_t *out_wrong)
 {
     struct nvidia_host_names add = {
         .host = config->host, .names = config->names, .count = config->count};
@@ -14,9 +32,7 @@ static int add_names(const struct nvidia_config *config, size_t *out_wrong)
 
     *out_wrong = 0;
     for (size_t i = 0; all != NVIDIA_CUPTI_SUCCESS && i < config->count; i++) {
-        add.names = config->names + i;
-        add.count = 1;
-        if (nvidia_cupti_host_add_metrics(config->cupti, &add) != NVIDIA_CUPTI_SUCCESS) {
+        if (!has_name(config->cupti, *host, config->names + i)) {
             *out_wrong = i;
             return NVIDIA_CUPTI_INVALID_METRIC_NAME;
         }
@@ -42,7 +58,7 @@ int nvidia_config_make(const struct nvidia_cupti *cupti, int32_t type, const cha
     if (result != NVIDIA_CUPTI_SUCCESS)
         return result;
     out_config->host = host.host;
-    result = add_names(out_config, out_wrong);
+    result = add_names(out_config, &host, out_wrong);
     size.host = host.host;
     if (result == NVIDIA_CUPTI_SUCCESS)
         result = nvidia_cupti_host_config_size(cupti, &size);

@@ -4,11 +4,15 @@
 #include <string.h>
 
 #include "plugins/nvidia/sampling/program.h"
+#include "plugins/nvidia/sampling/slots.h"
 
-/* How often samples are fetched, at most: decodes so often were measured to lose nothing. */
-#define FETCH_NS UINT64_C(20000000)
-/* Of slow sessions: nobody waits for a sample longer than this after its end. */
-#define SLOW_FETCH_NS UINT64_C(100000000)
+/*
+ * How often samples are fetched. A decode costs 0.6 to 1.2 ms of processor time before the first
+ * sample, so some should share that; but nobody waits for a sample longer than this after its end.
+ */
+enum { FETCHED_TOGETHER = 50 };
+#define SHORTEST_FETCH_NS UINT64_C(20000000)
+#define LONGEST_FETCH_NS UINT64_C(100000000)
 
 /* Free slots before a decode: so many times what came meanwhile, and some. */
 enum { FREE_TIMES = 3, FREE_MORE = 64 };
@@ -17,7 +21,7 @@ enum { FREE_TIMES = 3, FREE_MORE = 64 };
 #define LATE_NS UINT64_C(1000000000)
 
 /* Slots of an image: of the smallest that works at all, and of the one that shows their size. */
-enum { CAPACITY_LEAST = 512, CAPACITY_MOST = 1u << 20, CAPACITY_PROBE = 1024 };
+enum { CAPACITY_LEAST = 512, CAPACITY_MOST = 1u << 20, CAPACITY_PROBE = 256 };
 
 /* Attempts to go on without a sample between them. */
 enum { ATTEMPTS = 2 };
@@ -28,9 +32,11 @@ enum { QUIET_DECODES = 2, LAST_DECODES = 4096 };
 struct nvidia_session {
     struct nvidia_session_options options;
     const struct nvidia_cupti *cupti;
-    void *object; /* NULL: the GPU's counters are given up */
-    uint8_t *image;
-    size_t image_bytes, capacity;
+    void *object;              /* NULL: the GPU's counters are given up */
+    struct nvidia_slots slots; /* of the image */
+    size_t capacity;
+    bool is_returned; /* the next sample is the first one in an image that came back */
+    uint64_t end_ns;  /* of the last sample handed out; 0: none was since the session began */
     size_t populated, completed, handed; /* of the image; handed == completed between decodes */
     uint64_t decoded_ns;                 /* when the last decode began */
     uint64_t seen;                       /* completed samples, handed out or not */
@@ -48,11 +54,11 @@ struct nvidia_session {
 static int initialise(struct nvidia_session *session)
 {
     struct nvidia_data_image block = {
-        .object = session->object, .bytes = session->image_bytes, .image = session->image};
+        .object = session->object, .bytes = session->slots.bytes, .image = session->slots.image};
     const int result = nvidia_cupti_pm_data_initialize(session->cupti, &block);
 
-    session->populated = session->completed = session->handed = 0;
-    session->counts.initialised++;
+    if (result == NVIDIA_CUPTI_SUCCESS)
+        nvidia_slots_remember(&session->slots);
     return result;
 }
 
@@ -87,20 +93,26 @@ static size_t choose_capacity(const struct nvidia_session *session, size_t sampl
  */
 static int make_image(struct nvidia_session *session)
 {
+    struct nvidia_slots *slots = &session->slots;
     size_t bytes = 0;
     int result;
 
-    if (session->image)
+    nvidia_slots_forget(slots);
+    if (slots->image)
         return ask_bytes(session, session->capacity, &bytes);
     result = ask_bytes(session, CAPACITY_PROBE, &bytes);
     if (result != NVIDIA_CUPTI_SUCCESS)
         return result;
     session->capacity = choose_capacity(session, bytes / CAPACITY_PROBE + 1);
-    result = ask_bytes(session, session->capacity, &session->image_bytes);
+    result = ask_bytes(session, session->capacity, &slots->bytes);
     if (result != NVIDIA_CUPTI_SUCCESS)
         return result;
-    session->image = malloc(session->image_bytes);
-    return session->image ? NVIDIA_CUPTI_SUCCESS : NVIDIA_CUPTI_OUT_OF_MEMORY;
+    slots->count = session->capacity;
+    slots->slot_bytes = (slots->bytes - bytes) / (slots->count - CAPACITY_PROBE);
+    slots->is_otherwise = slots->bytes <= bytes || slots->slot_bytes == 0 ||
+                          slots->bytes / slots->count < slots->slot_bytes;
+    slots->image = malloc(slots->bytes);
+    return slots->image ? NVIDIA_CUPTI_SUCCESS : NVIDIA_CUPTI_OUT_OF_MEMORY;
 }
 
 /* Gives up the GPU's counters. */
@@ -154,7 +166,10 @@ static int begin(struct nvidia_session *session)
     nvidia_signals_restore(&before);
     if (result != NVIDIA_CUPTI_SUCCESS)
         disable(session);
-    session->has_first = session->has_rest = false;
+    session->populated = session->completed = session->handed = 0;
+    session->counts.initialised++;
+    session->has_first = session->has_rest = session->is_returned = false;
+    session->end_ns = 0;
     session->decoded_ns = session->options.now_ns();
     return result;
 }
@@ -177,15 +192,18 @@ int nvidia_session_open(const struct nvidia_session_options *options,
     return result;
 }
 
-uint64_t nvidia_session_fetch_ns(const struct nvidia_session *session)
+uint64_t nvidia_session_fetch_ns(const struct nvidia_session *session, uint32_t wanted)
 {
     const uint64_t period_ns = session->options.period_ns;
     /* So that a quarter of the image, all that rule 3 leaves, suffices. */
     const uint64_t room_ns = (session->capacity / 4 - FREE_MORE) / FREE_TIMES * period_ns;
-    uint64_t fetch_ns = FETCH_NS;
+    const uint32_t together = wanted > 0 && wanted < FETCHED_TOGETHER ? wanted : FETCHED_TOGETHER;
+    uint64_t fetch_ns = together * period_ns;
 
-    if (period_ns > FETCH_NS)
-        fetch_ns = period_ns < SLOW_FETCH_NS ? period_ns : SLOW_FETCH_NS;
+    if (fetch_ns < SHORTEST_FETCH_NS)
+        fetch_ns = SHORTEST_FETCH_NS;
+    if (fetch_ns > LONGEST_FETCH_NS)
+        fetch_ns = LONGEST_FETCH_NS;
     return fetch_ns < room_ns ? fetch_ns : room_ns;
 }
 
@@ -201,6 +219,7 @@ static int prepare_image(struct nvidia_session *session, uint64_t now_ns)
     const uint64_t needed = FREE_TIMES * came + FREE_MORE;
     const bool is_open = session->populated != session->completed;
     const bool is_due = session->populated > session->capacity / 4 * (is_open ? 3 : 1);
+    const size_t used = session->populated;
 
     if (needed > session->capacity)
         return NVIDIA_CUPTI_OUT_OF_MEMORY;
@@ -208,15 +227,31 @@ static int prepare_image(struct nvidia_session *session, uint64_t now_ns)
         return NVIDIA_CUPTI_SUCCESS;
     session->has_rest = session->has_rest || is_open;
     session->counts.forced += is_open;
-    return initialise(session);
+    session->counts.initialised++;
+    session->populated = session->completed = session->handed = 0;
+    /* With an open sample CUPTI has to know that it goes. */
+    session->is_returned = !is_open && nvidia_slots_return(&session->slots, used);
+    return session->is_returned ? NVIDIA_CUPTI_SUCCESS : initialise(session);
+}
+
+/*
+ * Whether an image that came back is as good as one that CUPTI initialised: the first sample in it
+ * goes on where the last one ended.
+ */
+static void check_return(struct nvidia_session *session, uint64_t start_ns)
+{
+    if (session->is_returned && session->end_ns != 0 &&
+        start_ns > session->end_ns + session->options.period_ns / 2)
+        nvidia_slots_distrust(&session->slots);
+    session->is_returned = false;
 }
 
 /* Decodes, and learns how many samples the image has. */
 static int decode(struct nvidia_session *session)
 {
     struct nvidia_pm_decode decoded = {
-        .object = session->object, .image = session->image, .bytes = session->image_bytes};
-    struct nvidia_pm_info info = {.image = session->image, .bytes = session->image_bytes};
+        .object = session->object, .image = session->slots.image, .bytes = session->slots.bytes};
+    struct nvidia_pm_info info = {.image = session->slots.image, .bytes = session->slots.bytes};
     int result = nvidia_cupti_pm_decode(session->cupti, &decoded);
 
     if (result == NVIDIA_CUPTI_MAX_LIMIT_REACHED || result == NVIDIA_CUPTI_NOT_READY)
@@ -236,14 +271,14 @@ static int decode(struct nvidia_session *session)
 static int get_sample(struct nvidia_session *session, size_t index, struct nvidia_sample *out)
 {
     struct nvidia_pm_sample_info info = {.object = session->object,
-                                         .image = session->image,
-                                         .bytes = session->image_bytes,
+                                         .image = session->slots.image,
+                                         .bytes = session->slots.bytes,
                                          .index = index};
     int result = nvidia_cupti_pm_sample_info(session->cupti, &info);
 
     if (result == NVIDIA_CUPTI_SUCCESS)
-        result = nvidia_config_evaluate(session->options.config, session->image,
-                                        session->image_bytes, index, session->values);
+        result = nvidia_config_evaluate(session->options.config, session->slots.image,
+                                        session->slots.bytes, index, session->values);
     *out = (struct nvidia_sample){.start_ns = info.start_ns,
                                   .end_ns = info.end_ns,
                                   .values = session->values,
@@ -273,6 +308,8 @@ static int hand_out(struct nvidia_session *session, const struct nvidia_taker *t
         result = get_sample(session, index, &sample);
         if (result != NVIDIA_CUPTI_SUCCESS)
             return result;
+        check_return(session, sample.start_ns);
+        session->end_ns = sample.end_ns;
         session->is_behind_loss = session->is_behind_overflow = false;
         session->attempts = 0;
         session->counts.samples++;
@@ -355,7 +392,8 @@ void nvidia_session_close(struct nvidia_session *session)
     if (session->object)
         (void)nvidia_cupti_pm_stop(session->cupti, &object);
     disable(session);
-    free(session->image);
+    nvidia_slots_forget(&session->slots);
+    free(session->slots.image);
     free(session);
 }
 

@@ -70,10 +70,16 @@ static uint64_t round_period(uint64_t ns)
     return (ticks > 2 ? ticks : 2) * NVIDIA_TICK_NS;
 }
 
-void nvidia_period_range(const struct nvidia *nvidia, uint64_t *out_least_ns, uint64_t *out_most_ns)
+void nvidia_period_range(const struct nvidia *nvidia, const struct nvidia_program *program,
+                         uint64_t *out_least_ns, uint64_t *out_most_ns)
 {
-    const uint64_t least_ns = setting_number(nvidia, "shortest_period_ns", FEW_SHORTEST_NS);
+    uint64_t least_ns = FEW_SHORTEST_NS;
 
+    if (program && program->shortest_ns != 0)
+        least_ns = program->shortest_ns;
+    else if (program && program->count > FEW_COUNTERS)
+        least_ns = MANY_SHORTEST_NS;
+    least_ns = setting_number(nvidia, "shortest_period_ns", least_ns);
     *out_most_ns = LONGEST_NS;
     *out_least_ns = round_period(least_ns < LONGEST_NS ? least_ns : LONGEST_NS);
 }
@@ -83,13 +89,9 @@ uint32_t nvidia_period_choose(const struct zeta_plugin_device *device, const cha
                               uint64_t most_ns, uint64_t *out_period_ns)
 {
     const struct nvidia *nvidia = device->nvidia;
-    uint64_t least_ns = program->shortest_ns, longest_ns = LONGEST_NS;
+    uint64_t least_ns, longest_ns;
 
-    if (least_ns == 0)
-        least_ns = program->count <= FEW_COUNTERS ? FEW_SHORTEST_NS : MANY_SHORTEST_NS;
-    least_ns = round_period(setting_number(nvidia, "shortest_period_ns", least_ns));
-    if (least_ns > longest_ns)
-        least_ns = longest_ns;
+    nvidia_period_range(nvidia, program, &least_ns, &longest_ns);
     if (most_ns != 0 && most_ns < longest_ns)
         longest_ns = most_ns / NVIDIA_TICK_NS * NVIDIA_TICK_NS;
     if (longest_ns < least_ns)
@@ -363,8 +365,9 @@ uint32_t nvidia_sampling_open(struct zeta_plugin_device *device,
     }
     result = prepare(sampling, desc);
     if (result == ZETA_PLUGIN_SUCCESS) {
-        sampling->pump = zeta_record_pump_create(nvidia_session_fetch_ns(sampling->session), fetch,
-                                                 sampling, "zeta-nv-sample");
+        sampling->pump = zeta_record_pump_create(
+            nvidia_session_fetch_ns(sampling->session, desc->notify_records), fetch, sampling,
+            "zeta-nv-sample");
         result = sampling->pump ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     }
     if (result != ZETA_PLUGIN_SUCCESS) {

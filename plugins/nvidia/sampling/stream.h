@@ -13,11 +13,11 @@
 #define NVIDIA_TICK_NS 32u
 
 /**
- * The period of any stream, from the shortest that a light set of a few counters sustains, or that
- * the setting shortest_period_ns says, to the longest that CUPTI takes.
+ * Periods of the streams of a program (NULL: of any), from the shortest that a processor core
+ * sustains, or that the setting shortest_period_ns says, to the longest that CUPTI takes.
  */
-void nvidia_period_range(const struct nvidia *nvidia, uint64_t *out_least_ns,
-                         uint64_t *out_most_ns);
+void nvidia_period_range(const struct nvidia *nvidia, const struct nvidia_program *program,
+                         uint64_t *out_least_ns, uint64_t *out_most_ns);
 
 /**
  * The period nearest to the wanted one that a program can have, in ticks. NOT_AVAILABLE with a

@@ -73,6 +73,7 @@ kernel void test_spaces(global int *in, global uint *out, uint n)
     out[10] = to_local(pointers[1]) == shared + 3 && to_global(pointers[0]) == in;
 }
 
+#ifndef NO_PRINTF
 /* What a compiler makes of printf: an address of the format, and slots. */
 int __vgpu_printf(ulong format, ulong slots);
 constant char format[] = "%v4hlf|%v2lf|%v3hhd|%v8hx|%v16hhu|%v2ld|%-6.2v2hlf|%s|%d|%v5d|%v2s|%v4f\n";
@@ -87,3 +88,4 @@ kernel void test_printf(global ulong *in, global int *out, uint n)
     slots[37] = (ulong)text;
     out[0] = __vgpu_printf((ulong)format, (ulong)slots);
 }
+#endif

@@ -1,12 +1,12 @@
 /*
  * Activity records: of this process, when the work is complete, buffer by buffer of a stream and so
- * not in the order of time.
+ * not in the order of time. A stream stands for the thread that uses it: it has buffers of its own,
+ * unless the program wants them for all threads together.
  */
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/cuda/cupti/cupti.h"
 #include "tests/cuda/cupti/records.h"
@@ -15,7 +15,9 @@
 CUPTI_ACTIVITY_API(DECLARE)
 #undef DECLARE
 
-enum { FULL = 1024 /* records that wait: delivered without a flush */ };
+enum { FULL = 1024 /* records that wait: delivered without a flush */, STREAMS = 256 };
+
+enum { PER_THREAD_BUFFER = 9 /* attribute, one byte */ };
 
 /* CUPTI before 12.9 gave none beside a PM session. */
 enum { DEAF_UP_TO = 26 };
@@ -44,8 +46,8 @@ static struct {
     int64_t offset;
     struct pending *first, **last;
     size_t count, dropped;
-    uint32_t period_ms;
-    bool has_thread;
+    uint32_t in_flight[STREAMS]; /* enqueued and not seen yet */
+    bool is_shared;              /* one buffer for all streams */
 } activity = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &activity.first};
 
 /* Flushes are one at a time. Names are freed behind the callback. */
@@ -172,15 +174,39 @@ static bool append(const struct cuda_seen *seen)
     return is_full;
 }
 
-/* Takes the complete records of the stream that comes last; NULL: there are none. */
-static struct pending *take_stream(uint64_t now)
+/* Whether work has not ended that has its record in the buffer of a stream. */
+static bool is_incomplete_locked(uint32_t stream, uint64_t now)
+{
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        if (activity.in_flight[i] > 0 && (activity.is_shared || i == stream % STREAMS))
+            return true;
+    }
+    for (const struct pending *at = activity.first; at; at = at->next) {
+        if (at->end > now && (activity.is_shared || at->stream == stream))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Takes the complete records of the stream that comes last; NULL: there are none. Unless the flush
+ * is forced, a buffer with work that has not ended is left alone.
+ */
+static struct pending *take_stream(uint64_t now, bool is_forced)
 {
     struct pending *taken = NULL, **end = &taken;
     uint32_t stream = 0;
 
     (void)pthread_mutex_lock(&activity.lock);
-    for (const struct pending *at = activity.first; at; at = at->next)
-        stream = at->end <= now && at->stream > stream ? at->stream : stream;
+    for (const struct pending *at = activity.first; at; at = at->next) {
+        if (at->end <= now && at->stream > stream &&
+            (is_forced || !is_incomplete_locked(at->stream, now)))
+            stream = at->stream;
+    }
+    if (!is_forced && is_incomplete_locked(stream, now)) {
+        (void)pthread_mutex_unlock(&activity.lock);
+        return NULL;
+    }
     for (struct pending **at = &activity.first; *at;) {
         struct pending *pending = *at;
 
@@ -244,7 +270,7 @@ static struct pending *deliver(struct pending *records)
     return at;
 }
 
-static int flush(void)
+static int flush(bool is_forced)
 {
     const struct cuda_shared *shared = cuda_shared();
     bool has_callbacks;
@@ -255,8 +281,8 @@ static int flush(void)
     if (!shared || !has_callbacks)
         return CUPTI_INVALID_OPERATION;
     (void)pthread_mutex_lock(&flush_lock);
-    for (struct pending *records = take_stream(cuda_time(shared)); records;
-         records = take_stream(cuda_time(shared))) {
+    for (struct pending *records = take_stream(cuda_time(shared), is_forced); records;
+         records = take_stream(cuda_time(shared), is_forced)) {
         while (records)
             records = deliver(records);
     }
@@ -264,14 +290,34 @@ static int flush(void)
     return CUPTI_OK;
 }
 
+void activity_enqueued(uint32_t stream)
+{
+    (void)pthread_mutex_lock(&activity.lock);
+    activity.in_flight[stream % STREAMS]++;
+    (void)pthread_mutex_unlock(&activity.lock);
+}
+
+/* Work that was enqueued before anybody watched is not counted. */
+static void leave_flight(const struct cuda_seen *seen)
+{
+    uint32_t *in_flight = &activity.in_flight[seen->stream % STREAMS];
+
+    if (seen->kind == CUDA_SEEN_SYNCHRONIZE)
+        return;
+    (void)pthread_mutex_lock(&activity.lock);
+    *in_flight -= *in_flight > 0;
+    (void)pthread_mutex_unlock(&activity.lock);
+}
+
 void activity_seen(const struct cuda_seen *seen)
 {
     const struct cuda_shared *shared = cuda_shared();
 
+    leave_flight(seen);
     if (!shared || (shared->description.cupti <= DEAF_UP_TO && sampling_is_open()))
         return;
     if (append(seen))
-        (void)flush();
+        (void)flush(true);
 }
 
 static int enter(const char *function)
@@ -300,6 +346,23 @@ int cuptiActivityRegisterCallbacks(activity_request request, activity_complete c
     activity.complete = complete;
     (void)pthread_mutex_unlock(&activity.lock);
     return CUPTI_OK;
+}
+
+/* Only before callbacks are registered. */
+int cuptiActivitySetAttribute(int attribute, size_t *bytes, void *value)
+{
+    int result = CUPTI_OK;
+
+    ENTER_PLAIN();
+    if (attribute != PER_THREAD_BUFFER || !bytes || *bytes != 1 || !value)
+        return CUPTI_INVALID_PARAMETER;
+    (void)pthread_mutex_lock(&activity.lock);
+    if (activity.request)
+        result = CUPTI_INVALID_OPERATION;
+    else
+        activity.is_shared = *(const uint8_t *)value == 0;
+    (void)pthread_mutex_unlock(&activity.lock);
+    return result;
 }
 
 static bool is_kind(int kind)
@@ -347,46 +410,18 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
     return CUPTI_OK;
 }
 
-/* Without the flag only full buffers are given, and there are none between two calls. */
 int cuptiActivityFlushAll(uint32_t flag)
 {
     ENTER_PLAIN();
-    return flag & 1 ? flush() : CUPTI_OK;
+    return flush((flag & 1) != 0);
 }
 
-static void *flush_often(void *argument)
-{
-    (void)argument;
-    for (;;) {
-        uint32_t ms;
-
-        (void)pthread_mutex_lock(&activity.lock);
-        ms = activity.period_ms;
-        (void)pthread_mutex_unlock(&activity.lock);
-        (void)usleep((ms > 0 ? ms : 100) * 1000);
-        if (ms > 0)
-            (void)flush();
-    }
-    return NULL;
-}
-
+/* Gives buffers that are full, and those are given at once here. */
 int cuptiActivityFlushPeriod(uint32_t ms)
 {
-    pthread_t thread;
-    int result = CUPTI_OK;
-
+    (void)ms;
     ENTER_PLAIN();
-    (void)pthread_mutex_lock(&activity.lock);
-    activity.period_ms = ms;
-    if (ms > 0 && !activity.has_thread) {
-        activity.has_thread = pthread_create(&thread, NULL, flush_often, NULL) == 0;
-        if (activity.has_thread)
-            (void)pthread_detach(thread);
-        else
-            result = CUPTI_OUT_OF_MEMORY;
-    }
-    (void)pthread_mutex_unlock(&activity.lock);
-    return result;
+    return CUPTI_OK;
 }
 
 /* Since the last time that it was asked. */

@@ -58,7 +58,8 @@ static void seen(const struct cuda_seen *work)
 
 bool cupti_watch(void)
 {
-    static const struct cuda_observer observer = {.mark = range_mark, .seen = seen};
+    static const struct cuda_observer observer = {
+        .mark = range_mark, .enqueued = activity_enqueued, .seen = seen};
     void (*observe)(const struct cuda_observer *);
 
     *(void **)&observe = driver_symbol("cuda_observe");

@@ -56,6 +56,7 @@ bool cupti_watch(void);
 uint64_t range_mark(void *context, bool is_launch);
 void range_seen(const struct cuda_seen *seen);
 /* activity.c */
+void activity_enqueued(uint32_t stream);
 void activity_seen(const struct cuda_seen *seen);
 /* sampling.c: whether this process samples. */
 bool sampling_is_open(void);

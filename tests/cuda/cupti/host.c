@@ -19,7 +19,8 @@ enum {
 struct host {
     uint32_t type;
     bool has_availability;
-    bool has_image; /* its size was asked for */
+    bool has_image;  /* its size was asked for */
+    bool has_failed; /* a name was refused: nothing can be configured any more */
     char chip[CUDA_TEXT];
     uint64_t metrics[METRIC_WORDS];
     const char *names[METRICS];
@@ -243,11 +244,14 @@ int cuptiProfilerHostConfigAddMetrics(struct host_add_metrics *block)
     host = block->host;
     if (!host || !block->names || block->count == 0)
         return CUPTI_INVALID_PARAMETER;
+    if (host->has_failed)
+        return CUPTI_UNKNOWN;
     (void)memcpy(metrics, host->metrics, sizeof(metrics));
     result = host_parse_names(host->chip, host->type, host->has_availability, block->names,
                               block->count, metrics);
     if (result == CUPTI_OK)
         (void)memcpy(host->metrics, metrics, sizeof(metrics));
+    host->has_failed = result != CUPTI_OK;
     return result;
 }
 
@@ -266,6 +270,8 @@ int cuptiProfilerHostGetConfigImageSize(struct host_image_size *block)
 
     ENTER(block, host_image_size, bytes);
     host = block->host;
+    if (host && host->has_failed)
+        return CUPTI_UNKNOWN;
     if (!has_metrics(host))
         return CUPTI_INVALID_OPERATION;
     host->has_image = true;
@@ -356,7 +362,7 @@ int cuptiProfilerHostEvaluateToGpuValues(struct host_evaluate *block)
             !has(image->metrics, index))
             return CUPTI_INVALID_METRIC_NAME;
         block->values[i] =
-            metric_evaluate(&metric_table[index], rollup, sub, &image->chip, interval);
+            cuda_value(metric_evaluate(&metric_table[index], rollup, sub, &image->chip, interval));
     }
     return CUPTI_OK;
 }

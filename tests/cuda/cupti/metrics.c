@@ -28,7 +28,7 @@
     }
 #define SASS(op, count)                                                                            \
     COUNT("smsp__sass_thread_inst_executed_op_" op "_pred_on", "smsp", "instruction", count,       \
-          IN_RANGE | IS_SASS, 0, 0, 0)
+          IN_RANGE | IS_SASS | EVERYWHERE, 0, 0, 0)
 #define TPC "TPC.TriageCompute."
 #define SMA "SM_A.TriageCompute."
 #define LTS "LTS.TriageCompute.lts__average_t_sector_"
@@ -56,8 +56,8 @@ const struct metric metric_table[] = {
     SOURCE("lts__t_sectors_srcunit_gcc", "lts", "l2_sector", FROM_NOTHING, BOTH, 0, 0, 0),
     COUNT("sm__warps_active_realtime", "sm", "gpc_cyclewarp", WARP_CYCLES, BOTH, 0, 0, 64),
     COUNT("sm__warps_active", "sm", "gpc_cyclewarp", WARP_CYCLES, BOTH | EVERYWHERE, 0, 0, 64),
-    COUNT("sm__warps_launched", "sm", "warp", WARPS, BOTH | SM_LAUNCHED, 0, 0, 0),
-    COUNT("sm__ctas_launched", "sm", "cta", GROUPS, BOTH | SM_LAUNCHED, 0, 0, 0),
+    COUNT("sm__warps_launched", "sm", "warp", WARPS, BOTH | EVERYWHERE | SM_LAUNCHED, 0, 0, 0),
+    COUNT("sm__ctas_launched", "sm", "cta", GROUPS, BOTH | EVERYWHERE | SM_LAUNCHED, 0, 0, 0),
     COUNT("gr__compute_cycles_active", "gr", "sys_cycle", WORK_CYCLES, IN_PM | EVERYWHERE, 0, 0, 1),
     COUNT("gr__cycles_active", "gr", "sys_cycle", WORK_CYCLES, BOTH | EVERYWHERE, 0, 0, 1),
     COUNT("gr__dispatch_count", "gr", "workload", LAUNCHES, IN_PM | EVERYWHERE, 0, 0, 0),
@@ -77,14 +77,14 @@ const struct metric metric_table[] = {
     COUNT("lts__t_sectors_op_write", "lts", "l2_sector", L2_WRITE, IN_RANGE, 0, 0, 0),
     SOURCE("lts__t_sectors_op_atom", "lts", "l2_sector", FROM_NOTHING, IN_RANGE, 0, 0, 0),
     SOURCE("lts__t_sectors_op_red", "lts", "l2_sector", FROM_NOTHING, IN_RANGE, 0, 0, 0),
-    COUNT("l1tex__t_sectors_pipe_lsu_mem_global_op_ld", "l1tex", "l2_sector", L2_READ, IN_RANGE, 0,
-          0, 0),
-    COUNT("l1tex__t_sectors_pipe_lsu_mem_global_op_st", "l1tex", "l2_sector", L2_WRITE, IN_RANGE, 0,
-          0, 0),
+    COUNT("l1tex__t_sectors_pipe_lsu_mem_global_op_ld", "l1tex", "l2_sector", L2_READ,
+          IN_RANGE | EVERYWHERE, 0, 0, 0),
+    COUNT("l1tex__t_sectors_pipe_lsu_mem_global_op_st", "l1tex", "l2_sector", L2_WRITE,
+          IN_RANGE | EVERYWHERE, 0, 0, 0),
     COUNT("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit", "l1tex", "l2_sector", L1_HITS,
-          IN_RANGE, 0, 0, 0),
-    COUNT("l1tex__t_sectors", "l1tex", "l2_sector", L1_SECTORS, BOTH, 0, 0, 0),
-    COUNT("l1tex__t_sectors_lookup_hit", "l1tex", "l2_sector", L1_HITS, BOTH, 0, 0, 0),
+          IN_RANGE | EVERYWHERE, 0, 0, 0),
+    COUNT("l1tex__t_sectors", "l1tex", "l2_sector", L1_SECTORS, BOTH | EVERYWHERE, 0, 0, 0),
+    COUNT("l1tex__t_sectors_lookup_hit", "l1tex", "l2_sector", L1_HITS, BOTH | EVERYWHERE, 0, 0, 0),
     COUNT("l1tex__t_sectors_lookup_miss", "l1tex", "l2_sector", L1_SECTORS, BOTH, 0, 0, 0),
     COUNT(TPC "sm__cycles_active", "sm", "gpc_cycle", SM_ACTIVE, BOTH | TPC_CORE, 0, 0, 1),
     COUNT(TPC "sm__inst_executed_realtime", "sm", "instruction", INST, BOTH | TPC_CORE, 0, 0, 4),
@@ -161,7 +161,8 @@ const struct metric metric_table[] = {
     SHARE("l1tex__throughput", "l1tex", L1_SECTORS, BOTH | EVERYWHERE, 5, 4, 4),
     SHARE("lts__throughput", "lts", L2_READ, BOTH | EVERYWHERE, 4, 4, 1),
     SHARE("dram__throughput", "dram", DRAM_READ, BOTH | EVERYWHERE | IS_SHARED, 1, 1, 32),
-    COUNT("sm__inst_executed_pipe_tensor", "sm", "instruction", INST_TENSOR, BOTH, 2, 1, 0),
+    COUNT("sm__inst_executed_pipe_tensor", "sm", "instruction", INST_TENSOR, BOTH | EVERYWHERE, 2,
+          1, 0),
     COUNT("sm__inst_executed_pipe_tensor_op_hmma", "sm", "instruction", INST_TENSOR, IN_RANGE, 0, 0,
           0),
     SOURCE("sm__inst_executed_pipe_tensor_op_gmma", "sm", "instruction", FROM_NOTHING, IN_RANGE, 0,
@@ -187,7 +188,7 @@ const struct metric metric_table[] = {
     SASS("hfma", HFMA),
     SASS("integer", INTEGER),
     COUNT("smsp__sass_inst_executed_op_shared_ld", "smsp", "instruction", SHARED_LOADS,
-          IN_RANGE | IS_SASS, 0, 0, 0),
+          IN_RANGE | IS_SASS | EVERYWHERE, 0, 0, 0),
 };
 
 const uint32_t metric_count = sizeof(metric_table) / sizeof(metric_table[0]);

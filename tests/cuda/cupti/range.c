@@ -254,13 +254,23 @@ int cuptiRangeProfilerStart(struct pm_only *block)
     return result;
 }
 
-/* Ranges are a stack; with one level a second one does not fit. */
+/*
+ * Ranges are a stack; with one level a second one does not fit. Waits for all work that the context
+ * has, of whichever stream.
+ */
 int cuptiRangeProfilerPushRange(struct range_push *block)
 {
     struct profiler *profiler;
+    void *context;
     int result = CUPTI_OK;
 
     ENTER(block, range_push, name);
+    (void)pthread_mutex_lock(&lock);
+    profiler = find(block->object);
+    context = profiler ? profiler->context : NULL;
+    (void)pthread_mutex_unlock(&lock);
+    if (context)
+        cupti_drain(context);
     (void)pthread_mutex_lock(&lock);
     profiler = find(block->object);
     if (!profiler || !block->name)

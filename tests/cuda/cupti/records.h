@@ -67,6 +67,7 @@ typedef void (*activity_complete)(void *context, uint32_t stream, uint8_t *buffe
 #define CUPTI_ACTIVITY_API(FUNCTION)                                                               \
     FUNCTION(cuptiActivityRegisterCallbacks,                                                       \
              (activity_request request, activity_complete complete))                               \
+    FUNCTION(cuptiActivitySetAttribute, (int attribute, size_t *bytes, void *value))               \
     FUNCTION(cuptiActivityEnable, (int kind))                                                      \
     FUNCTION(cuptiActivityDisable, (int kind))                                                     \
     FUNCTION(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record))          \

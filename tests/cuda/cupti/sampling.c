@@ -201,6 +201,8 @@ static int initialise(struct sampler *sampler, const struct pm_image *block)
         return CUPTI_INVALID_PARAMETER;
     if (block->bytes != image_bytes(sampler->max_samples, sampler->set.metrics, &stride))
         return CUPTI_UNKNOWN; /* also for one whose size was asked before another was */
+    if (cuda_shared()->description.fills_images)
+        (void)memset(block->image, 0xff, block->bytes);
     *image = (struct data_image){.magic = DATA_MAGIC,
                                  .type = PM_SAMPLING,
                                  .bytes = block->bytes,

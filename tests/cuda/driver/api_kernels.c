@@ -50,7 +50,10 @@ static void run_matmul(const struct launch *launch, struct outcome *outcome)
     outcome->counts[CUDA_INST_FMA] = launch->warps * size;
 }
 
-/* reverse(numbers): the numbers of each group, by way of dynamic shared memory. */
+/*
+ * reverse(numbers): the numbers of each group, by way of dynamic shared memory, whose address
+ * OpenCL C has as a second parameter.
+ */
 static void run_reverse(const struct launch *launch, struct outcome *outcome)
 {
     const uint32_t size = launch->block[0];
@@ -74,14 +77,25 @@ static void run_reverse(const struct launch *launch, struct outcome *outcome)
     kernel_count(launch, outcome, 2 * SHORT);
 }
 
-/* ids(target): each thread stores its number there. */
+/* ids(target): each thread stores its number there, from the offset of the launch on. */
 static void run_ids(const struct launch *launch, struct outcome *outcome)
 {
-    uint32_t *target =
-        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(*target), outcome);
+    const uint64_t first = launch->offset[0];
+    uint32_t *target = kernel_memory(kernel_argument(launch, 0) + first * sizeof(*target),
+                                     launch->threads * sizeof(*target), outcome);
 
     for (uint64_t i = 0; target && i < launch->threads; i++)
-        target[i] = (uint32_t)i;
+        target[i] = (uint32_t)(first + i);
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* origin(target): the offset of the launch. */
+static void run_origin(const struct launch *launch, struct outcome *outcome)
+{
+    uint64_t *target = kernel_memory(kernel_argument(launch, 0), 3 * sizeof(*target), outcome);
+
+    for (int i = 0; target && i < 3; i++)
+        target[i] = launch->offset[i];
     kernel_count(launch, outcome, SHORT);
 }
 
@@ -188,18 +202,35 @@ static void run_wait_for(const struct launch *launch, struct outcome *outcome)
     kernel_count(launch, outcome, SHORT);
 }
 
+/* parts(target, a, b): how far two parts of dynamic shared memory are from each other. */
+static void run_parts(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t first = kernel_argument(launch, 1), second = kernel_argument(launch, 2);
+    const uint64_t bytes = launch->block[0] * sizeof(uint64_t);
+    uint64_t *target =
+        kernel_memory(kernel_argument(launch, 0), launch->groups * sizeof(*target), outcome);
+
+    if (target && (first + bytes > second || second + bytes > launch->shared))
+        outcome->error = CU_ILLEGAL_ADDRESS;
+    for (uint64_t i = 0; target && i < launch->groups && outcome->error == CU_OK; i++)
+        target[i] = second - first;
+    kernel_count(launch, outcome, SHORT);
+}
+
 const struct kernel api_kernels[] = {
-    {"matrix", {8, 8, 8, 4}, run_matrix},
-    {"matmul", {8, 8, 8, 4}, run_matmul},
-    {"reverse", {8}, run_reverse},
-    {"ids", {8}, run_ids},
-    {"wild", {0}, run_wild},
-    {"meet", {8, 8}, run_meet},
-    {"await", {8, 8, 8}, run_await},
-    {"add", {8, 8}, run_add},
-    {"step", {8, 8}, run_step},
-    {"store", {8, 8}, run_store},
-    {"load", {8, 8}, run_load},
-    {"wait_for", {8, 8}, run_wait_for},
-    {NULL, {0}, NULL},
+    {"matrix", {8, 8, 8, 4}, run_matrix, false},
+    {"matmul", {8, 8, 8, 4}, run_matmul, false},
+    {"reverse", {8, 8 | OPTIONAL}, run_reverse, false},
+    {"parts", {8, 8, 8}, run_parts, false},
+    {"ids", {8}, run_ids, true},
+    {"origin", {8}, run_origin, true},
+    {"wild", {0}, run_wild, false},
+    {"meet", {8, 8}, run_meet, false},
+    {"await", {8, 8, 8}, run_await, false},
+    {"add", {8, 8}, run_add, false},
+    {"step", {8, 8}, run_step, false},
+    {"store", {8, 8}, run_store, false},
+    {"load", {8, 8}, run_load, false},
+    {"wait_for", {8, 8}, run_wait_for, false},
+    {NULL, {0}, NULL, false},
 };

@@ -38,7 +38,8 @@ struct function {
     char name[NAME_BYTES];
     struct parameter parameters[PARAMETERS];
     uint32_t parameter_count;
-    int dynamic_limit; /* may be set while others launch: atomic accesses */
+    uint32_t offset_first; /* parameter of the offset of a launch; parameter_count: there is none */
+    int dynamic_limit;     /* may be set while others launch: atomic accesses */
 };
 
 struct module {
@@ -53,6 +54,7 @@ struct launch {
     const struct cuda_chip *chip;
     uint64_t threads, warps, groups, sms;
     uint32_t grid[3], block[3], shared;
+    uint32_t offset[3]; /* of the ids; 0 unless the entry has parameters for it */
     uint8_t arguments[ARGUMENT_BYTES];
 };
 
@@ -63,11 +65,15 @@ struct outcome {
     int error;
 };
 
+/* Of the size of an argument: an entry that ends before it is the same kernel. */
+enum { OPTIONAL = 0x80 };
+
 /* A kernel of section 11 of the reference, by the name of its entry and sizes of its arguments. */
 struct kernel {
     const char *name;
     uint8_t sizes[PARAMETERS];
     void (*run)(const struct launch *launch, struct outcome *outcome);
+    bool heeds_offset; /* others are launched without */
 };
 
 /* Marks the calls of the library: faults, then whether it is there at all. */
@@ -117,7 +123,14 @@ int ptx_read(const char *text, const struct cuda_chip *chip, uint64_t driver, st
              char *log, size_t log_bytes);
 
 /* stream.c */
-enum operation_kind { OP_LAUNCH, OP_COPY, OP_FILL, OP_RECORD, OP_WAIT, OP_HOST };
+enum operation_kind {
+    OP_LAUNCH,
+    OP_COPY,
+    OP_FILL /* work up to here */,
+    OP_RECORD,
+    OP_WAIT,
+    OP_HOST
+};
 
 struct operation {
     struct operation *next;
@@ -154,6 +167,7 @@ uint64_t work_do(struct context *context, uint32_t stream, const struct operatio
 
 /* observer.c */
 uint64_t observer_mark(void *context, bool is_launch);
+void observer_enqueued(uint32_t stream);
 void observer_seen(const struct cuda_seen *seen);
 
 extern pthread_mutex_t driver_lock;

@@ -115,11 +115,35 @@ static void run_dfma_loop(const struct launch *launch, struct outcome *outcome)
     for (uint64_t i = 0; i < launch->threads; i++)
         out[i] = x[0];
     kernel_count(launch, outcome, 67 * turns + 28);
-    outcome->counts[CUDA_FP64_CYCLES] = launch->warps * (TURN * turns + 14) / 2;
+    outcome->counts[CUDA_FP64_CYCLES] = launch->warps * (TURN * turns + 14) * 2;
     outcome->counts[CUDA_DFMA] = launch->threads * TURN * turns;
     outcome->counts[CUDA_DADD] = launch->threads * 14;
     outcome->counts[CUDA_INTEGER] = launch->threads * (turns + 2);
     count_store(launch, outcome, sizeof(double));
+}
+
+/*
+ * hfma_loop(out, turns, a, b): 16 fused ones a turn in 8 chains, each on two numbers in half
+ * precision. Here only for zeros as a and b and some turns, after which all chains are zero.
+ */
+static void run_hfma_loop(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t turns = kernel_argument(launch, 1);
+    uint32_t *out =
+        kernel_memory(kernel_argument(launch, 0), launch->threads * sizeof(uint32_t), outcome);
+
+    if (!out)
+        return;
+    if (turns == 0 || kernel_argument(launch, 2) != 0 || kernel_argument(launch, 3) != 0) {
+        outcome->error = CU_NOT_SUPPORTED;
+        return;
+    }
+    (void)memset(out, 0, launch->threads * sizeof(uint32_t));
+    kernel_count(launch, outcome, 19 * turns + 28);
+    outcome->counts[CUDA_INST_FMA] = launch->warps * 16 * turns;
+    outcome->counts[CUDA_HFMA] = launch->threads * 16 * turns;
+    outcome->counts[CUDA_INTEGER] = launch->threads * (turns + 16);
+    count_store(launch, outcome, sizeof(uint32_t));
 }
 
 /* vector_add(a, b, c, n): an element for each thread. */
@@ -204,7 +228,7 @@ static void run_mma_chain(const struct launch *launch, struct outcome *outcome)
     kernel_count(launch, outcome, 16 + 4 * count);
     outcome->counts[CUDA_INST_TENSOR] = launch->warps * count;
     outcome->counts[CUDA_TENSOR_OPS] = launch->warps * count * 4096;
-    outcome->counts[CUDA_TENSOR_CYCLES] = launch->warps * count * 2;
+    outcome->counts[CUDA_TENSOR_CYCLES] = launch->warps * count * 6;
     count_store(launch, outcome, sizeof(float));
 }
 
@@ -238,15 +262,16 @@ static void run_write_at(const struct launch *launch, struct outcome *outcome)
 }
 
 static const struct kernel kernels[] = {
-    {"empty", {0}, run_empty},
-    {"fma_loop", {8, 4, 4, 4}, run_fma_loop},
-    {"dfma_loop", {8, 4, 8, 8}, run_dfma_loop},
-    {"vector_add", {8, 8, 8, 4}, run_vector_add},
-    {"copy_repeat", {8, 8, 4, 4}, run_copy_repeat},
-    {"shared_stride", {8, 4, 4}, run_shared_stride},
-    {"mma_chain", {8, 4}, run_mma_chain},
-    {"divergent", {8, 4}, run_divergent},
-    {"write_at", {8}, run_write_at},
+    {"empty", {0}, run_empty, false},
+    {"fma_loop", {8, 4, 4, 4}, run_fma_loop, false},
+    {"dfma_loop", {8, 4, 8, 8}, run_dfma_loop, false},
+    {"hfma_loop", {8, 4, 4, 4}, run_hfma_loop, false},
+    {"vector_add", {8, 8, 8, 4}, run_vector_add, false},
+    {"copy_repeat", {8, 8, 4, 4}, run_copy_repeat, false},
+    {"shared_stride", {8, 4, 4}, run_shared_stride, false},
+    {"mma_chain", {8, 4}, run_mma_chain, false},
+    {"divergent", {8, 4}, run_divergent, false},
+    {"write_at", {8}, run_write_at, false},
 };
 
 const struct kernel *kernel_find(const char *name)

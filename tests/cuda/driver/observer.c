@@ -18,6 +18,14 @@ uint64_t observer_mark(void *context, bool is_launch)
     return observer ? observer->mark(context, is_launch) : 0;
 }
 
+void observer_enqueued(uint32_t stream)
+{
+    const struct cuda_observer *observer = atomic_load(&current);
+
+    if (observer)
+        observer->enqueued(stream);
+}
+
 void observer_seen(const struct cuda_seen *seen)
 {
     const struct cuda_observer *observer = atomic_load(&current);

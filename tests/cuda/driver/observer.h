@@ -26,6 +26,8 @@ struct cuda_seen {
 struct cuda_observer {
     /* In the call that enqueues; is_launch: of a kernel. */
     uint64_t (*mark)(void *context, bool is_launch);
+    /* Work of a stream was enqueued, which will be seen if it does not fail. */
+    void (*enqueued)(uint32_t stream);
     /* In a thread of the stream, when the work has run and before anybody is told. */
     void (*seen)(const struct cuda_seen *seen);
 };

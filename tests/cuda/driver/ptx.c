@@ -55,14 +55,25 @@ static const char *read_parameter(const char *at, struct function *function)
     return *at == ',' ? at + 1 : *at == ')' ? at : NULL;
 }
 
-static bool has_signature(const struct function *function)
+/*
+ * A compiler of OpenCL C adds the offset of the launch behind the parameters of a kernel, as three
+ * numbers of four bytes.
+ */
+static bool has_signature(struct function *function)
 {
     uint32_t i = 0;
 
-    while (i < function->parameter_count &&
-           function->kernel->sizes[i] == function->parameters[i].size)
+    while (i < function->parameter_count && function->kernel->sizes[i] != 0 &&
+           (function->kernel->sizes[i] & ~OPTIONAL) == function->parameters[i].size)
         i++;
-    return i == function->parameter_count && (i == PARAMETERS || function->kernel->sizes[i] == 0);
+    function->offset_first = i;
+    while (i < function->parameter_count && function->parameters[i].size == 4)
+        i++;
+    return i == function->parameter_count &&
+           (function->offset_first == i || function->offset_first + 3 == i) &&
+           (function->offset_first == PARAMETERS ||
+            function->kernel->sizes[function->offset_first] == 0 ||
+            (function->kernel->sizes[function->offset_first] & OPTIONAL));
 }
 
 static int read_entry(const char *at, struct function *function, char *log, size_t log_bytes)

@@ -185,6 +185,8 @@ int stream_enqueue(struct context *context, void *handle, struct operation *oper
         operation->event.number = operation->event.event->number;
         operation->event.event->users++;
     }
+    if (operation->kind <= OP_FILL)
+        observer_enqueued(stream->id);
     *stream->last = operation;
     stream->last = &operation->next;
     stream->enqueued++;

@@ -27,6 +27,7 @@ static const struct key machine_keys[] = {
     {"permits", MACHINE(permits), flags, 0},
     {"time", MACHINE(is_manual), times, 0},
     {"decode_ns", MACHINE(decode_ns), NULL, 1000000000},
+    {"fills_images", MACHINE(fills_images), flags, 0},
 };
 
 #define CHIP(member) offsetof(struct cuda_chip, member)

@@ -7,7 +7,11 @@
 
 #include "tests/cuda/machine/machine.h"
 
-enum { RETURN, CRASH, HANG, DELAY };
+enum { RETURN, CRASH, HANG, DELAY, SPOIL };
+
+/* What the call of this thread gives for each of its values. */
+static _Thread_local bool is_spoiled;
+static _Thread_local double spoiled;
 
 static bool fits(const char *pattern, const char *function)
 {
@@ -58,6 +62,10 @@ static bool act(const struct cuda_forced *fault, int *out_result)
     case DELAY:
         (void)usleep((useconds_t)fault->value);
         return false;
+    case SPOIL:
+        is_spoiled = true;
+        spoiled = fault->spoiled;
+        return false;
     default:
         *out_result = fault->result;
         return true;
@@ -70,6 +78,7 @@ bool cuda_enter(const char *function, int *out_result)
     struct cuda_called *called = shared ? find_called(shared, function) : NULL;
     unsigned count;
 
+    is_spoiled = false;
     if (!shared)
         return false;
     if (!called)
@@ -91,12 +100,17 @@ bool cuda_enter(const char *function, int *out_result)
     return false;
 }
 
+double cuda_value(double value)
+{
+    return is_spoiled ? spoiled : value;
+}
+
 static bool read_what(struct cuda_forced *fault, const char *text, char **out_end)
 {
     static const struct {
         const char *word;
         uint32_t action;
-    } words[] = {{"crash", CRASH}, {"hang", HANG}, {"delay:", DELAY}};
+    } words[] = {{"crash", CRASH}, {"hang", HANG}, {"delay:", DELAY}, {"value:", SPOIL}};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         const size_t length = strlen(words[i].word);
@@ -107,6 +121,8 @@ static bool read_what(struct cuda_forced *fault, const char *text, char **out_en
         *out_end = (char *)text + length;
         if (fault->action == DELAY)
             fault->value = strtoull(text + length, out_end, 10);
+        if (fault->action == SPOIL)
+            fault->spoiled = strtod(text + length, out_end);
         return true;
     }
     fault->action = RETURN;

@@ -48,12 +48,13 @@ struct cuda_chip {
 
 /* The machine as it was described. */
 struct cuda_description {
-    uint64_t driver;    /* cuDriverGetVersion */
-    uint64_t cupti;     /* cuptiGetVersion */
-    uint64_t growth;    /* bytes by which its parameter blocks are larger than those known */
-    uint64_t permits;   /* counters are permitted to everybody */
-    uint64_t is_manual; /* time passes by cuda_advance() alone */
-    uint64_t decode_ns; /* processor time of a sample in a decode; 0: none but our own */
+    uint64_t driver;       /* cuDriverGetVersion */
+    uint64_t cupti;        /* cuptiGetVersion */
+    uint64_t growth;       /* bytes by which its parameter blocks are larger than those known */
+    uint64_t permits;      /* counters are permitted to everybody */
+    uint64_t is_manual;    /* time passes by cuda_advance() alone */
+    uint64_t decode_ns;    /* processor time of a sample in a decode; 0: none but our own */
+    uint64_t fills_images; /* initialising an image writes all of it, not what is read alone */
     uint32_t gpu_count;
     struct cuda_chip gpus[CUDA_GPUS];
 };
@@ -77,6 +78,7 @@ struct cuda_forced {
     int32_t result;
     uint32_t action; /* of fault.c */
     uint64_t value;
+    double spoiled;
     uint64_t first; /* number of the call from 1 */
     bool for_ever;
     atomic_ullong calls;
@@ -130,6 +132,10 @@ bool cuda_describe(const char *text, struct cuda_description *out);
 
 /* Each function of the libraries asks first. True: it returns *out_result and does nothing else. */
 bool cuda_enter(const char *function, int *out_result);
+
+/* A value that the function gives which this thread has entered last, or what a fault makes of it.
+ */
+double cuda_value(double value);
 
 /* Locks of GPUs survive the death of their holder. */
 void cuda_lock(pthread_mutex_t *lock);

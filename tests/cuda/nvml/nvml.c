@@ -450,6 +450,7 @@ int nvmlGpmMetricsGet(struct nvml_metrics *metrics)
             metric->value = metric->id == 10 ? NAN : 0;
         else
             metric->value = name ? value_of(metric->id, chip, second->ns - first->ns, counts) : 0;
+        metric->value = cuda_value(metric->value);
     }
     return NVML_OK;
 }

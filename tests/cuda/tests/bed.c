@@ -210,6 +210,25 @@ void bed_fma(uint32_t turns)
     while (totals[CUDA_LAUNCHES] == before[CUDA_LAUNCHES] && usleep(100) == 0);
 }
 
+void bed_expect_refusal(void)
+{
+    struct host_initialize initialize = BED_BLOCK(host_initialize, host);
+    struct host_add_metrics add = BED_BLOCK(host_add_metrics, count);
+    struct host_image_size size = BED_BLOCK(host_image_size, bytes);
+    const char *names[] = {"gpu__time_duration.sum", "nonsense__x.sum"};
+
+    initialize.type = 1;
+    initialize.chip = "GH100";
+    assert_int_equal(cupti.cuptiProfilerHostInitialize(&initialize), 0);
+    add.host = size.host = initialize.host;
+    add.names = names;
+    add.count = 2;
+    assert_int_equal(cupti.cuptiProfilerHostConfigAddMetrics(&add), 1);
+    add.count = 1;
+    assert_int_equal(cupti.cuptiProfilerHostConfigAddMetrics(&add), 999);
+    assert_int_equal(cupti.cuptiProfilerHostGetConfigImageSize(&size), 999);
+}
+
 int bed_configure(struct bed_stream *stream, const char *chip, int type, const char *const *names,
                   size_t count, size_t *out_passes)
 {

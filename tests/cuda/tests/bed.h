@@ -91,6 +91,9 @@ struct bed_options {
     int append;
 };
 
+/* A host object that refused a name configures nothing more. */
+void bed_expect_refusal(void);
+
 /* The config image; false with the passes if they are several. */
 int bed_configure(struct bed_stream *stream, const char *chip, int type, const char *const *names,
                   size_t count, size_t *out_passes);

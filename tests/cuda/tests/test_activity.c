@@ -103,8 +103,6 @@ static void check_records(void)
     assert_int_equal(cu.cuMemcpyHtoD_v2(address, &word, sizeof(word)), CU_OK);
     assert_int_equal(cu.cuMemsetD32Async(address, 1, 100, NULL), CU_OK);
     bed_fma(100);
-    assert_int_equal(cupti.cuptiActivityFlushAll(0), 0);
-    assert_int_equal(atomic_load(&seen.count), 0); /* only full buffers */
     assert_int_equal(cu.cuCtxSynchronize(), CU_OK);
     assert_int_equal(cupti.cuptiActivityFlushAll(1), 0);
     assert_int_equal(count_kind(RECORD_MEMCPY), 1);
@@ -188,6 +186,7 @@ static void activity__no_buffer__dropped_and_counted(void **state)
     bed_run("gh100", check_drops);
 }
 
+/* The period is for buffers that are full; others come when they are asked for and complete. */
 static void check_period(void)
 {
     (void)bed_context(0);
@@ -195,8 +194,10 @@ static void check_period(void)
     assert_int_equal(cupti.cuptiActivityFlushPeriod(1), 0);
     for (int i = 0; i < 10; i++)
         bed_fma(1);
+    (void)usleep(20000);
+    assert_int_equal(atomic_load(&seen.count), 0);
     while (atomic_load(&seen.count) < 10)
-        (void)usleep(1000);
+        assert_int_equal(cupti.cuptiActivityFlushAll(0), 0);
     assert_int_equal(cupti.cuptiActivityDisable(RECORD_CONCURRENT_KERNEL), 0);
     bed_fma(1);
     assert_int_equal(cu.cuCtxSynchronize(), CU_OK);
@@ -204,7 +205,59 @@ static void check_period(void)
     assert_int_equal(count_kind(RECORD_CONCURRENT_KERNEL), 10);
 }
 
-static void activity__flush_period__records_come(void **state)
+/*
+ * What has not ended keeps what is beside it, unless the flush is forced: what is of the same
+ * stream, or with buffers for all of them everything.
+ */
+static void check_incomplete(bool is_shared)
+{
+    uint8_t per_thread = !is_shared;
+    size_t bytes = 1;
+    uint64_t address;
+    void *stream;
+
+    (void)bed_context(0);
+    assert_int_equal(cu.cuMemAlloc_v2(&address, 4096), CU_OK);
+    assert_int_equal(cu.cuStreamCreateWithPriority(&stream, 1, 0), CU_OK);
+    assert_int_equal(cupti.cuptiActivitySetAttribute(8, &bytes, &per_thread), 1);
+    assert_int_equal(cupti.cuptiActivitySetAttribute(9, &bytes, &per_thread), 0);
+    enable();
+    assert_int_equal(cupti.cuptiActivitySetAttribute(9, &bytes, &per_thread), 7);
+    assert_int_equal(cu.cuMemsetD32Async(address, 1, 100, stream), CU_OK);
+    assert_int_equal(cu.cuStreamSynchronize(stream), CU_OK);
+    bed_fma(1);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(cupti.cuptiActivityFlushAll(0), 0);
+    assert_int_equal(atomic_load(&seen.count), is_shared ? 0 : 2); /* and the synchronisation */
+    assert_int_equal(count_kind(RECORD_CONCURRENT_KERNEL), 0);
+    assert_int_equal(cupti.cuptiActivityFlushAll(1), 0);
+    assert_int_equal(count_kind(RECORD_MEMSET), 1);
+    assert_int_equal(count_kind(RECORD_CONCURRENT_KERNEL), 0);
+    cuda_advance(bed_machine, 1000000);
+    while (count_kind(RECORD_CONCURRENT_KERNEL) == 0)
+        assert_int_equal(cupti.cuptiActivityFlushAll(0), 0);
+}
+
+static void check_incomplete_of_stream(void)
+{
+    check_incomplete(false);
+}
+
+static void check_incomplete_of_all(void)
+{
+    check_incomplete(true);
+}
+
+static void activity__incomplete__keeps_what_is_beside(void **state)
+{
+    static const char manual[] = "{format: 1, time: manual, gpus: [{chip: gh100}]}";
+
+    (void)state;
+    bed_run(manual, check_incomplete_of_stream);
+    bed_run(manual, check_incomplete_of_all);
+}
+
+static void activity__flush_period__full_buffers_alone(void **state)
 {
     (void)state;
     bed_run("gh100", check_period);
@@ -246,7 +299,8 @@ SUITE(activity)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(activity__beside_sampling__depends_on_version),
-        cmocka_unit_test(activity__flush_period__records_come),
+        cmocka_unit_test(activity__flush_period__full_buffers_alone),
+        cmocka_unit_test(activity__incomplete__keeps_what_is_beside),
         cmocka_unit_test(activity__no_buffer__dropped_and_counted),
         cmocka_unit_test(activity__two_streams__not_in_order_of_time),
         cmocka_unit_test(activity__work__records),

@@ -187,12 +187,13 @@ static void check_others(void)
 {
     enum { THREADS = 256 };
     uint64_t out, a, b, c, totals[CUDA_COUNTS];
-    uint32_t n = 100, stride = 4, words[THREADS];
+    uint32_t n = 100, stride = 4, zeros = 0, words[THREADS];
     float values[THREADS];
     double wide[THREADS];
     void *two[] = {&out, &n};
     void *three[] = {&out, &n, &stride};
     void *four[] = {&a, &b, &c, &n};
+    void *halves[] = {&out, &n, &zeros, &zeros};
     struct {
         uint64_t out;
         uint32_t turns;
@@ -230,6 +231,12 @@ static void check_others(void)
         CU_OK);
     assert_int_equal(cu.cuMemcpyDtoH_v2(wide, out, sizeof(wide)), CU_OK);
     assert_true(wide[THREADS - 1] == 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 64);
+
+    bed_launch(bed_function("hfma_loop"), 1, THREADS, NULL, halves);
+    assert_int_equal(cu.cuMemcpyDtoH_v2(words, out, sizeof(words)), CU_OK);
+    assert_int_equal(words[THREADS - 1], 0);
+    cuda_totals(bed_machine, 0, totals);
+    assert_int_equal(totals[CUDA_HFMA], THREADS * 100 * 16);
 
     n = 200;
     a = b = out;
@@ -321,7 +328,7 @@ static void check_images(void)
     assert_int_equal(cu.cuModuleLoadDataEx(&module, cubin, 0, NULL, NULL), CU_OK);
     assert_int_equal(cu.cuLinkDestroy(link), CU_OK);
     assert_int_equal(cu.cuModuleGetFunctionCount(&count, module), CU_OK);
-    assert_int_equal(count, 8);
+    assert_int_equal(count, 9);
     assert_int_equal(cu.cuModuleEnumerateFunctions(functions, count, module), CU_OK);
     assert_int_equal(cu.cuFuncGetName(&name, functions[1]), CU_OK);
     assert_string_equal(name, "fma_loop");

@@ -193,6 +193,7 @@ static void check_faults(void)
     assert_int_equal(cu.cuDriverGetVersion(&version), CU_OK);
     cuda_no_faults(bed_machine);
     assert_int_equal(cu.cuDeviceGetCount(&version), CU_OK);
+    assert_false(cuda_fault(bed_machine, "nvmlGpmMetricsGet=value:nan?"));
     assert_true(cuda_fault(bed_machine, "cuptiGetVersion=delay:1000@1+"));
     assert_int_equal(cupti.cuptiGetVersion(&number), 0);
     assert_int_equal(cuda_calls(bed_machine, "nvmlInit_v2"), 0);

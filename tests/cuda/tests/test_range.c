@@ -1,6 +1,8 @@
 /* The range profiler: exact counts of ranges, and what it refuses. */
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -253,6 +255,7 @@ static void range__beside_stream__busy_in_both_directions(void **state)
 
 static struct session shared;
 static void *shared_context;
+static atomic_bool last_is_open;
 
 enum { PUSHES = 100 };
 
@@ -264,8 +267,12 @@ static void *work_beside(void *argument)
     assert_int_equal(cu.cuCtxSetCurrent(shared_context), CU_OK);
     function = bed_function("empty");
     assert_int_equal(cu.cuStreamCreateWithPriority(&stream, 1, 0), CU_OK);
-    for (int i = 0; i < PUSHES; i++)
+    for (int i = 0; i < PUSHES - 1; i++)
         bed_launch(function, 1, 32, stream, NULL);
+    /* All of them may have come between a pop and a push. */
+    while (!atomic_load(&last_is_open))
+        (void)sched_yield();
+    bed_launch(function, 1, 32, stream, NULL);
     assert_int_equal(cu.cuStreamSynchronize(stream), CU_OK);
     return NULL;
 }
@@ -280,11 +287,13 @@ static void check_threads(void)
     assert_int_equal(configure(&shared, shared_context, names, NAMES, PUSHES, 2, 3), 0);
     assert_int_equal(cupti.cuptiRangeProfilerStart(&shared.only), 0);
     assert_int_equal(push(&shared, "all"), 0);
+    atomic_store(&last_is_open, false);
     assert_int_equal(pthread_create(&thread, NULL, work_beside, NULL), 0);
     for (int i = 0; i < PUSHES - 1; i++) {
         assert_int_equal(cupti.cuptiRangeProfilerPopRange(&shared.only), 0);
         assert_int_equal(push(&shared, "more"), 0);
     }
+    atomic_store(&last_is_open, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(cupti.cuptiRangeProfilerPopRange(&shared.only), 0);
     assert_true(stop(&shared));

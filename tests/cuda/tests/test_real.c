@@ -126,9 +126,16 @@ static void names__of_real_library__same_and_same_passes(void **state)
     assert_int_equal(differences, 0);
 }
 
+static void names__refused_by_real_library__same(void **state)
+{
+    (void)state;
+    bed_expect_refusal();
+}
+
 SUITE(real)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names__refused_by_real_library__same),
         cmocka_unit_test(names__of_real_library__same_and_same_passes),
         cmocka_unit_test(properties__of_real_library__same),
     };

@@ -1,0 +1,189 @@
+/*
+ * What OpenCL C has no words for on NVIDIA's GPUs: conversions with a rounding mode, the barrier of
+ * a group, and the math of libclc, whose functions have `__clc_` before their names here. Compiled
+ * for nvptx64, so functions take and return scalars only: the rest of the library is compiled for
+ * spir64.
+ */
+#define INLINE __attribute__((always_inline))
+
+INLINE void __zeta_barrier(void)
+{
+    __syncthreads();
+}
+
+/* Shared memory of functions that all items of a group call together: 512 elements of 8 bytes. */
+static __attribute__((address_space(3))) unsigned long group_row[512];
+
+INLINE unsigned long *__zeta_group_row(void)
+{
+    return (unsigned long *)group_row;
+}
+
+/* Which memory a generic address belongs to. */
+
+INLINE int __zeta_is_global(unsigned long address)
+{
+    return __nvvm_isspacep_global((const void *)address);
+}
+
+INLINE int __zeta_is_local(unsigned long address)
+{
+    return __nvvm_isspacep_shared((const void *)address);
+}
+
+INLINE int __zeta_is_private(unsigned long address)
+{
+    return __nvvm_isspacep_local((const void *)address);
+}
+
+/* Warps: the items of the mask call together, and get what lane @lane calls with. */
+
+INLINE unsigned __zeta_lane(void)
+{
+    return (unsigned)__nvvm_read_ptx_sreg_laneid();
+}
+
+INLINE unsigned __zeta_active(void)
+{
+    unsigned mask;
+
+    __asm__ volatile("activemask.b32 %0;" : "=r"(mask));
+    return mask;
+}
+
+INLINE unsigned __zeta_shuffle(unsigned mask, unsigned value, unsigned lane)
+{
+    return (unsigned)__nvvm_shfl_sync_idx_i32(mask, (int)value, (int)lane, 31);
+}
+
+INLINE unsigned __zeta_ballot(unsigned mask, unsigned predicate)
+{
+    return __nvvm_vote_ballot_sync(mask, predicate != 0);
+}
+
+INLINE void __zeta_warp_barrier(unsigned mask)
+{
+    __nvvm_bar_warp_sync(mask);
+}
+
+INLINE long __zeta_multiply_high(long a, long b)
+{
+    return __nvvm_mulhi_ll(a, b);
+}
+
+INLINE unsigned long __zeta_multiply_high_unsigned(unsigned long a, unsigned long b)
+{
+    return __nvvm_mulhi_ull(a, b);
+}
+
+/*
+ * Conversions by instructions: of the intrinsic functions LLVM takes some for conversions that may
+ * do anything out of range, where instructions saturate.
+ */
+#define CONVERT(name, mode, instruction, to, out, from, in)                                        \
+    INLINE to __zeta_##name##_##mode(from x)                                                       \
+    {                                                                                              \
+        to result;                                                                                 \
+                                                                                                   \
+        __asm__(instruction " %0, %1;" : "=" out(result) : in(x));                                 \
+        return result;                                                                             \
+    }
+#define TO_INTEGER(name, types, to, from, in)                                                      \
+    CONVERT(name, rte, "cvt.rni." types, to, "l", from, in)                                        \
+    CONVERT(name, rtz, "cvt.rzi." types, to, "l", from, in)                                        \
+    CONVERT(name, rtp, "cvt.rpi." types, to, "l", from, in)                                        \
+    CONVERT(name, rtn, "cvt.rmi." types, to, "l", from, in)
+#define TO_REAL(name, types, to, out, from, in)                                                    \
+    CONVERT(name, rtz, "cvt.rz." types, to, out, from, in)                                         \
+    CONVERT(name, rtp, "cvt.rp." types, to, out, from, in)                                         \
+    CONVERT(name, rtn, "cvt.rm." types, to, out, from, in)
+TO_INTEGER(float_to_long, "s64.f32", long, float, "f")
+TO_INTEGER(double_to_long, "s64.f64", long, double, "d")
+TO_INTEGER(float_to_ulong, "u64.f32", unsigned long, float, "f")
+TO_INTEGER(double_to_ulong, "u64.f64", unsigned long, double, "d")
+TO_REAL(long_to_float, "f32.s64", float, "f", long, "l")
+TO_REAL(long_to_double, "f64.s64", double, "d", long, "l")
+TO_REAL(ulong_to_float, "f32.u64", float, "f", unsigned long, "l")
+TO_REAL(ulong_to_double, "f64.u64", double, "d", unsigned long, "l")
+TO_REAL(double_to_float, "f32.f64", float, "f", double, "d")
+
+/* Halves go away from zero: there is no instruction for that. The difference is exact. */
+INLINE long __zeta_double_to_long_away(double x)
+{
+    const long whole = __zeta_double_to_long_rtz(x);
+    const double rest = x - (double)whole;
+
+    return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
+INLINE long __zeta_float_to_long_away(float x)
+{
+    return __zeta_double_to_long_away(x);
+}
+
+/*
+ * ---- libclc ----
+ *
+ * The functions for float of libclc have no denormal numbers, so singles are computed in double and
+ * rounded once. Its odd functions lose the sign of zero.
+ */
+
+#define UNIT1(length, name, value)                                                                 \
+    double clc_##name(double) __asm__("__clc_" #length #name "d");                                 \
+    INLINE double __zeta_double_##name(double x)                                                   \
+    {                                                                                              \
+        return value;                                                                              \
+    }                                                                                              \
+    INLINE float __zeta_float_##name(float x)                                                      \
+    {                                                                                              \
+        return (float)__zeta_double_##name(x);                                                     \
+    }
+#define PLAIN(length, name) UNIT1(length, name, clc_##name(x))
+#define ODD(length, name) UNIT1(length, name, x == 0 ? x : clc_##name(x))
+#define UNIT2(length, name)                                                                        \
+    double clc_##name(double, double) __asm__("__clc_" #length #name "dd");                        \
+    INLINE double __zeta_double_##name(double x, double y)                                         \
+    {                                                                                              \
+        return clc_##name(x, y);                                                                   \
+    }                                                                                              \
+    INLINE float __zeta_float_##name(float x, float y)                                             \
+    {                                                                                              \
+        return (float)clc_##name(x, y);                                                            \
+    }
+
+PLAIN(4, acos)
+PLAIN(5, acosh)
+ODD(4, asin)
+ODD(5, asinh)
+ODD(4, atan)
+ODD(5, atanh)
+ODD(4, cbrt)
+PLAIN(3, cos)
+PLAIN(4, cosh)
+ODD(3, erf)
+PLAIN(4, erfc)
+PLAIN(3, exp)
+PLAIN(4, exp2)
+PLAIN(5, exp10)
+ODD(5, expm1)
+UNIT1(6, lgamma, __builtin_isinf(x) ? x *x : clc_lgamma(x))
+PLAIN(3, log)
+PLAIN(4, log2)
+PLAIN(5, log10)
+ODD(5, log1p)
+ODD(3, sin)
+ODD(4, sinh)
+ODD(3, tan)
+ODD(4, tanh)
+PLAIN(6, tgamma)
+UNIT2(5, atan2)
+UNIT2(4, fmod)
+UNIT2(5, hypot)
+UNIT2(3, pow)
+UNIT2(9, remainder)
+
+double clc_rootn(double, int) __asm__("__clc_5rootndi");
+INLINE double __zeta_double_rootn(double x, int n)
+{
+    return clc_rootn(x, n);
+}

@@ -92,6 +92,8 @@ wait_for_program()
 # Whether the file, at least three seconds old, has what was a second ago; what it has in recorded_ns.
 recording_is_recent()
 {
+    sleep 0.3
+    watcher_runs "the recorder"
     wanted_ns=$(($(date +%s%N) - began_ns - 1000000000))
     cp "$work/r" "$work/copy"
     zeta calc --csv "$work/copy" >"$work/rows" 2>"$work/said" || return 1
@@ -111,10 +113,7 @@ case_record_killed()
     watcher=$!
     wait_for_program
     # A recorder that a busy machine holds up is late, but not each time that somebody looks.
-    until recording_is_recent; do
-        watcher_runs "the recorder"
-        sleep 0.3
-    done
+    in_tries 100 recording_is_recent
     kill -9 "$watcher" "$(cat "$work/pid")"
     wait "$watcher" || true
     watcher=

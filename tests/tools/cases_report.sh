@@ -8,13 +8,16 @@ record_matmul_once()
         -- "$bin/matmul" 128
 }
 
+record_matmul_whole()
+{
+    record_matmul_once
+    grep -q "samples, none lost" "$err"
+}
+
 # The same, complete: a recorder that gets no processor for half a minute loses reports and says so.
 record_matmul()
 {
-    record_matmul_once
-    until grep -q "samples, none lost" "$err"; do
-        record_matmul_once
-    done
+    in_tries 5 record_matmul_whole
 }
 
 # Whether a line of a table is in $out, whatever the widths of its columns are.

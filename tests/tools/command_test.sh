@@ -67,6 +67,17 @@ def metric(group, name):
 sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || die "in $1 this does not hold: $2"
 }
 
+# in_tries COUNT COMMAND...: what a busy machine may spoil gets so many tries.
+in_tries()
+{
+    tries=$1
+    shift
+    for _ in $(seq "$tries"); do
+        ! "$@" || return 0
+    done
+    die "none of $tries tries succeeded: $*"
+}
+
 zeta()
 {
     "$bin/zeta" "$@"

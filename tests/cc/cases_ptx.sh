@@ -215,6 +215,42 @@ EOF
     lacks ' 67;'
 }
 
+loops__of_known_turns__are_unrolled() {
+    builds << 'EOF'
+kernel void k(global float *p)
+{
+    float sum = 0;
+    for (int i = 0; i < 16; i++)
+        sum += p[i * 2] * p[i * 3];
+    p[0] = sum;
+}
+EOF
+    [ "$(grep -c 'mul.rn.f32' "$work/ptx")" = 16 ] || fail "there are not 16 multiplications"
+    lacks 'bra'
+}
+
+loops__that_shall_stay__do() {
+    builds << 'EOF'
+kernel void k(global float *p)
+{
+    float sum = 0;
+    _Pragma("nounroll") for (int i = 0; i < 16; i++)
+        sum += p[i * 2] * p[i * 3];
+    p[0] = sum;
+}
+EOF
+    has 'pragma "nounroll"'
+    [ "$(grep -c 'mul.rn.f32' "$work/ptx")" = 1 ] || fail "there is not one multiplication"
+}
+
+loops__of_the_example_in_spirv__are_unrolled() {
+    example=$(dirname "$compiler")/../../share/zeta/kernels/matmul.spv
+    [ -f "$example" ] || { echo "skipped: there is no SPIR-V"; exit 77; }
+    "$compiler" "$example" -o "$work/ptx" 2> "$work/log" || fail "it was not compiled"
+    [ "$(grep -c 'mul.rn.f32' "$work/ptx")" = 16 ] || fail "there are not 16 multiplications"
+    lacks 'nounroll'
+}
+
 processor__of_the_gpu__is_the_target() {
     for pair in sm_70:sm_70 sm_75:sm_75 sm_86:sm_80 sm_90:sm_80 sm_90a:sm_80 sm_121:sm_80; do
         builds --gpu "${pair%:*}" << 'EOF'

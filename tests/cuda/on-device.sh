@@ -116,6 +116,10 @@ print(500 * 2 * 8192**3 / (time.time() - begin) / 1e12, "TFLOP/s")'
     step 60 "$build/bench/bench_nvidia_query"
     step 60 "$build/bench/bench_nvidia_events"
 
+    # The code of zeta-nv-cc beside that of nvcc.
+    has python3 && [ -x "$build/tests/clrt-speed" ] && { has nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } &&
+        step 200 python3 tests/clrt/compare_nvcc.py "$build"
+
     # Kernels with known counts, as streams, queries and ncu see them.
     has python3 && step 300 python3 tests/nvidia/error_table.py "$build"
 

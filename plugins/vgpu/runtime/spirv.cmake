@@ -3,10 +3,13 @@
 find_program(ZETA_SPIRV_CLANG NAMES clang-15)
 find_program(ZETA_SPIRV_TRANSLATOR NAMES llvm-spirv-15)
 
+# Loops stay loops, and whether they are unrolled is left to the compiler of the device: with -O1 alone
+# clang would ask it not to, for each loop.
 set(compile)
 if(ZETA_SPIRV_CLANG AND ZETA_SPIRV_TRANSLATOR)
     set(compile ${ZETA_SPIRV_CLANG} --target=spir64-unknown-unknown -x cl -cl-std=CL2.0
-        -Xclang -fdeclare-opencl-builtins -Xclang -finclude-default-header -cl-kernel-arg-info -g -O1)
+        -Xclang -fdeclare-opencl-builtins -Xclang -finclude-default-header -cl-kernel-arg-info -g -O1
+        -funroll-loops -mllvm -unroll-full-max-count=0)
 else()
     message(STATUS "SPIR-V kernels: skipped, clang-15 or llvm-spirv-15 is missing (packages of these "
         "names)")

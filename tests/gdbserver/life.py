@@ -45,6 +45,8 @@ def start_program():
     program = subprocess.Popen([*SPIN, "told=1"], stdout=subprocess.PIPE, text=True,
                                env={**os.environ, "ZET_ENABLE_PROGRAM_DEBUGGING": "1"})
     while not os.path.exists("spinning"):
+        if program.poll() is not None:
+            sys.exit(f"the program ended with {program.returncode}")
         time.sleep(0.01)
     return program
 

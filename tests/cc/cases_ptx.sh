@@ -201,6 +201,62 @@ EOF
     done
 }
 
+# LLVM takes what two branches begin with to the place before them, where other items are.
+lanes__asked_for_in_both_branches__are_not_merged() {
+    for level in -O1 -O2 -O3; do
+        builds "$level" << 'EOF'
+int __attribute__((overloadable, convergent)) intel_sub_group_shuffle(int x, uint lane);
+kernel void k(global int *p, int n)
+{
+    const int x = p[get_global_id(0)];
+
+    if (x > n)
+        p[get_global_id(0)] = intel_sub_group_shuffle(x, 0u) + 1;
+    else
+        p[get_global_id(0)] = intel_sub_group_shuffle(x, 0u) * 3;
+}
+EOF
+        [ "$(grep -c 'activemask' "$work/ptx")" = 2 ] || fail "$level: the branches do not ask apart"
+    done
+}
+
+# As many barriers as the source has, each in one place; the loop is not a plain one.
+barriers__in_flow__are_those_of_the_source() {
+    for level in -O1 -O2 -O3; do
+        builds "$level" << 'EOF'
+kernel void k(global int *p, local int *l, int n, int m)
+{
+    const size_t id = get_local_id(0);
+    int x = p[id];
+
+    for (int i = 0; i < n; i++) {
+        if (x > i)
+            x ^= i;
+        l[id] = x;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i == m)
+            continue;
+        if (x < 0)
+            x = l[id ^ 1] + 1;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (p[0] == i)
+            break;
+    }
+    if (id > 5)
+        return;
+    p[id] = x;
+}
+EOF
+        [ "$(grep -c 'bar\.sync' "$work/ptx")" = 2 ] || fail "$level: barriers are not those of the source"
+    done
+}
+
+sampler__used__is_refused() {
+    refuses "samplers are not supported by an NVIDIA GPU" << 'EOF'
+kernel void k(global int *p) { const sampler_t s = CLK_FILTER_LINEAR; p[0] = 1; }
+EOF
+}
+
 rotation__of_64_bits__counts_modulo_64() {
     builds << 'EOF'
 kernel void k(global ulong *p, ulong n)

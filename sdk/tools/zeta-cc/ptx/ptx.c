@@ -80,6 +80,24 @@ static bool check_imports(const struct zeta_cc_program *program)
     return program->imports.count == 0;
 }
 
+static LLVMAttributeRef attribute(const struct zeta_cc_program *program, const char *name)
+{
+    return LLVMCreateEnumAttribute(program->context,
+                                   LLVMGetEnumAttributeKindForName(name, strlen(name)), 0);
+}
+
+/*
+ * Which items are at a place is asked by an instruction (activemask) in assembly. Two of them in
+ * the branches of an if say different things, though they look alike: they must not become one
+ * before it.
+ */
+static void keep_apart(const struct zeta_cc_program *program, LLVMValueRef call)
+{
+    if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)))
+        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 attribute(program, "nomerge"));
+}
+
 /*
  * One convention; attributes that would keep functions from being inlined into each other go. Any
  * function may come to a barrier, which has to stay in one place for all items: SPIR-V says that of
@@ -101,12 +119,8 @@ static void retarget_functions(struct zeta_cc_program *program)
         LLVMSetFunctionCallConv(each, LLVMCCallConv);
         for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
             LLVMRemoveStringAttributeAtIndex(each, whole, dropped[i], (unsigned)strlen(dropped[i]));
-        for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
-            const unsigned kind = LLVMGetEnumAttributeKindForName(added[i], strlen(added[i]));
-
-            LLVMAddAttributeAtIndex(each, whole,
-                                    LLVMCreateEnumAttribute(program->context, kind, 0));
-        }
+        for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
+            LLVMAddAttributeAtIndex(each, whole, attribute(program, added[i]));
         /* Modules of programs export nothing: what entries do not use goes. */
         if (!LLVMIsDeclaration(each))
             LLVMSetLinkage(each, LLVMInternalLinkage);
@@ -114,8 +128,10 @@ static void retarget_functions(struct zeta_cc_program *program)
              block = LLVMGetNextBasicBlock(block)) {
             for (LLVMValueRef call = LLVMGetFirstInstruction(block); call;
                  call = LLVMGetNextInstruction(call)) {
-                if (LLVMIsACallInst(call))
-                    LLVMSetInstructionCallConv(call, LLVMCCallConv);
+                if (!LLVMIsACallInst(call))
+                    continue;
+                LLVMSetInstructionCallConv(call, LLVMCCallConv);
+                keep_apart(program, call);
             }
         }
     }

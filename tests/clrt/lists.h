@@ -147,3 +147,9 @@
     X(clamp)                                                                                       \
     X(mad_hi)                                                                                      \
     X(mad_sat)
+
+/* Kernels of lanes.cl: items of a cluster; planes of what all items of a sub-group call, and of
+ * what those call that come to a place together. */
+#define LANES_CLUSTER 4
+#define LANES_ALL 13
+#define LANES_TOGETHER 24

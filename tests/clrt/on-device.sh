@@ -16,7 +16,11 @@ for suite in atomic bits common convert group integer math memory relational; do
         echo "$suite *CLRT_$type"
     done
 done > "$work/jobs"
-for job in 'group ids*' 'group barriers*' 'group pointers*' 'memory *half*' 'warp *'; do
+for type in CHAR UCHAR SHORT USHORT INT UINT LONG ULONG FLOAT DOUBLE HALF; do
+    echo "lanes *CLRT_$type"
+done >> "$work/jobs"
+for job in 'group ids*' 'group barriers*' 'group pointers*' 'memory *half*' 'warp *' 'contention *' 'flow *' \
+    'language *'; do
     echo "$job"
 done >> "$work/jobs"
 export build ptx work

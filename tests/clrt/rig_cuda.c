@@ -234,20 +234,31 @@ int rig_missing(void)
     return 0;
 }
 
-int suite_atomic(int argc, char **argv), suite_bits(int argc, char **argv);
-int suite_common(int argc, char **argv), suite_convert(int argc, char **argv);
-int suite_group(int argc, char **argv), suite_integer(int argc, char **argv);
-int suite_math(int argc, char **argv), suite_memory(int argc, char **argv);
-int suite_relational(int argc, char **argv), suite_warp(int argc, char **argv);
+#define SUITES(X)                                                                                  \
+    X(atomic)                                                                                      \
+    X(bits)                                                                                        \
+    X(common)                                                                                      \
+    X(contention)                                                                                  \
+    X(convert)                                                                                     \
+    X(flow)                                                                                        \
+    X(group)                                                                                       \
+    X(integer)                                                                                     \
+    X(lanes)                                                                                       \
+    X(language)                                                                                    \
+    X(math)                                                                                        \
+    X(memory)                                                                                      \
+    X(relational)                                                                                  \
+    X(warp)
+
+#define DECLARE(suite) int suite_##suite(int argc, char **argv);
+SUITES(DECLARE)
 
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } suites[] = {
-    {"atomic", suite_atomic},   {"bits", suite_bits},     {"common", suite_common},
-    {"convert", suite_convert}, {"group", suite_group},   {"integer", suite_integer},
-    {"math", suite_math},       {"memory", suite_memory}, {"relational", suite_relational},
-    {"warp", suite_warp}};
+#define ENTRY(suite) {#suite, suite_##suite},
+    SUITES(ENTRY)};
 
 int main(int argc, char **argv)
 {

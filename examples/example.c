@@ -138,11 +138,15 @@ char *example_kernel_path(ze_device_handle_t device, const char *name)
 {
     enum { NVIDIA = 0x10de };
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_device_module_properties_t module = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+    const char *form = "elf";
     char file[256];
 
     example_check(zeDeviceGetProperties(device, &properties), "zeDeviceGetProperties");
-    (void)snprintf(file, sizeof(file), "kernels/%s.%s", name,
-                   properties.vendorId == NVIDIA ? "ptx" : "elf");
+    example_check(zeDeviceGetModuleProperties(device, &module), "zeDeviceGetModuleProperties");
+    if (properties.vendorId == NVIDIA)
+        form = module.spirvVersionSupported != 0 ? "spv" : "ptx";
+    (void)snprintf(file, sizeof(file), "kernels/%s.%s", name, form);
     return example_data_path(file);
 }
 

@@ -35,8 +35,9 @@ uint32_t example_find_compute_ordinal(ze_device_handle_t device);
 char *example_data_path(const char *name);
 
 /**
- * The path of an installed kernel in the native form that a device takes: "kernels/NAME.ptx" for
- * NVIDIA's, "kernels/NAME.elf" for the virtual GPU. The caller frees it.
+ * The path of an installed kernel in a form that a device takes: for NVIDIA's SPIR-V,
+ * "kernels/NAME.spv", or, where the driver has no compiler for that, "kernels/NAME.ptx"; for the
+ * virtual GPU "kernels/NAME.elf". The caller frees it.
  */
 char *example_kernel_path(ze_device_handle_t device, const char *name);
 

@@ -14,8 +14,8 @@ enum { PERIOD_NS = 1000000, NOTIFY_REPORTS = 20, MAX_ROWS_SHOWN = 10, MAX_GROUPS
 /* More than enough for NOTIFY_REPORTS reports; an end when none come. */
 static const uint64_t patience_ns = 10000000000;
 
-zet_metric_group_handle_t example_find_group(ze_device_handle_t device, const char *name,
-                                             zet_metric_group_sampling_type_flag_t sampling)
+zet_metric_group_handle_t example_look_for_group(ze_device_handle_t device, const char *name,
+                                                 zet_metric_group_sampling_type_flag_t sampling)
 {
     zet_metric_group_handle_t groups[MAX_GROUPS] = {NULL};
     uint32_t count = MAX_GROUPS;
@@ -32,6 +32,16 @@ zet_metric_group_handle_t example_find_group(ze_device_handle_t device, const ch
         if ((!name || strcmp(properties.name, name) == 0) && properties.samplingType & sampling)
             return groups[i];
     }
+    return NULL;
+}
+
+zet_metric_group_handle_t example_find_group(ze_device_handle_t device, const char *name,
+                                             zet_metric_group_sampling_type_flag_t sampling)
+{
+    zet_metric_group_handle_t group = example_look_for_group(device, name, sampling);
+
+    if (group)
+        return group;
     example_fail("the device has no group %s that is measured this way", name ? name : "at all");
 }
 
@@ -246,6 +256,22 @@ void example_print_over_all(ze_driver_handle_t driver, const struct zeta_metric_
     (void)putchar('\n');
     free(values);
     sums.destroy(sum);
+}
+
+uint32_t example_choose_metrics(zet_metric_group_handle_t group, uint32_t most,
+                                const char **out_names)
+{
+    /* Those of the virtual GPU, of NVIDIA's, of all. */
+    static const char *const wanted[] = {"GpuTime",         "InstRetired",  "FpOps",
+                                         "BarrierMessages", "Instructions", "GroupsLaunched",
+                                         "GpuBusy",         "EuActive",     "GtiReadThroughput"};
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        if (count < most && example_has_metric(group, wanted[i]))
+            out_names[count++] = wanted[i];
+    }
+    return count;
 }
 
 uint32_t example_print_rows(ze_driver_handle_t driver, zet_metric_group_handle_t group,

@@ -18,9 +18,13 @@ struct matrix_work;
 typedef void (*example_work_fn)(void *user);
 
 /**
- * The group with this name that is measured this way, or the first one of any name (NULL). Ends
- * the program when there is none.
+ * The group with this name that is measured this way, or the first one of any name (NULL); NULL
+ * when there is none.
  */
+zet_metric_group_handle_t example_look_for_group(ze_device_handle_t device, const char *name,
+                                                 zet_metric_group_sampling_type_flag_t sampling);
+
+/** The same; ends the program when there is none. */
 zet_metric_group_handle_t example_find_group(ze_device_handle_t device, const char *name,
                                              zet_metric_group_sampling_type_flag_t sampling);
 
@@ -50,6 +54,13 @@ uint32_t example_find_metric(zet_metric_group_handle_t group, const char *name);
 
 /** Whether a group has a metric of that name. */
 bool example_has_metric(zet_metric_group_handle_t group, const char *name);
+
+/**
+ * Names of metrics that tell about the product of matrices, as many as the group has and at most so
+ * many: @out_names has room for them. Gives their number.
+ */
+uint32_t example_choose_metrics(zet_metric_group_handle_t group, uint32_t most,
+                                const char **out_names);
 
 /**
  * Calculates raw data and prints the metrics that are named: at most ten rows, then the values over

@@ -17,9 +17,15 @@
 #include "matrix.h"
 #include "metrics.h"
 
-enum { MATRIX_SIZE = 128, SHOWN = 3 };
+enum { MATRIX_SIZE = 128, MOST_SHOWN = 4 };
 
-static const char *const shown_metrics[SHOWN] = {"GpuTime", "FpOps", "BarrierMessages"};
+/* What --calculate shall print: the other machine does not have the group, so not its names. */
+struct columns {
+    uint32_t row_length; /* metrics of the group */
+    uint32_t count;
+    uint32_t places[MOST_SHOWN];
+    char names[MOST_SHOWN][ZET_MAX_METRIC_NAME];
+};
 
 struct program {
     ze_context_handle_t context;
@@ -41,14 +47,12 @@ static void write_file(const char *path, const void *bytes, size_t size)
         example_fail("cannot write %s: %s", path, strerror(errno));
 }
 
-/*
- * Two files: the exported data, and beside it the columns that --calculate shall print. Names of
- * metrics are properties of the group, which the other machine does not have; rows tell the length.
- */
+/* Two files: the exported data, and beside it the columns. */
 static void export_data(zet_metric_group_handle_t group, const uint8_t *raw, size_t raw_bytes,
                         const char *path)
 {
-    uint32_t columns[1 + SHOWN] = {0};
+    struct columns columns = {0};
+    const char *names[MOST_SHOWN] = {NULL};
     char columns_path[4096];
     size_t size = 0;
     uint8_t *exported = NULL;
@@ -62,11 +66,14 @@ static void export_data(zet_metric_group_handle_t group, const uint8_t *raw, siz
                   "zetMetricGroupGetExportDataExp");
     write_file(path, exported, size);
     free(exported);
-    example_check(zetMetricGet(group, &columns[0], NULL), "zetMetricGet");
-    for (uint32_t i = 0; i < SHOWN; i++)
-        columns[1 + i] = example_find_metric(group, shown_metrics[i]);
+    example_check(zetMetricGet(group, &columns.row_length, NULL), "zetMetricGet");
+    columns.count = example_choose_metrics(group, MOST_SHOWN, names);
+    for (uint32_t i = 0; i < columns.count; i++) {
+        columns.places[i] = example_find_metric(group, names[i]);
+        (void)snprintf(columns.names[i], sizeof(columns.names[i]), "%s", names[i]);
+    }
     (void)snprintf(columns_path, sizeof(columns_path), "%s.columns", path);
-    write_file(columns_path, columns, sizeof(columns));
+    write_file(columns_path, &columns, sizeof(columns));
     (void)printf("%zu bytes of reports, %zu bytes exported to %s\n", raw_bytes, size, path);
 }
 
@@ -103,6 +110,19 @@ static ze_driver_handle_t find_driver(void)
     return driver;
 }
 
+static struct columns *read_columns(const char *path)
+{
+    char columns_path[4096];
+    size_t size = 0;
+    struct columns *columns = NULL;
+
+    (void)snprintf(columns_path, sizeof(columns_path), "%s.columns", path);
+    columns = (struct columns *)(void *)example_read_file(columns_path, &size);
+    if (size != sizeof(*columns) || columns->row_length == 0 || columns->count > MOST_SHOWN)
+        example_fail("%s is not what --export wrote", columns_path);
+    return columns;
+}
+
 static uint32_t calculate(const char *path)
 {
     const zet_metric_group_calculation_type_t type =
@@ -111,11 +131,9 @@ static uint32_t calculate(const char *path)
         .stype = ZET_STRUCTURE_TYPE_METRIC_CALCULATE_EXP_DESC,
     };
     ze_driver_handle_t driver = find_driver();
-    char columns_path[4096];
     size_t size = 0;
-    size_t columns_size = 0;
     uint8_t *exported = example_read_file(path, &size);
-    uint32_t *columns = NULL;
+    struct columns *columns = read_columns(path);
     uint32_t set_count = 0;
     uint32_t value_count = 0;
     uint32_t rows = 0;
@@ -125,28 +143,27 @@ static uint32_t calculate(const char *path)
     ze_result_t (*get_info)(size_t, const uint8_t *, struct zeta_export_info *) = NULL;
     struct zeta_export_info info = {.struct_size = sizeof(info)};
 
-    (void)snprintf(columns_path, sizeof(columns_path), "%s.columns", path);
-    columns = (uint32_t *)(void *)example_read_file(columns_path, &columns_size);
     example_check(zetMetricGroupCalculateMetricExportDataExp(driver, type, size, exported,
                                                              &description, &set_count, &value_count,
                                                              NULL, NULL),
                   "zetMetricGroupCalculateMetricExportDataExp");
     values = calloc((size_t)value_count + 1, sizeof(*values));
-    if (!values || columns_size != sizeof(*columns) * (1 + SHOWN) || columns[0] == 0)
-        example_fail("no memory, or %s is not what --export wrote", columns_path);
+    if (!values)
+        example_fail("no memory for %" PRIu32 " values", value_count);
     example_check(zetMetricGroupCalculateMetricExportDataExp(driver, type, size, exported,
                                                              &description, &set_count, &value_count,
                                                              NULL, values),
                   "zetMetricGroupCalculateMetricExportDataExp");
-    for (uint32_t i = 0; i < SHOWN; i++)
-        (void)printf("%20s", shown_metrics[i]);
+    for (uint32_t i = 0; i < columns->count; i++)
+        (void)printf("%20s", columns->names[i]);
     (void)putchar('\n');
-    rows = value_count / columns[0];
-    example_print_columns(values, rows, columns[0], columns + 1, SHOWN);
+    rows = value_count / columns->row_length;
+    example_print_columns(values, rows, columns->row_length, columns->places, columns->count);
     (void)printf("Over all %" PRIu32 " rows:\n", rows);
     if (example_find_function(driver, "zetaExportDataGetInfo", &get_info))
         example_check(get_info(size, exported, &info), "zetaExportDataGetInfo");
-    example_print_over_all(driver, &sum, info.raw, (size_t)info.raw_bytes, columns + 1, SHOWN);
+    example_print_over_all(driver, &sum, info.raw, (size_t)info.raw_bytes, columns->places,
+                           columns->count);
     free(values);
     free(columns);
     free(exported);

@@ -6,6 +6,7 @@
  * and use the groups like any other.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 #include "metrics.h"
 
 enum { MATRIX_SIZE = 128, MAX_PROGRAMMABLES = 256, MAX_METRICS = 64, MAX_GROUPS = 64 };
+
+/* What counts the work of the product: of the virtual GPU, of NVIDIA's. */
+static const char *const counters[] = {"FpOps", "sm__inst_executed_pipe_fma"};
 
 struct program {
     ze_driver_handle_t driver;
@@ -29,9 +33,17 @@ static void work(void *user)
     matrix_multiply_checked(program->context, program->device, MATRIX_SIZE);
 }
 
-/* Lists what can be programmed, and gives the one of this name that is sampled over time. */
-static zet_metric_programmable_exp_handle_t find_programmable(ze_device_handle_t device,
-                                                              const char *name)
+static bool is_counter(const char *name)
+{
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+        if (strcmp(counters[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Lists what can be sampled over time, and gives the one that counts the work. */
+static zet_metric_programmable_exp_handle_t find_programmable(ze_device_handle_t device)
 {
     zet_metric_programmable_exp_handle_t all[MAX_PROGRAMMABLES] = {NULL};
     zet_metric_programmable_exp_handle_t found = NULL;
@@ -49,11 +61,11 @@ static zet_metric_programmable_exp_handle_t find_programmable(ze_device_handle_t
             continue;
         (void)printf("%-24s %" PRIu32 " parameters, %s\n", properties.name,
                      properties.parameterCount, properties.description);
-        if (strcmp(properties.name, name) == 0)
+        if (is_counter(properties.name))
             found = all[i];
     }
     if (!found)
-        example_fail("the device has no programmable %s", name);
+        example_fail("the device has no programmable %s or %s", counters[0], counters[1]);
     return found;
 }
 
@@ -146,7 +158,7 @@ int main(void)
     example_check(zetDeviceEnableMetricsExp(program.device), "zetDeviceEnableMetricsExp");
     example_check(zeContextCreate(program.driver, &description, &program.context),
                   "zeContextCreate");
-    metric_count = create_metrics(find_programmable(program.device, "FpOps"), metrics);
+    metric_count = create_metrics(find_programmable(program.device), metrics);
     example_check(zetDeviceCreateMetricGroupsFromMetricsExp(program.device, metric_count, metrics,
                                                             "Example", "Operations by subslice",
                                                             &group_count, groups),

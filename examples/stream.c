@@ -6,7 +6,6 @@
  * stand in example_sample() and example_print_rows() of metrics.c. A device that runs no kernels
  * here, such as a recording (ZETA_REPLAY=FILE) or an Intel GPU, is sampled without work of ours.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,11 +14,6 @@
 #include "metrics.h"
 
 enum { MATRIX_SIZE = 128, MOST_SHOWN = 4 };
-
-/* As many as fit in a line, of those that the group has. */
-static const char *const wanted_metrics[] = {"GpuTime",          "InstRetired", "FpOps",
-                                             "BarrierMessages",  "GpuBusy",     "EuActive",
-                                             "GtiReadThroughput"};
 
 struct program {
     ze_context_handle_t context;
@@ -35,17 +29,6 @@ static void work(void *user)
         return;
     }
     matrix_multiply_checked(program->context, program->device, MATRIX_SIZE);
-}
-
-static uint32_t choose_metrics(zet_metric_group_handle_t group, const char **out_names)
-{
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < sizeof(wanted_metrics) / sizeof(wanted_metrics[0]); i++) {
-        if (count < MOST_SHOWN && example_has_metric(group, wanted_metrics[i]))
-            out_names[count++] = wanted_metrics[i];
-    }
-    return count;
 }
 
 int main(void)
@@ -66,7 +49,8 @@ int main(void)
                                ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     raw = example_sample(program.context, program.device, group, work, &program, &bytes);
     example_check(zeContextDestroy(program.context), "zeContextDestroy");
-    rows = example_print_rows(driver, group, raw, bytes, names, choose_metrics(group, names));
+    rows = example_print_rows(driver, group, raw, bytes, names,
+                              example_choose_metrics(group, MOST_SHOWN, names));
     free(raw);
     return rows > 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exports with the virtual GPU, calculates with no plugin at all: offline.sh PROGRAM FOLDER
+# Exports with the GPU that is there, calculates with no plugin at all: offline.sh PROGRAM FOLDER
 set -eu
 file=$2/offline-$$.zeta
 trap 'rm -f "$file" "$file.columns"' EXIT

@@ -140,7 +140,20 @@ static double roundeven_reference(double x)
     return rint(x);
 }
 
+/* Large angles are reduced as long doubles. */
+static double sin_reference(double x)
+{
+    return fabs(x) < 0x1p27 ? sin(x) : (double)sinl((long double)x);
+}
+
+static double cos_reference(double x)
+{
+    return fabs(x) < 0x1p27 ? cos(x) : (double)cosl((long double)x);
+}
+
 #define roundeven roundeven_reference
+#define sin sin_reference
+#define cos cos_reference
 #define EACH_REAL(X)                                                                               \
     X(ceil)                                                                                        \
     X(floor)                                                                                       \

@@ -54,6 +54,21 @@ static double cube_root(double a)
     return (double)cbrtl(a);
 }
 
+/*
+ * Angles from here on are reduced by the host's functions for long double: for the double that is
+ * closest to a multiple of pi / 2, those for double are off by 8 places.
+ */
+#define LARGE_ANGLE 0x1p27
+
+#define OF_ANGLE(name)                                                                             \
+    static double name##_of_angle(double a)                                                        \
+    {                                                                                              \
+        return fabs(a) < LARGE_ANGLE ? name(a) : (double)name##l((long double)a);                  \
+    }
+OF_ANGLE(sin)
+OF_ANGLE(cos)
+OF_ANGLE(tan)
+
 static double (*const functions_of_one[VGPU_MATH_COUNT])(double) = {
     [VGPU_MATH_EXP] = exp,
     [VGPU_MATH_EXP2] = exp2,
@@ -62,9 +77,9 @@ static double (*const functions_of_one[VGPU_MATH_COUNT])(double) = {
     [VGPU_MATH_LOG2] = log2,
     [VGPU_MATH_LOG10] = log10,
     [VGPU_MATH_LOG1P] = log1p,
-    [VGPU_MATH_SIN] = sin,
-    [VGPU_MATH_COS] = cos,
-    [VGPU_MATH_TAN] = tan,
+    [VGPU_MATH_SIN] = sin_of_angle,
+    [VGPU_MATH_COS] = cos_of_angle,
+    [VGPU_MATH_TAN] = tan_of_angle,
     [VGPU_MATH_ASIN] = asin,
     [VGPU_MATH_ACOS] = acos,
     [VGPU_MATH_ATAN] = atan,

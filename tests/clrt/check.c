@@ -149,6 +149,15 @@ long double clrt_ulps(enum clrt_type type, long double result, long double expec
     return fabsl(result - expected) / unit_of(format, expected);
 }
 
+long double clrt_error(enum clrt_type type, long double result, long double expected)
+{
+    const long double ulps = clrt_ulps(type, result, expected);
+
+    if (ulps != 0 || !isfinite(result) || !isfinite(expected))
+        return ulps;
+    return fabsl(result - expected) / unit_of(format_of(type), expected);
+}
+
 uint64_t clrt_random(uint64_t *state)
 {
     uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -192,8 +201,8 @@ void clrt_put_integer(enum clrt_type type, void *array, size_t i, clrt_wide valu
     memcpy((char *)array + i * size, &bits, size);
 }
 
-/* Edge cases come with both signs. */
-enum { REAL_EDGES = 2 * 24, INTEGER_EDGES = 16 };
+/* Edge cases come with both signs; the first ones meet each other where there are two operands. */
+enum { REAL_EDGES = 2 * 48, PAIRED_REAL_EDGES = 2 * 24, INTEGER_EDGES = 16 };
 
 static void put_real_edge(enum clrt_type type, void *array, size_t i, unsigned edge)
 {
@@ -226,6 +235,34 @@ static void put_real_edge(enum clrt_type type, void *array, size_t i, unsigned e
         ldexpl(2, format.highest) - ldexpl(1, format.highest - format.fraction),
         (long double)INFINITY,
         (long double)NAN,
+        /* Around the least normal number, and where squares and products leave the range. */
+        first + last,
+        2 * first,
+        ldexpl(1, format.lowest / 2),
+        ldexpl(1, format.highest / 2) - ldexpl(1, format.highest / 2 - format.fraction),
+        ldexpl(1, format.highest / 2 + 1),
+        ldexpl(1, format.highest),
+        /* Beside one, halves that round to even, and the last number with a fraction. */
+        1 + 2 * step,
+        1 - step,
+        3.5L,
+        0.5L + step / 2,
+        ldexpl(1, format.fraction) - 0.5L,
+        ldexpl(1, format.fraction - 1) + 0.5L,
+        /* Where exponentials leave the range of half, float and double. */
+        11.09L,
+        88.72L,
+        103.97L,
+        709.78L,
+        745.13L,
+        5.6875L,
+        /* Angles: large ones, and close to multiples of pi / 2. */
+        (long double)M_PI * 3 / 4,
+        22,
+        355,
+        ldexpl(0x1.47d0fep+0L, 34),
+        ldexpl(1, format.highest - 1) + ldexpl(1, format.highest - format.fraction),
+        ldexpl(6381956970095103.0L, format.highest > 900 ? 797 : 0),
     };
     long double value = clrt_round(type, edges[edge / 2], CLRT_NEAREST);
 
@@ -249,6 +286,11 @@ static unsigned edge_count(enum clrt_type type)
     return clrt_is_real(type) ? REAL_EDGES : INTEGER_EDGES;
 }
 
+static unsigned paired_edge_count(enum clrt_type type)
+{
+    return clrt_is_real(type) ? PAIRED_REAL_EDGES : INTEGER_EDGES;
+}
+
 static void put_edge(enum clrt_type type, void *array, size_t i, unsigned edge)
 {
     if (clrt_is_real(type))
@@ -257,13 +299,31 @@ static void put_edge(enum clrt_type type, void *array, size_t i, unsigned edge)
         put_integer_edge(type, array, i, edge);
 }
 
-/* Half of them any bits, the others numbers of the size that programs use. */
+/* The bits of the exponent of a type. */
+static int64_t exponent_mask(enum clrt_type type)
+{
+    const struct format format = format_of(type);
+
+    return (int64_t)(2 * (format.highest + 1) - 1) << format.fraction;
+}
+
+/*
+ * Half of them any bits, the others numbers of the size that programs use; of reals some are edges,
+ * denormals, or NaNs with any payload.
+ */
 static void put_random(enum clrt_type type, void *array, size_t i, uint64_t *state)
 {
     uint64_t bits = clrt_random(state);
     int64_t any = (int64_t)clrt_random(state);
+    const unsigned kind = clrt_is_real(type) ? bits >> 32 & 63 : 63;
 
-    if (bits % 2 == 0) {
+    if (kind < 8) {
+        put_edge(type, array, i, (unsigned)(bits >> 1) % REAL_EDGES);
+    } else if (kind < 12) {
+        clrt_put_integer(type, array, i, any & ~exponent_mask(type));
+    } else if (kind < 14) {
+        clrt_put_integer(type, array, i, any | exponent_mask(type));
+    } else if (bits % 2 == 0) {
         clrt_put_integer(type, array, i, any);
     } else if (clrt_is_real(type)) {
         long double value = ldexpl((long double)any, (int)(bits >> 8 & 15) - 70);
@@ -291,7 +351,7 @@ void clrt_fill_pairs(enum clrt_type first, void *a, enum clrt_type second, void 
                      uint64_t seed)
 {
     uint64_t state = seed;
-    unsigned edges = edge_count(first), others = edge_count(second);
+    unsigned edges = paired_edge_count(first), others = paired_edge_count(second);
 
     for (size_t i = 0; i < count; i++) {
         if (i < (size_t)edges * others) {

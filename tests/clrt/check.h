@@ -73,6 +73,9 @@ clrt_wide clrt_wrap(enum clrt_type type, clrt_wide value);
  * kinds. */
 long double clrt_ulps(enum clrt_type type, long double result, long double expected);
 
+/** The same, with the distance of the nearest number too, which is up to half a unit. */
+long double clrt_error(enum clrt_type type, long double result, long double expected);
+
 /** Fills an array with edge cases, random bits and numbers of usual size; @seed chooses. */
 void clrt_fill(enum clrt_type type, void *array, size_t count, uint64_t seed);
 

@@ -64,6 +64,13 @@
     X(powr, 16, 16)                                                                                \
     X(remainder, 0, 0)
 
+/* What operators compute; division of floats is correctly rounded here. */
+#define OPERATORS(X)                                                                               \
+    X(plus, +)                                                                                     \
+    X(minus, -)                                                                                    \
+    X(times, *)                                                                                    \
+    X(over, /)
+
 /* The second operand is an int. */
 #define MATH_INT(X)                                                                                \
     X(ldexp, 0, 0)                                                                                 \

@@ -11,7 +11,7 @@
 
 #include "tests/vgpu/rig.h"
 
-enum { HOST_MAPPED = 2, LOG_BYTES = 4096, MODULES = 64, MOST_ARGUMENTS = 32 };
+enum { ATTACH_GLOBAL = 1, LOG_BYTES = 4096, MODULES = 64, MOST_ARGUMENTS = 32 };
 
 /* Options of cuModuleLoadDataEx. */
 enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
@@ -24,7 +24,7 @@ static struct {
     int (*cuDevicePrimaryCtxRetain)(void **, int);
     int (*cuCtxSetCurrent)(void *);
     int (*cuCtxSynchronize)(void);
-    int (*cuMemHostAlloc)(void **, size_t, unsigned);
+    int (*cuMemAllocManaged)(void **, size_t, unsigned);
     int (*cuModuleLoadDataEx)(void **, const void *, unsigned, int *, void **);
     int (*cuModuleGetFunction)(void **, void *, const char *);
     int (*cuLaunchKernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -63,7 +63,7 @@ static bool open_library(void)
                                         "cuDevicePrimaryCtxRetain",
                                         "cuCtxSetCurrent",
                                         "cuCtxSynchronize",
-                                        "cuMemHostAlloc",
+                                        "cuMemAllocManaged",
                                         "cuModuleLoadDataEx",
                                         "cuModuleGetFunction",
                                         "cuLaunchKernel",
@@ -82,7 +82,7 @@ static bool open_library(void)
     if (cuda.cuInit(0) != 0 || cuda.cuDeviceGet(&device, 0) != 0 ||
         cuda.cuDevicePrimaryCtxRetain(&context, device) != 0 ||
         cuda.cuCtxSetCurrent(context) != 0 ||
-        cuda.cuMemHostAlloc((void **)&memory, RIG_MEMORY_BYTES, HOST_MAPPED) != 0)
+        cuda.cuMemAllocManaged((void **)&memory, RIG_MEMORY_BYTES, ATTACH_GLOBAL) != 0)
         return false;
     (void)cuda.cuDeviceGetName(name, sizeof(name), device);
     (void)printf("%s\n", name);

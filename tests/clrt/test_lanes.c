@@ -258,7 +258,7 @@ static void run(struct launch *launch)
         launch->x[i] = i * 29 % 7;
         launch->y[i] = i % 5 == 0 ? 2 : 1;
         put((size_t)i, launch->x[i]);
-        put((size_t)(count + i), launch->y[i]);
+        put((size_t)count + (size_t)i, launch->y[i]);
     }
     if (rig_run(&rig, "test_lanes", &arguments, GROUPS, (uint32_t)launch->group_size) !=
         ZETA_VGPU_OK)

@@ -46,9 +46,10 @@ void *rig_read_file(const char *path, size_t *out_size)
 
 void rig_open(struct rig *rig, const char *name, const struct zeta_vgpu_engine_config *config)
 {
+    const char *folder = getenv("RIG_KERNELS");
     char path[512];
 
-    (void)snprintf(path, sizeof(path), "%s/%s.elf", KERNEL_DIR, name);
+    (void)snprintf(path, sizeof(path), "%s/%s.elf", folder ? folder : KERNEL_DIR, name);
     rig_open_path(rig, path, config);
 }
 

@@ -27,7 +27,8 @@ struct rig {
 /** Settings with the default shape and @workers. */
 struct zeta_vgpu_engine_config rig_config(uint32_t workers);
 
-/** Makes a rig with the test kernels file @name (KERNEL_DIR must be defined). */
+/** Makes a rig with the test kernels file @name, of KERNEL_DIR, which must be defined, or of
+ * RIG_KERNELS in the environment, for a build that was moved. */
 void rig_open(struct rig *rig, const char *name, const struct zeta_vgpu_engine_config *config);
 
 /** The same with a kernel file at any place. */

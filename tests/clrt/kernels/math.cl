@@ -9,6 +9,9 @@ MATH1_OPEN(X)
 #define X(name, ...) BINARY(name, REAL, REAL, REAL)
 MATH2(X)
 #undef X
+#define X(name, operator) KERNEL(test_##name, REAL, REAL, REAL, REAL, x operator y)
+OPERATORS(X)
+#undef X
 #define X(name, ...) BINARY(name, REAL, REAL, int)
 MATH_INT(X)
 #undef X

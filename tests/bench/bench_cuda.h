@@ -51,6 +51,8 @@ struct bench_cuda {
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                   void *, void **, void **);
     int (*synchronize)(void *);
+    int (*load)(void **, const void *);
+    int (*unload)(void *);
     void *function, *stream;
 };
 
@@ -78,8 +80,7 @@ static inline struct bench_cuda bench_cuda_open(const struct cuda_machine *machi
     void *library =
         dlopen(machine ? CUDA_LIBRARIES "/libcuda.so.1" : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     int (*init)(unsigned), (*get)(int *, int), (*retain)(void **, int), (*current)(void *);
-    int (*load)(void **, const void *), (*find)(void **, void *, const char *);
-    int (*create)(void **, unsigned);
+    int (*find)(void **, void *, const char *), (*create)(void **, unsigned);
     void *context = NULL, *module = NULL;
     struct bench_cuda cuda = {0};
     int device = 0;
@@ -88,7 +89,8 @@ static inline struct bench_cuda bench_cuda_open(const struct cuda_machine *machi
     *(void **)&get = bench_cuda_find(library, "cuDeviceGet");
     *(void **)&retain = bench_cuda_find(library, "cuDevicePrimaryCtxRetain");
     *(void **)&current = bench_cuda_find(library, "cuCtxSetCurrent");
-    *(void **)&load = bench_cuda_find(library, "cuModuleLoadData");
+    *(void **)&cuda.load = bench_cuda_find(library, "cuModuleLoadData");
+    *(void **)&cuda.unload = bench_cuda_find(library, "cuModuleUnload");
     *(void **)&find = bench_cuda_find(library, "cuModuleGetFunction");
     *(void **)&create = bench_cuda_find(library, "cuStreamCreate");
     *(void **)&cuda.launch = bench_cuda_find(library, "cuLaunchKernel");
@@ -97,7 +99,7 @@ static inline struct bench_cuda bench_cuda_open(const struct cuda_machine *machi
     bench_cuda_must(get(&device, 0), "cuDeviceGet");
     bench_cuda_must(retain(&context, device), "cuDevicePrimaryCtxRetain");
     bench_cuda_must(current(context), "cuCtxSetCurrent");
-    bench_cuda_must(load(&module, bench_cuda_kernels), "cuModuleLoadData");
+    bench_cuda_must(cuda.load(&module, bench_cuda_kernels), "cuModuleLoadData");
     bench_cuda_must(find(&cuda.function, module, "empty"), "cuModuleGetFunction");
     bench_cuda_must(create(&cuda.stream, 1), "cuStreamCreate");
     return cuda;

@@ -115,6 +115,7 @@ print(500 * 2 * 8192**3 / (time.time() - begin) / 1e12, "TFLOP/s")'
     step 200 "$build/bench/bench_nvidia_launch"
     step 60 "$build/bench/bench_nvidia_query"
     step 60 "$build/bench/bench_nvidia_events"
+    [ -x "$build/bench/bench_nvidia_build" ] && step 100 "$build/bench/bench_nvidia_build" "$build"
 
     # The code of zeta-nv-cc beside that of nvcc.
     has python3 && [ -x "$build/tests/clrt-speed" ] && { has nvcc || [ -x /usr/local/cuda/bin/nvcc ]; } &&

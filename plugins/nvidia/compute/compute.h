@@ -226,7 +226,7 @@ bool nvidia_command_run(struct zeta_plugin *self, struct zeta_plugin_device *dev
 /** Waits for a stream. False with the failure. The context is current. */
 bool nvidia_stream_wait(struct zeta_plugin *self, void *stream, struct nvidia_failure *out_failure);
 
-/* ---- Queues (queue.c) ---- */
+/* ---- Queues (queue.c, steps.c) ---- */
 
 uint32_t nvidia_queue_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                              const struct zeta_plugin_queue_desc *desc,

@@ -6,7 +6,7 @@ which the driver compiles. Prints a table in Markdown: times by CUDA events, the
 turn; instructions of warps, and multiplications and additions of threads, by ncu where it is installed; registers; and
 whether the results are the same to the bit. Exits with 1 if they are not, or if the product of matrices takes more
 than a tenth more time or instructions than nvcc's; with 77 without nvcc or a GPU. The PTX of ours is what the test
-clrt.ptx.speed made.
+clrt.ptx.speed made; without LLVM on this machine it can have been made on another.
 """
 import csv
 import os
@@ -69,12 +69,18 @@ def processor_here():
 
 
 def count(*command):
-    """Kernel to the counts of its two programs, each a dictionary of the names of COUNTS; nothing without ncu."""
+    """Kernel to the counts of its two programs, each a dictionary of the names of COUNTS; nothing if ncu cannot."""
     if not shutil.which("ncu"):
+        print("Nothing is counted: ncu is not installed.\n")
         return {}
     metrics = [metric for each in COUNTS.values() for metric in each]
-    lines = run("ncu", "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control", "none",
-                "--metrics", ",".join(metrics), *command).splitlines()
+    done = subprocess.run(["ncu", "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control",
+                           "none", "--metrics", ",".join(metrics), *map(str, command)], capture_output=True, text=True,
+                          check=False)
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or not any(line.startswith('"ID"') for line in lines):
+        print(f"Nothing is counted: ncu gave {done.returncode}:\n{done.stderr}{done.stdout}")
+        return {}
     start = next(number for number, line in enumerate(lines) if line.startswith('"ID"'))
     launches = {}
     for row in csv.DictReader(line for line in lines[start:] if line.startswith('"')):
@@ -130,8 +136,6 @@ def main():
         is_good = is_good and result == "equal"
         if kernel == "matmul":
             is_good = is_good and all(each == "-" or float(each) <= BUDGET for each in (times, instructions))
-    if not counts:
-        print("\nncu is not installed: nothing was counted.")
     return 0 if is_good else 1
 
 

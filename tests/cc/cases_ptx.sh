@@ -146,7 +146,49 @@ kernel void k(global atomic_int *a, global int *p)
 }
 kernel void ordered(global atomic_int *a, global int *p) { p[0] = atomic_fetch_add(a, 1); }
 EOF
-    [ "$(grep -c 'membar.sys' "$work/ptx")" = 2 ] || fail "fences are not those of one operation"
+    [ "$(grep -c 'membar' "$work/ptx")" = 2 ] || fail "fences are not those of one operation"
+    [ "$(grep -c 'membar.gl' "$work/ptx")" = 2 ] || fail "fences are not those of the device"
+}
+
+# What acquires has its fence behind, what releases before; each for those who are in the scope.
+atomics__scopes__are_those_of_fences() {
+    for pair in all_svm_devices:sys device:gl work_group:cta sub_group:cta; do
+        for order in acquire release acq_rel seq_cst; do
+            builds "-DORDER=memory_order_$order" "-DSCOPE=memory_scope_${pair%:*}" << 'EOF'
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+kernel void k(global atomic_int *a, global int *p)
+{
+    p[0] = atomic_fetch_add_explicit(a, 1, ORDER, SCOPE);
+}
+EOF
+            case $order in
+            acquire) expected='atom membar' ;;
+            release) expected='membar atom' ;;
+            *) expected='membar atom membar' ;;
+            esac
+            found=$(grep -oE 'atom\.|membar\.[a-z]*' "$work/ptx" | sed "s/membar.${pair#*:}/membar/; s/atom\\./atom/" |
+                tr '\n' ' ')
+            [ "$found" = "$expected " ] || fail "$order, ${pair%:*}: $found"
+        done
+    done
+}
+
+fences__scopes__are_theirs() {
+    builds << 'EOF'
+kernel void k(global int *p, local int *l)
+{
+    p[0] = 1;
+    atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_all_svm_devices);
+    p[1] = 1;
+    atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+    p[2] = 1;
+    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_seq_cst, memory_scope_work_group);
+    p[3] = 1;
+    atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_item);
+}
+EOF
+    [ "$(grep -oE 'membar\.[a-z]*' "$work/ptx" | tr '\n' ' ')" = 'membar.sys membar.gl membar.cta ' ] ||
+        fail "fences have other scopes"
 }
 
 atomics__of_known_memory__name_its_space() {

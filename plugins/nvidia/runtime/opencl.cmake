@@ -23,8 +23,9 @@ set(ptx --target=nvptx64-unknown-unknown -Xclang -target-cpu -Xclang sm_70 -Xcla
     -target-feature -Xclang +ptx70 -Xclang -fconvergent-functions)
 set(spir_names -x cl -cl-std=CL2.0 -Xclang -cl-ext=+all -Xclang -ffake-address-space-map
     -Xclang -faddress-space-map-mangling=yes)
-# For nvptx64, clang makes calls of atomics; as LLVM's operations they are the same for all processors.
-set(atomics --target=riscv64-unknown-elf -march=rv64imafd -mabi=lp64d ${spir_names})
+# For nvptx64, clang makes calls of atomics; as LLVM's operations they are the same for all processors. LLVM 15 knows
+# them without an order only.
+set(atomics --target=riscv64-unknown-elf -march=rv64imafd -mabi=lp64d ${spir_names} -DFENCES)
 
 set(modules)
 foreach(source IN ITEMS ${folder}/machine.c ${folder}/workitem.cl ${ZETA_OPENCL_LIBRARY}/atomic.cl

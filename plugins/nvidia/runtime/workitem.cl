@@ -72,12 +72,21 @@ void OVERLOAD work_group_barrier(cl_mem_fence_flags flags)
     __zeta_barrier();
 }
 
-void OVERLOAD work_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
+/* Orders the memory of those in the scope; nothing is to be ordered for one item alone. */
+static void fence(memory_scope scope)
 {
     if (scope == memory_scope_all_svm_devices)
         __nvvm_membar_sys();
     else if (scope == memory_scope_device)
         __nvvm_membar_gl();
+    else if (scope != memory_scope_work_item)
+        __nvvm_membar_cta();
+}
+
+void OVERLOAD work_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
+{
+    if (scope == memory_scope_all_svm_devices || scope == memory_scope_device)
+        fence(scope);
     __zeta_barrier();
 }
 
@@ -99,14 +108,22 @@ void OVERLOAD write_mem_fence(cl_mem_fence_flags flags)
 void OVERLOAD atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order,
                                      memory_scope scope)
 {
-    if (order == memory_order_relaxed)
-        return;
-    if (scope == memory_scope_all_svm_devices)
-        __nvvm_membar_sys();
-    else if (scope == memory_scope_device)
-        __nvvm_membar_gl();
-    else
-        __nvvm_membar_cta();
+    if (order != memory_order_relaxed)
+        fence(scope);
+}
+
+/* What atomic.cl has before an operation that releases, and behind one that acquires. */
+
+void __zeta_fence_before(memory_order order, memory_scope scope)
+{
+    if (order != memory_order_relaxed && order != memory_order_acquire)
+        fence(scope);
+}
+
+void __zeta_fence_behind(memory_order order, memory_scope scope)
+{
+    if (order != memory_order_relaxed && order != memory_order_release)
+        fence(scope);
 }
 
 /* Which memory a generic pointer points to (machine.c). */

@@ -1,11 +1,22 @@
 /*
  * Atomics. Compiled for a processor where they are instructions; for spir64 they would be calls.
  * Orders other than relaxed are all sequentially consistent, and scopes all those of the system.
+ * With FENCES operations have no order, and the device fences the memory of the scope before and behind them.
  */
 #include "builtin.h"
 
-#define ORDERED memory_order_seq_cst, memory_scope_all_svm_devices
 #define RELAXED memory_order_relaxed, memory_scope_all_svm_devices
+#ifdef FENCES
+#define ORDERED RELAXED
+#define COMPARED memory_order_relaxed
+void __zeta_fence_before(memory_order order, memory_scope scope);
+void __zeta_fence_behind(memory_order order, memory_scope scope);
+#else
+#define ORDERED memory_order_seq_cst, memory_scope_all_svm_devices
+#define COMPARED memory_order_seq_cst
+#define __zeta_fence_before(order, scope)
+#define __zeta_fence_behind(order, scope)
+#endif
 
 #define EACH_SPACE(m, ...) m(global, ##__VA_ARGS__) m(local, ##__VA_ARGS__) m(generic, ##__VA_ARGS__)
 
@@ -57,21 +68,29 @@ EACH_SPACE(CLASSIC, atom, ulong)
 EACH_SPACE(EXCHANGE_FLOAT)
 
 /*
- * OpenCL 2: on atomic types, each without an order, with an order, and with order and scope. FORMS
- * makes the last two from the one without and one that is relaxed.
+ * OpenCL 2: on atomic types, each without an order, with an order, and with order and scope; what is not said is
+ * sequentially consistent, for the device. FORMS2 makes them from an operation that is ordered and one that is relaxed.
  */
-#define FORMS2(R, name, relaxed, P, T)                                                             \
-    R OVERLOAD name##_explicit(P p, T value, memory_order order)                                   \
+#define FORMS2(R, function, name, P, T)                                                            \
+    R OVERLOAD function##_explicit(P p, T value, memory_order order, memory_scope scope)           \
     {                                                                                              \
-        return order == memory_order_relaxed ? relaxed(p, value) : name(p, value);                 \
+        R old;                                                                                     \
+        __zeta_fence_before(order, scope);                                                         \
+        old = order == memory_order_relaxed ? relaxed_##name(p, value) : ordered_##name(p, value); \
+        __zeta_fence_behind(order, scope);                                                         \
+        return old;                                                                                \
     }                                                                                              \
-    R OVERLOAD name##_explicit(P p, T value, memory_order order, memory_scope scope)               \
+    R OVERLOAD function##_explicit(P p, T value, memory_order order)                               \
     {                                                                                              \
-        return name##_explicit(p, value, order);                                                   \
+        return function##_explicit(p, value, order, memory_scope_device);                          \
+    }                                                                                              \
+    R OVERLOAD function(P p, T value)                                                              \
+    {                                                                                              \
+        return function##_explicit(p, value, memory_order_seq_cst, memory_scope_device);           \
     }
 
 #define FETCH_ATOMIC(space, A, T, name, U)                                                         \
-    T OVERLOAD atomic_fetch_##name(volatile space A *p, U value)                                   \
+    static T OVERLOAD ordered_##name(volatile space A *p, U value)                                 \
     {                                                                                              \
         return (T)__opencl_atomic_fetch_##name(p, value, ORDERED);                                 \
     }                                                                                              \
@@ -79,41 +98,48 @@ EACH_SPACE(EXCHANGE_FLOAT)
     {                                                                                              \
         return (T)__opencl_atomic_fetch_##name(p, value, RELAXED);                                 \
     }                                                                                              \
-    FORMS2(T, atomic_fetch_##name, relaxed_##name, volatile space A *, U)
+    FORMS2(T, atomic_fetch_##name, name, volatile space A *, U)
 
 #define LOAD_STORE(space, A, T)                                                                    \
     void OVERLOAD atomic_init(volatile space A *p, T value)                                        \
     {                                                                                              \
-        __opencl_atomic_store(p, value, memory_order_relaxed, memory_scope_all_svm_devices);       \
-    }                                                                                              \
-    void OVERLOAD atomic_store(volatile space A *p, T value)                                       \
-    {                                                                                              \
-        __opencl_atomic_store(p, value, ORDERED);                                                  \
-    }                                                                                              \
-    void OVERLOAD atomic_store_explicit(volatile space A *p, T value, memory_order order)          \
-    {                                                                                              \
-        if (order == memory_order_relaxed)                                                         \
-            __opencl_atomic_store(p, value, memory_order_relaxed, memory_scope_all_svm_devices);   \
-        else                                                                                       \
-            __opencl_atomic_store(p, value, ORDERED);                                              \
+        __opencl_atomic_store(p, value, RELAXED);                                                  \
     }                                                                                              \
     void OVERLOAD atomic_store_explicit(volatile space A *p, T value, memory_order order,          \
                                         memory_scope scope)                                        \
     {                                                                                              \
-        atomic_store_explicit(p, value, order);                                                    \
-    }                                                                                              \
-    T OVERLOAD atomic_load(volatile space A *p) { return __opencl_atomic_load(p, ORDERED); }       \
-    T OVERLOAD atomic_load_explicit(volatile space A *p, memory_order order)                       \
-    {                                                                                              \
+        __zeta_fence_before(order, scope);                                                         \
         if (order == memory_order_relaxed)                                                         \
-            return __opencl_atomic_load(p, memory_order_relaxed, memory_scope_all_svm_devices);    \
-        return __opencl_atomic_load(p, ORDERED);                                                   \
+            __opencl_atomic_store(p, value, RELAXED);                                              \
+        else                                                                                       \
+            __opencl_atomic_store(p, value, ORDERED);                                              \
+    }                                                                                              \
+    void OVERLOAD atomic_store_explicit(volatile space A *p, T value, memory_order order)          \
+    {                                                                                              \
+        atomic_store_explicit(p, value, order, memory_scope_device);                               \
+    }                                                                                              \
+    void OVERLOAD atomic_store(volatile space A *p, T value)                                       \
+    {                                                                                              \
+        atomic_store_explicit(p, value, memory_order_seq_cst, memory_scope_device);                \
     }                                                                                              \
     T OVERLOAD atomic_load_explicit(volatile space A *p, memory_order order, memory_scope scope)   \
     {                                                                                              \
-        return atomic_load_explicit(p, order);                                                     \
+        T value;                                                                                   \
+        __zeta_fence_before(order, scope);                                                         \
+        value = order == memory_order_relaxed ? __opencl_atomic_load(p, RELAXED)                   \
+                                              : __opencl_atomic_load(p, ORDERED);                  \
+        __zeta_fence_behind(order, scope);                                                         \
+        return value;                                                                              \
     }                                                                                              \
-    T OVERLOAD atomic_exchange(volatile space A *p, T value)                                       \
+    T OVERLOAD atomic_load_explicit(volatile space A *p, memory_order order)                       \
+    {                                                                                              \
+        return atomic_load_explicit(p, order, memory_scope_device);                                \
+    }                                                                                              \
+    T OVERLOAD atomic_load(volatile space A *p)                                                    \
+    {                                                                                              \
+        return atomic_load_explicit(p, memory_order_seq_cst, memory_scope_device);                 \
+    }                                                                                              \
+    static T OVERLOAD ordered_exchange(volatile space A *p, T value)                               \
     {                                                                                              \
         return __opencl_atomic_exchange(p, value, ORDERED);                                        \
     }                                                                                              \
@@ -121,16 +147,19 @@ EACH_SPACE(EXCHANGE_FLOAT)
     {                                                                                              \
         return __opencl_atomic_exchange(p, value, RELAXED);                                        \
     }                                                                                              \
-    FORMS2(T, atomic_exchange, relaxed_exchange, volatile space A *, T)
+    FORMS2(T, atomic_exchange, exchange, volatile space A *, T)
 
 /* The number that was found is stored where the expected one was. */
 #define COMPARE(space, other, A, T, strength)                                                      \
-    bool OVERLOAD atomic_compare_exchange_##strength(volatile space A *p, other T *expected,       \
-                                                     T value)                                      \
+    bool OVERLOAD atomic_compare_exchange_##strength##_explicit(                                   \
+        volatile space A *p, other T *expected, T value, memory_order success,                     \
+        memory_order failure, memory_scope scope)                                                  \
     {                                                                                              \
         private T found = *expected;                                                               \
-        bool done = __opencl_atomic_compare_exchange_strong(p, &found, value,                      \
-                                                            memory_order_seq_cst, ORDERED);        \
+        bool done;                                                                                 \
+        __zeta_fence_before(success, scope);                                                       \
+        done = __opencl_atomic_compare_exchange_strong(p, &found, value, COMPARED, ORDERED);       \
+        __zeta_fence_behind(success, scope);                                                       \
         if (!done)                                                                                 \
             *expected = found;                                                                     \
         return done;                                                                               \
@@ -139,13 +168,14 @@ EACH_SPACE(EXCHANGE_FLOAT)
         volatile space A *p, other T *expected, T value, memory_order success,                     \
         memory_order failure)                                                                      \
     {                                                                                              \
-        return atomic_compare_exchange_##strength(p, expected, value);                             \
+        return atomic_compare_exchange_##strength##_explicit(p, expected, value, success, failure, \
+                                                             memory_scope_device);                 \
     }                                                                                              \
-    bool OVERLOAD atomic_compare_exchange_##strength##_explicit(                                   \
-        volatile space A *p, other T *expected, T value, memory_order success,                     \
-        memory_order failure, memory_scope scope)                                                  \
+    bool OVERLOAD atomic_compare_exchange_##strength(volatile space A *p, other T *expected,       \
+                                                     T value)                                      \
     {                                                                                              \
-        return atomic_compare_exchange_##strength(p, expected, value);                             \
+        return atomic_compare_exchange_##strength##_explicit(                                      \
+            p, expected, value, memory_order_seq_cst, memory_order_seq_cst, memory_scope_device);  \
     }
 #define COMPARES(space, A, T)                                                                      \
     COMPARE(space, private, A, T, strong)                                                          \
@@ -181,11 +211,10 @@ EACH_SPACE(EXCHANGE_FLOAT)
 
 /* Least and most of floating point: tried again until nobody came between. */
 #define FETCH_REAL(space, A, T, name, expression)                                                  \
-    T OVERLOAD atomic_fetch_##name(volatile space A *p, T b)                                       \
+    static T OVERLOAD ordered_##name(volatile space A *p, T b)                                     \
     {                                                                                              \
         private T a = __opencl_atomic_load(p, RELAXED);                                            \
-        while (!__opencl_atomic_compare_exchange_strong(p, &a, expression, memory_order_seq_cst,   \
-                                                        ORDERED))                                  \
+        while (!__opencl_atomic_compare_exchange_strong(p, &a, expression, COMPARED, ORDERED))     \
             ;                                                                                      \
         return a;                                                                                  \
     }                                                                                              \
@@ -197,7 +226,7 @@ EACH_SPACE(EXCHANGE_FLOAT)
             ;                                                                                      \
         return a;                                                                                  \
     }                                                                                              \
-    FORMS2(T, atomic_fetch_##name, relaxed_##name, volatile space A *, T)
+    FORMS2(T, atomic_fetch_##name, name, volatile space A *, T)
 #define ATOMIC_REAL(space, A, T)                                                                   \
     ATOMIC_TYPE(space, A, T)                                                                       \
     FETCH_ATOMIC(space, A, T, add, T)                                                              \
@@ -215,31 +244,36 @@ EACH_SPACE(ATOMIC_REAL, atomic_double, double)
 
 /* A flag is an atomic_int: 0 or 1. */
 #define FLAG(space)                                                                                \
-    bool OVERLOAD atomic_flag_test_and_set(volatile space atomic_flag *p)                          \
+    bool OVERLOAD atomic_flag_test_and_set_explicit(volatile space atomic_flag *p,                 \
+                                                    memory_order order, memory_scope scope)        \
     {                                                                                              \
-        return __opencl_atomic_exchange(p, 1, ORDERED) != 0;                                       \
+        bool was_set;                                                                              \
+        __zeta_fence_before(order, scope);                                                         \
+        was_set = __opencl_atomic_exchange(p, 1, ORDERED) != 0;                                    \
+        __zeta_fence_behind(order, scope);                                                         \
+        return was_set;                                                                            \
     }                                                                                              \
     bool OVERLOAD atomic_flag_test_and_set_explicit(volatile space atomic_flag *p,                 \
                                                     memory_order order)                            \
     {                                                                                              \
-        return atomic_flag_test_and_set(p);                                                        \
+        return atomic_flag_test_and_set_explicit(p, order, memory_scope_device);                   \
     }                                                                                              \
-    bool OVERLOAD atomic_flag_test_and_set_explicit(volatile space atomic_flag *p,                 \
-                                                    memory_order order, memory_scope scope)        \
+    bool OVERLOAD atomic_flag_test_and_set(volatile space atomic_flag *p)                          \
     {                                                                                              \
-        return atomic_flag_test_and_set(p);                                                        \
-    }                                                                                              \
-    void OVERLOAD atomic_flag_clear(volatile space atomic_flag *p)                                 \
-    {                                                                                              \
-        __opencl_atomic_store(p, 0, ORDERED);                                                      \
-    }                                                                                              \
-    void OVERLOAD atomic_flag_clear_explicit(volatile space atomic_flag *p, memory_order order)    \
-    {                                                                                              \
-        atomic_flag_clear(p);                                                                      \
+        return atomic_flag_test_and_set_explicit(p, memory_order_seq_cst, memory_scope_device);    \
     }                                                                                              \
     void OVERLOAD atomic_flag_clear_explicit(volatile space atomic_flag *p, memory_order order,    \
                                              memory_scope scope)                                   \
     {                                                                                              \
-        atomic_flag_clear(p);                                                                      \
+        __zeta_fence_before(order, scope);                                                         \
+        __opencl_atomic_store(p, 0, ORDERED);                                                      \
+    }                                                                                              \
+    void OVERLOAD atomic_flag_clear_explicit(volatile space atomic_flag *p, memory_order order)    \
+    {                                                                                              \
+        atomic_flag_clear_explicit(p, order, memory_scope_device);                                 \
+    }                                                                                              \
+    void OVERLOAD atomic_flag_clear(volatile space atomic_flag *p)                                 \
+    {                                                                                              \
+        atomic_flag_clear_explicit(p, memory_order_seq_cst, memory_scope_device);                  \
     }
 EACH_SPACE(FLAG)

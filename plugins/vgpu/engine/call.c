@@ -4,30 +4,18 @@
  * Math runs on the host's libm in its default environment, as the interpreter has left the hart's.
  *
  * The variable arguments of an RV64 function lie in 8-byte slots, one each, and float is promoted
- * to double; components of vectors have a slot each too. So the host formats printf conversion by
- * conversion from the slots, and never trusts a pointer or a length that the kernel gave.
+ * to double: as zeta/kernel_print.h has them.
  */
-#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <zeta/c_locale.h>
+#include <zeta/kernel_print.h>
 
 #include "engine_priv.h"
 #include "plugins/vgpu/machine/rv64_fp.h"
 #include "plugins/vgpu/runtime/vgpu_abi.h"
 
-enum {
-    LATENCY_MATH = 8,
-    REGISTER_A0 = 10,
-    REGISTER_A7 = 17,
-    REGISTER_FA0 = 10,
-    MAX_TEXT_BYTES = 16384,  /* of one printf; the rest is cut off */
-    MAX_STRING_BYTES = 4096, /* of a %s */
-    MAX_WIDTH = 1024,
-    SPEC_BYTES = 32
-};
+enum { LATENCY_MATH = 8, REGISTER_A0 = 10, REGISTER_A7 = 17, REGISTER_FA0 = 10 };
 
 /* The reciprocal of a root must be better than a double: its error counts log2 of the operand
  * times. */
@@ -131,252 +119,37 @@ static void extended_math(struct subslice *subslice, struct hart *hart, uint64_t
     hart->epoch_cost += LATENCY_MATH;
 }
 
-struct printer {
-    const struct zeta_rv64_memory *memory;
-    uint64_t format;
-    uint64_t slots;
-    uint64_t bad_address;
-    size_t used;
-    char text[MAX_TEXT_BYTES];
-};
-
-/* One conversion, such as %-8.3lf or %v4hlf. */
-struct conversion {
-    char flags[8];
-    int width;
-    int precision;       /* -1: none */
-    unsigned components; /* of a vector, 1 for others; 0: no vector has that many */
-    char length;         /* 'H' for hh, 'h', 'l', or 0 for int, also of hl */
-    char letter;
-};
-
-static bool read_memory(struct printer *printer, uint64_t address, void *out, size_t size)
+static bool read_memory(const void *user, uint64_t address, void *out, size_t size_bytes)
 {
-    const void *host = zeta_rv64_memory_peek(printer->memory, address, size);
+    const void *host = zeta_rv64_memory_peek(user, address, size_bytes);
 
     if (host)
-        memcpy(out, host, size);
-    else
-        printer->bad_address = address;
+        memcpy(out, host, size_bytes);
     return host != NULL;
 }
 
-static bool read_char(struct printer *printer, char *out)
-{
-    return read_memory(printer, printer->format++, out, sizeof(*out));
-}
-
-static bool read_slot(struct printer *printer, uint64_t *out)
-{
-    printer->slots += sizeof(*out);
-    return read_memory(printer, printer->slots - sizeof(*out), out, sizeof(*out));
-}
-
-static void put(struct printer *printer, const char *text, size_t length)
-{
-    size_t room = sizeof(printer->text) - printer->used;
-
-    if (length > room)
-        length = room;
-    memcpy(printer->text + printer->used, text, length);
-    printer->used += length;
-}
-
-/* A number or an asterisk; @c is the first character and becomes the one behind. */
-static bool read_number(struct printer *printer, char *c, int *out)
-{
-    uint64_t slot;
-
-    *out = 0;
-    if (*c == '*') {
-        if (!read_slot(printer, &slot))
-            return false;
-        *out = (int32_t)slot < -MAX_WIDTH  ? -MAX_WIDTH
-               : (int32_t)slot > MAX_WIDTH ? MAX_WIDTH
-                                           : (int32_t)slot;
-        return read_char(printer, c);
-    }
-    while (isdigit((unsigned char)*c)) {
-        *out = *out * 10 + (*c - '0');
-        if (*out > MAX_WIDTH)
-            *out = MAX_WIDTH;
-        if (!read_char(printer, c))
-            return false;
-    }
-    return true;
-}
-
-/* What follows the percent sign. */
-static bool read_conversion(struct printer *printer, struct conversion *out)
-{
-    size_t flags = 0;
-    int count;
-    char c;
-
-    *out = (struct conversion){.precision = -1, .components = 1};
-    if (!read_char(printer, &c))
-        return false;
-    while (c != '\0' && strchr("-+ #0", c)) {
-        if (flags < 5 && !strchr(out->flags, c))
-            out->flags[flags++] = c;
-        if (!read_char(printer, &c))
-            return false;
-    }
-    if (!read_number(printer, &c, &out->width))
-        return false;
-    if (c == '.' && (!read_char(printer, &c) || !read_number(printer, &c, &out->precision)))
-        return false;
-    if (c == 'v') {
-        out->components = 0;
-        if (!read_char(printer, &c) || (c != '*' && !read_number(printer, &c, &count)))
-            return false;
-        if (c != '*' && (count == 2 || count == 3 || count == 4 || count == 8 || count == 16))
-            out->components = (unsigned)count;
-    }
-    while (c != '\0' && strchr("hlLqjzt", c)) {
-        if (c == 'h')
-            out->length = out->length == 'h' ? 'H' : 'h';
-        else
-            out->length = out->length == 'h' ? 0 : 'l';
-        if (!read_char(printer, &c))
-            return false;
-    }
-    out->letter = c;
-    return true;
-}
-
-/* A format for the host's printf, with the given length. */
-static void make_spec(const struct conversion *conversion, const char *length,
-                      char spec[SPEC_BYTES])
-{
-    (void)snprintf(spec, SPEC_BYTES, "%%%s*%s%s%c", conversion->flags,
-                   conversion->precision >= 0 ? ".*" : "", length, conversion->letter);
-}
-
-/* The formats below are made by make_spec from checked parts. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-
-#define FORMAT(printer, conversion, spec, value)                                                   \
-    do {                                                                                           \
-        char text_[2 * MAX_WIDTH + 512];                                                           \
-        int length_ =                                                                              \
-            (conversion)->precision >= 0                                                           \
-                ? zeta_c_snprintf(text_, sizeof(text_), spec, (conversion)->width,                 \
-                                  (conversion)->precision, value)                                  \
-                : zeta_c_snprintf(text_, sizeof(text_), spec, (conversion)->width, value);         \
-        if (length_ > 0)                                                                           \
-            put(printer, text_,                                                                    \
-                (size_t)length_ < sizeof(text_) ? (size_t)length_ : sizeof(text_) - 1);            \
-    } while (0)
-
-/* Prints a slot; false when a string cannot be read. */
-static bool print_value(struct printer *printer, const struct conversion *conversion, uint64_t slot)
-{
-    const char letter = conversion->letter;
-    const bool is_signed = letter == 'd' || letter == 'i';
-    char spec[SPEC_BYTES];
-
-    if (strchr("diuoxX", letter)) {
-        if (conversion->length == 'H')
-            slot = is_signed ? (uint64_t)(int64_t)(int8_t)slot : (uint8_t)slot;
-        else if (conversion->length == 'h')
-            slot = is_signed ? (uint64_t)(int64_t)(int16_t)slot : (uint16_t)slot;
-        else if (conversion->length == 0)
-            slot = is_signed ? (uint64_t)(int64_t)(int32_t)slot : (uint32_t)slot;
-        make_spec(conversion, "ll", spec);
-        if (is_signed)
-            FORMAT(printer, conversion, spec, (long long)slot);
-        else
-            FORMAT(printer, conversion, spec, (unsigned long long)slot);
-        return true;
-    }
-    make_spec(conversion, "", spec);
-    if (letter == 's') {
-        char text[MAX_STRING_BYTES + 1];
-        const size_t limit =
-            conversion->precision >= 0 ? (size_t)conversion->precision : MAX_STRING_BYTES;
-        size_t length = 0;
-
-        for (; length < limit; length++) {
-            if (!read_memory(printer, slot + length, &text[length], 1))
-                return false;
-            if (text[length] == '\0')
-                break;
-        }
-        text[length] = '\0';
-        if (conversion->width != 0)
-            FORMAT(printer, conversion, spec, text);
-        else
-            put(printer, text, length);
-    } else if (letter == 'p') {
-        FORMAT(printer, conversion, spec, (void *)(uintptr_t)slot);
-    } else if (letter == 'c') {
-        FORMAT(printer, conversion, spec, (int)(unsigned char)slot);
-    } else {
-        FORMAT(printer, conversion, spec, zeta_rv64_double(slot));
-    }
-    return true;
-}
-
-#pragma GCC diagnostic pop
-
 /* Formats, and gives the text to the owner; false with the address that cannot be read. */
-static bool print(struct subslice *subslice, uint64_t format, uint64_t slots, uint64_t *out_length,
-                  uint64_t *out_address)
+static bool print(struct subslice *subslice, uint64_t format, uint64_t slots, uint64_t slot_count,
+                  uint64_t *out_length, uint64_t *out_address)
 {
     struct zeta_vgpu_engine *engine = subslice->engine;
     const struct zeta_vgpu_callbacks *callbacks = &engine->config.callbacks;
-    struct printer printer; /* its text is large, and not all of it is written */
-    struct conversion conversion;
-    uint64_t slot;
-    char c;
+    const struct zeta_print_source source = {.read = read_memory,
+                                             .user = &subslice->memory,
+                                             .format = format,
+                                             .slots = slots,
+                                             .slot_count = slot_count};
+    struct zeta_print_text text;
 
-    printer.memory = &subslice->memory;
-    printer.format = format;
-    printer.slots = slots;
-    printer.used = 0;
-    for (;;) {
-        if (!read_char(&printer, &c))
-            goto unreadable;
-        if (c == '\0')
-            break;
-        if (c != '%') {
-            put(&printer, &c, 1);
-            continue;
-        }
-        if (!read_conversion(&printer, &conversion))
-            goto unreadable;
-        if (conversion.letter == '%') {
-            put(&printer, "%", 1);
-            continue;
-        }
-        if (conversion.letter == '\0' || conversion.components == 0 ||
-            !strchr(conversion.components > 1 ? "diuoxXfFeEgGaA" : "diuoxXfFeEgGaAspc",
-                    conversion.letter)) {
-            /* Nothing that could be printed; %n among them, as kernels do not write that way. */
-            put(&printer, "%?", 2);
-            continue;
-        }
-        /* Components of a vector have a slot each and are printed with commas between them. */
-        for (unsigned i = 0; i < conversion.components; i++) {
-            if (i > 0)
-                put(&printer, ",", 1);
-            if (!read_slot(&printer, &slot) || !print_value(&printer, &conversion, slot))
-                goto unreadable;
-        }
-    }
-    *out_length = printer.used;
+    if (!zeta_print_format(&source, &text, out_address))
+        return false;
+    *out_length = text.size_bytes;
     if (callbacks->print) {
         pthread_mutex_lock(&engine->print_lock);
-        callbacks->print(callbacks->user, printer.text, printer.used);
+        callbacks->print(callbacks->user, text.bytes, text.size_bytes);
         pthread_mutex_unlock(&engine->print_lock);
     }
     return true;
-
-unreadable:
-    *out_address = printer.bad_address;
-    return false;
 }
 
 bool zeta_vgpu_call(struct subslice *subslice, struct hart *hart)
@@ -396,7 +169,9 @@ bool zeta_vgpu_call(struct subslice *subslice, struct hart *hart)
         zeta_vgpu_barrier(subslice, hart);
         return false;
     case VGPU_CALL_PRINTF:
-        if (print(subslice, a0[0], a0[1], a0, &address))
+    case VGPU_CALL_PRINTF_SLOTS:
+        if (print(subslice, a0[0], a0[1], number == VGPU_CALL_PRINTF ? UINT64_MAX : a0[2], a0,
+                  &address))
             return true;
         break;
     case VGPU_CALL_ABORT:

@@ -15,7 +15,8 @@ enum { REGISTER_ZERO = 0, REGISTER_RA = 1 };
 /* x0 is no place for a value, and a hart has its stack and its block from begin to end. */
 #define ALWAYS_USED (X(REGISTER_ZERO) | X(2) | X(4))
 
-/* An ecall takes a0, a1, a7, fa0 and fa1, and gives a0 or fa0. */
+/* An ecall takes a0, a1, a7, fa0 and fa1, and gives a0 or fa0. One takes a2, which the code before
+ * it names. */
 #define CALL_USES (X(10) | X(11) | X(17) | F(10) | F(11))
 
 /* A walk through the code, from branch to branch. */

@@ -33,9 +33,10 @@ struct vgpu_thread {
 
 /** ecall numbers, in a7. Arguments in a0.. or fa0.., result in a0 or fa0. */
 enum vgpu_call {
-    VGPU_CALL_BARRIER = 1, /* a0: flags, ignored: a barrier orders all memory */
-    VGPU_CALL_PRINTF = 2,  /* a0: format, a1: address of 8-byte argument slots; a0: length */
-    VGPU_CALL_ABORT = 3,   /* a0: message or 0; the launch fails */
+    VGPU_CALL_BARRIER = 1,      /* a0: flags, ignored: a barrier orders all memory */
+    VGPU_CALL_PRINTF = 2,       /* a0: format, a1: address of 8-byte argument slots; a0: length */
+    VGPU_CALL_ABORT = 3,        /* a0: message or 0; the launch fails */
+    VGPU_CALL_PRINTF_SLOTS = 4, /* as PRINTF, with the number of slots in a2 */
     /* Extended math on float: VGPU_CALL_MATH32 + enum vgpu_math; on double: MATH64 + ... */
     VGPU_CALL_MATH32 = 16,
     VGPU_CALL_MATH64 = 64

@@ -10,6 +10,9 @@
 #include "plugins/nvidia/gpu/nvidia.h"
 #include "plugins/nvidia/query/query.h"
 
+/* What a launch prints at most, unless the setting says another size. */
+enum { PRINT_MIB = 16 };
+
 static void destroy(struct nvidia *nvidia)
 {
     nvidia_queries_finish(nvidia);
@@ -37,6 +40,29 @@ static uint32_t init_compiler(struct nvidia *nvidia)
     return nvidia->compiler ? ZETA_PLUGIN_SUCCESS : ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
 }
 
+uint64_t nvidia_setting_number(const struct nvidia *nvidia, const char *name, uint64_t otherwise)
+{
+    char text[32], *end;
+    uint64_t value;
+
+    if (!zeta_host_setting(nvidia->host, name, text, sizeof(text)))
+        return otherwise;
+    value = strtoull(text, &end, 10);
+    if (*end == '\0' && end != text && text[0] != '-')
+        return value;
+    zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN, "the setting plugins.%s.%s is no number: %s",
+                  nvidia->host->id, name, text);
+    return otherwise;
+}
+
+/* No fewer than 1 MiB, which OpenCL demands, and what fits into a number of 32 bits. */
+static uint32_t print_bytes(const struct nvidia *nvidia)
+{
+    const uint64_t mib = nvidia_setting_number(nvidia, "printf_buffer_mib", PRINT_MIB);
+
+    return (uint32_t)(mib < 1 ? 1 : mib > 2048 ? 2048 : mib) << 20;
+}
+
 uint32_t nvidia_init(struct zeta_plugin *self)
 {
     struct nvidia *nvidia;
@@ -51,6 +77,7 @@ uint32_t nvidia_init(struct zeta_plugin *self)
     nvidia->host = &self->host;
     (void)pthread_mutex_init(&nvidia->lock, NULL);
     (void)zeta_host_setting(&self->host, "root", nvidia->root, sizeof(nvidia->root));
+    nvidia->print_bytes = print_bytes(nvidia);
     result = nvidia_discover(nvidia);
     nvidia_queries_init(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)

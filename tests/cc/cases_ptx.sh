@@ -380,10 +380,56 @@ module__broken__is_refused() {
     grep -q 'not supported by an NVIDIA GPU' "$work/log" || fail "another reason"
 }
 
-printf__used__is_refused() {
-    refuses "an NVIDIA GPU has no builtin function printf; it is used in kernel k" << 'EOF'
-kernel void k(global int *p) { printf("%d\n", p[0]); }
+printf__used__has_the_buffer_as_argument() {
+    builds << 'EOF'
+__attribute__((noinline)) void say(int i) { printf("i = %d\n", i); }
+kernel void k(global int *p, float4 f, double h, uint d)
+{
+    local int l[4];
+    p[0] = printf("%d %v4hlf %f %s %p %p\n", p[0], f, h, "text", p, l);
+    say((int)get_global_id(d));
+}
+kernel void plain(global int *p, int n) { printf("%d\n", n); }
+kernel void no_arguments(void) { printf("none\n"); }
+kernel void quiet(global int *p) { p[0] = 1; }
 EOF
+    has '^//zeta kernel k arguments pvvvooob$'
+    has '^//zeta kernel plain arguments pvb$'
+    has '^//zeta kernel no_arguments arguments b$'
+    has '^//zeta kernel quiet arguments p$'
+    has '\.param \.u64 no_arguments_param_0$'
+    [ "$(grep -c 'atom\.add\.u64' "$work/ptx")" = 2 ] || fail "the library is not there once"
+    lacks 'vprintf|__zeta_print_buffer'
+}
+
+printf__not_optimised__has_the_buffer_as_argument() {
+    builds -O0 << 'EOF'
+void say(int i) { printf("i = %d\n", i); }
+kernel void k(int n) { say(n); }
+EOF
+    has '^//zeta kernel k arguments vb$'
+    lacks '__zeta_print_buffer'
+}
+
+printf__not_used__costs_nothing() {
+    builds << 'EOF'
+kernel void k(global int *p) { p[0] = 1; }
+EOF
+    lacks 'print'
+}
+
+printf__of_what_has_no_slot__is_refused() {
+    cat > "$work/kernel.ll" << 'EOF'
+target triple = "spir64-unknown-unknown"
+@format = addrspace(2) constant [4 x i8] c"%d\0A\00"
+declare spir_func i32 @printf(ptr addrspace(2), ...)
+define spir_kernel void @k({ i32, i32 } %pair) {
+  %done = call spir_func i32 (ptr addrspace(2), ...) @printf(ptr addrspace(2) @format, { i32, i32 } %pair)
+  ret void
+}
+EOF
+    "$compiler" "$work/kernel.ll" -o "$work/ptx" 2> "$work/log" && fail "it was compiled"
+    grep -q 'printf takes numbers, vectors of them, pointers and strings' "$work/log" || fail "another reason"
 }
 
 recursion__direct_or_not__is_refused() {

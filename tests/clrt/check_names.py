@@ -42,7 +42,7 @@ BUILT_IN = {
     "__to_global": "to_global(pointer)",
     "__to_local": "to_local(pointer)",
     "__to_private": "to_private(pointer)",
-    "__vgpu_printf": "printf(format...)",
+    "__zeta_printf": "printf(format...)",
 }
 
 

@@ -19,7 +19,7 @@ done > "$work/jobs"
 for type in CHAR UCHAR SHORT USHORT INT UINT LONG ULONG FLOAT DOUBLE HALF; do
     echo "lanes *CLRT_$type"
 done >> "$work/jobs"
-for job in 'group ids*' 'group barriers*' 'group pointers*' 'memory *half*' 'warp *' 'contention *' 'flow *' \
+for job in 'group ids*' 'group barriers*' 'group pointers*' 'group printf*' 'memory *half*' 'warp *' 'contention *' 'flow *' \
     'language *'; do
     echo "$job"
 done >> "$work/jobs"

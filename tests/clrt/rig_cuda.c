@@ -9,9 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zeta/kernel_print.h>
+
 #include "tests/vgpu/rig.h"
 
-enum { ATTACH_GLOBAL = 1, LOG_BYTES = 4096, MODULES = 64, MOST_ARGUMENTS = 32 };
+enum {
+    ATTACH_GLOBAL = 1,
+    LOG_BYTES = 4096,
+    MODULES = 64,
+    MOST_ARGUMENTS = 32,
+    PRINT_BYTES = 65536
+};
 
 /* Options of cuModuleLoadDataEx. */
 enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
@@ -44,6 +52,7 @@ struct module {
 static struct module modules[MODULES];
 static struct module *current;
 static unsigned char *memory;
+static struct zeta_print_buffer *print; /* and PRINT_BYTES behind it */
 
 static void check(int error, const char *what)
 {
@@ -82,7 +91,8 @@ static bool open_library(void)
     if (cuda.cuInit(0) != 0 || cuda.cuDeviceGet(&device, 0) != 0 ||
         cuda.cuDevicePrimaryCtxRetain(&context, device) != 0 ||
         cuda.cuCtxSetCurrent(context) != 0 ||
-        cuda.cuMemAllocManaged((void **)&memory, RIG_MEMORY_BYTES, ATTACH_GLOBAL) != 0)
+        cuda.cuMemAllocManaged((void **)&memory, RIG_MEMORY_BYTES, ATTACH_GLOBAL) != 0 ||
+        cuda.cuMemAllocManaged((void **)&print, sizeof(*print) + PRINT_BYTES, ATTACH_GLOBAL) != 0)
         return false;
     (void)cuda.cuDeviceGetName(name, sizeof(name), device);
     (void)printf("%s\n", name);
@@ -136,7 +146,7 @@ static void read_letters(const char *kernel, char out_letters[MOST_ARGUMENTS])
     (void)snprintf(line, sizeof(line), "//zeta kernel %s arguments ", kernel);
     found = strstr(current->text, line);
     assert_non_null(found);
-    assert_int_equal(sscanf(found + strlen(line), "%31[pvlo]", out_letters), 1);
+    assert_int_equal(sscanf(found + strlen(line), "%31[pvlob]", out_letters), 1);
 }
 
 /* Sizes of the parameters of an entry, in order. */
@@ -157,6 +167,16 @@ static void read_sizes(const char *kernel, size_t out_sizes[MOST_ARGUMENTS])
     }
 }
 
+static void add_text(void *user, const char *text, size_t size_bytes)
+{
+    struct rig *rig = user;
+
+    assert_in_range(size_bytes, 0, sizeof(rig->text) - 1 - rig->text_bytes);
+    memcpy(rig->text + rig->text_bytes, text, size_bytes);
+    rig->text_bytes += size_bytes;
+    rig->text[rig->text_bytes] = '\0';
+}
+
 enum zeta_vgpu_result rig_launch(struct rig *rig, const char *kernel,
                                  struct zeta_vgpu_launch *launch)
 {
@@ -169,15 +189,22 @@ enum zeta_vgpu_result rig_launch(struct rig *rig, const char *kernel,
     size_t sizes[MOST_ARGUMENTS] = {0}, at = 0, hidden = 0;
     unsigned shared = 0;
     const char *text = "";
+    size_t bad_byte = 0;
     void *function;
     int error;
 
+    *print = (struct zeta_print_buffer){.room_bytes = PRINT_BYTES};
+    rig->text_bytes = 0;
     read_letters(kernel, letters);
     read_sizes(kernel, sizes);
     for (size_t i = 0; letters[i] != '\0'; i++) {
         pointers[i] = &values[i];
         if (letters[i] == 'o') {
             pointers[i] = &offsets[hidden++];
+            continue;
+        }
+        if (letters[i] == 'b') {
+            values[i] = (uintptr_t)print;
             continue;
         }
         assert_in_range(sizes[i], 1, 8);
@@ -194,8 +221,12 @@ enum zeta_vgpu_result rig_launch(struct rig *rig, const char *kernel,
                               shared, NULL, pointers, NULL),
           kernel);
     error = cuda.cuCtxSynchronize();
-    if (error == 0)
+    if (error == 0) {
+        assert_in_range(print->used_bytes, 0, PRINT_BYTES);
+        assert_true(
+            zeta_print_records(print + 1, (size_t)print->used_bytes, add_text, rig, &bad_byte));
         return ZETA_VGPU_OK;
+    }
     (void)cuda.cuGetErrorString(error, &text);
     (void)snprintf(rig->fault.message.text, sizeof(rig->fault.message.text), "%s", text);
     return ZETA_VGPU_FAULT;

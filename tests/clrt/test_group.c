@@ -166,7 +166,9 @@ static void printf__vectors__prints_components(void **state)
     memcpy(&slots[39], (const double[]){0.5, 1, 1.5, 2}, 32);
     launch_one("test_printf", 1);
     assert_string_equal(rig.text, expected);
-    assert_int_equal(*(const int32_t *)(rig.memory + OUT), strlen(expected));
+    /* The length; where it is formatted later, that it fits. */
+    assert_int_equal(*(const int32_t *)(rig.memory + OUT),
+                     CLRT_SUB_GROUP == 1 ? strlen(expected) : 0);
 }
 
 /* A number of the tested type. */

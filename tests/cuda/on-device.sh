@@ -135,6 +135,7 @@ check_compute()
     for suite in kernels order gpu_clock; do
         step 100 "$build/tests/tests.nvidia.zeta" "$suite"
     done
+    step 60 "$build/tests/tests.nvidia.nvidia_bed.3" print
     # OpenCL C in SPIR-V.
     step 200 tests/clrt/on-device.sh "$build"
 }

@@ -137,6 +137,8 @@ static void notes__that_do_not_fit__are_comments(void **state)
                                         "//zeta kernel k arguments pvl\n",
                                         "//zeta kernel k arguments ovv\n",
                                         "//zeta kernel k arguments pvo\n",
+                                        "//zeta kernel k arguments pbv\n",
+                                        "//zeta kernel k arguments bbb\n",
                                         "//zeta kernel k arguments p x\n",
                                         "//zeta kernel k arguments\n",
                                         "//zeta kernel k argument pvv\n",

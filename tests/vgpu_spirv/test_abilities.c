@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "tests/nvidia/printed.h"
 #include "tests/support/compare.h"
 #include "tests/support/suite.h"
 
@@ -99,7 +100,28 @@ static void atomics__of_floating_point__are_those_reported(void **state)
     assert_success(zeModuleDestroy(module));
 }
 
-/* What is printed goes to the standard output of the process, which is a file here. Rule 6.26. */
+/* The standard output of the process, which is a file for a while. */
+static int begin_output(FILE **out_file)
+{
+    int console;
+
+    *out_file = tmpfile();
+    assert_non_null(*out_file);
+    (void)fflush(stdout);
+    console = dup(STDOUT_FILENO);
+    (void)dup2(fileno(*out_file), STDOUT_FILENO);
+    return console;
+}
+
+static void end_output(int console, FILE *file)
+{
+    (void)fflush(stdout);
+    (void)dup2(console, STDOUT_FILENO);
+    (void)close(console);
+    rewind(file);
+}
+
+/* What is printed goes to the standard output. Rule 6.26. */
 static void printf__more_than_the_reported_buffer__is_complete(void **state)
 {
     const struct rig *rig = *state;
@@ -108,27 +130,49 @@ static void printf__more_than_the_reported_buffer__is_complete(void **state)
     const uint32_t lines = buffer / (sizeof(line) - 1) + 64;
     ze_module_handle_t module = rig_module(rig, "abilities", NULL);
     ze_kernel_handle_t kernel = rig_kernel(module, "print");
-    FILE *file = tmpfile();
     char text[sizeof(line)];
     uint32_t seen = 0;
-    int value = 42;
+    int value = 42, console;
+    FILE *file;
 
     assert_int_equal(buffer, 1 << 20);
-    assert_non_null(file);
     rig_set(kernel, 0, value);
-    (void)fflush(stdout);
-    int console = dup(STDOUT_FILENO);
-    (void)dup2(fileno(file), STDOUT_FILENO);
+    console = begin_output(&file);
     rig_run(rig, kernel, lines / 64 + 1, 64);
-    (void)fflush(stdout);
-    (void)dup2(console, STDOUT_FILENO);
-    (void)close(console);
-    rewind(file);
+    end_output(console, file);
     for (; fgets(text, sizeof(text), file); seen++)
         assert_string_equal(text, line);
     assert_int_equal(seen, (lines / 64 + 1) * 64);
     (void)fclose(file);
     assert_success(zeKernelDestroy(kernel));
+    assert_success(zeModuleDestroy(module));
+}
+
+/* Rule 24.8; api.nvidia.print has the same text. */
+static void printf__of_all_kinds__prints_as_on_other_devices(void **state)
+{
+    const struct rig *rig = *state;
+    ze_module_handle_t module = rig_module(rig, "kinds", NULL);
+    ze_kernel_handle_t kinds = rig_kernel(module, "kinds"), wrong = rig_kernel(module, "wrong");
+    char text[8192];
+    int zero = 0, console;
+    float real = 1.5f;
+    size_t size;
+    FILE *file;
+
+    rig_set(kinds, 0, zero);
+    rig_set(kinds, 1, real);
+    rig_set(wrong, 0, zero);
+    console = begin_output(&file);
+    rig_run(rig, kinds, 1, 1);
+    rig_run(rig, wrong, 1, 1);
+    end_output(console, file);
+    size = fread(text, 1, sizeof(text) - 1, file);
+    text[size] = '\0';
+    (void)fclose(file);
+    assert_string_equal(text, PRINTED_KINDS PRINTED_WRONG);
+    assert_success(zeKernelDestroy(kinds));
+    assert_success(zeKernelDestroy(wrong));
     assert_success(zeModuleDestroy(module));
 }
 
@@ -139,6 +183,7 @@ SUITE(abilities)
         cmocka_unit_test(halves__reported__are_computed_with),
         cmocka_unit_test(atomics__of_floating_point__are_those_reported),
         cmocka_unit_test(printf__more_than_the_reported_buffer__is_complete),
+        cmocka_unit_test(printf__of_all_kinds__prints_as_on_other_devices),
     };
 
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);

@@ -17,7 +17,7 @@
 
 /* Where a command goes. */
 struct where {
-    const struct zeta_plugin_device *device;
+    struct zeta_plugin_device *device;
     const struct nvidia_driver *driver;
     void *stream;
     struct nvidia_failure *failure;
@@ -294,7 +294,8 @@ static bool launch_cooperative(const struct where *where, const struct zeta_plug
 {
     const struct zeta_plugin_kernel *kernel = launch->kernel;
     const uint32_t *threads = launch->group_size;
-    void **parameters = calloc(kernel->argument_count + (size_t)3, sizeof(void *));
+    void **parameters = calloc(kernel->argument_count + (size_t)4, sizeof(void *));
+    uint32_t count = kernel->argument_count;
     int cuda;
 
     if (!parameters)
@@ -302,8 +303,9 @@ static bool launch_cooperative(const struct where *where, const struct zeta_plug
     for (uint32_t i = 0; i < kernel->argument_count; i++)
         parameters[i] = (char *)(uintptr_t)block + kernel->arguments[i].offset_bytes;
     for (uint32_t i = 0; i < 3 && kernel->has_offset; i++)
-        parameters[kernel->argument_count + i] =
-            (char *)(uintptr_t)block + kernel->offset_at + i * sizeof(uint32_t);
+        parameters[count++] = (char *)(uintptr_t)block + kernel->offset_at + i * sizeof(uint32_t);
+    if (kernel->prints)
+        parameters[count++] = (char *)(uintptr_t)block + kernel->print_at;
     cuda = where->driver->cuLaunchCooperativeKernel(kernel->function, groups[0], groups[1],
                                                     groups[2], threads[0], threads[1], threads[2],
                                                     shared, where->stream, parameters);
@@ -316,39 +318,27 @@ static bool launch_cooperative(const struct where *where, const struct zeta_plug
 /* All that PTX of the version that zeta-nv-cc writes can have is 4352 bytes. */
 #define MOST_PARAMETER_BYTES 4352
 
-static bool launch(const struct where *where, const struct zeta_plugin_command *command)
+/* With the buffer of printf, NULL for kernels that do not print. */
+static bool launch_groups(const struct where *where, const struct zeta_plugin_command *command,
+                          const uint32_t groups[3], const struct nvidia_print *print)
 {
     enum { BUFFER_POINTER = 1, BUFFER_SIZE = 2 };
     const struct zeta_plugin_launch *launch = &command->u.launch;
     const struct zeta_plugin_kernel *kernel = launch->kernel;
-    const uint32_t *threads = launch->group_size, *most = where->device->max_group_count;
+    const uint32_t *threads = launch->group_size;
     size_t bytes = kernel->parameter_bytes;
     const char *block = launch->arguments;
     void *extra[] = {(void *)BUFFER_POINTER, (void *)(uintptr_t)block, (void *)BUFFER_SIZE, &bytes,
                      NULL};
     const uint64_t shared = nvidia_kernel_shared(kernel, launch->arguments);
     char made[MOST_PARAMETER_BYTES];
-    uint32_t groups[3];
 
-    memcpy(groups, launch->group_count, sizeof(groups));
-    if ((command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) &&
-        (!copy(where, groups, launch->indirect_counts, sizeof(groups)) ||
-         !done(where, where->driver->cuStreamSynchronize(where->stream), "reading group counts")))
-        return false;
-    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0)
-        return true;
-    for (int i = 0; i < 3; i++) {
-        if (groups[i] > most[i])
-            return fail(where, ZETA_PLUGIN_INVALID_ARGUMENT,
-                        "a launch of %s has %ux%ux%u groups; the device takes at most %ux%ux%u",
-                        kernel->name, groups[0], groups[1], groups[2], most[0], most[1], most[2]);
-    }
     if (kernel->is_ours) {
         if (bytes > sizeof(made))
             return fail(where, ZETA_PLUGIN_UNSUPPORTED_FEATURE,
                         "%s has %zu bytes of parameters, more than %zu", kernel->name, bytes,
                         sizeof(made));
-        nvidia_kernel_parameters(kernel, launch, made);
+        nvidia_kernel_parameters(kernel, launch, print ? nvidia_print_address(print) : 0, made);
         block = made;
         extra[1] = made;
     }
@@ -365,6 +355,46 @@ static bool launch(const struct where *where, const struct zeta_plugin_command *
                 kernel->shared_bytes, (unsigned long long)shared, kernel->max_threads);
 }
 
+/* Launches, waits, and writes what was printed. */
+static bool launch_printing(const struct where *where, const struct zeta_plugin_command *command,
+                            const uint32_t groups[3])
+{
+    struct nvidia_print *print = nvidia_print_begin(where->device, where->stream, where->failure);
+
+    if (!print)
+        return false;
+    if (!launch_groups(where, command, groups, print)) {
+        nvidia_print_drop(where->device, print);
+        return false;
+    }
+    return nvidia_print_end(where->device, where->stream, print, command->u.launch.kernel,
+                            where->failure);
+}
+
+static bool launch(const struct where *where, const struct zeta_plugin_command *command)
+{
+    const struct zeta_plugin_launch *launch = &command->u.launch;
+    const struct zeta_plugin_kernel *kernel = launch->kernel;
+    const uint32_t *most = where->device->max_group_count;
+    uint32_t groups[3];
+
+    memcpy(groups, launch->group_count, sizeof(groups));
+    if ((command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) &&
+        (!copy(where, groups, launch->indirect_counts, sizeof(groups)) ||
+         !done(where, where->driver->cuStreamSynchronize(where->stream), "reading group counts")))
+        return false;
+    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0)
+        return true;
+    for (int i = 0; i < 3; i++) {
+        if (groups[i] > most[i])
+            return fail(where, ZETA_PLUGIN_INVALID_ARGUMENT,
+                        "a launch of %s has %ux%ux%u groups; the device takes at most %ux%ux%u",
+                        kernel->name, groups[0], groups[1], groups[2], most[0], most[1], most[2]);
+    }
+    return kernel->prints ? launch_printing(where, command, groups)
+                          : launch_groups(where, command, groups, NULL);
+}
+
 /* ---- commands ---------------------------------------------------------------------------------
  */
 
@@ -377,7 +407,8 @@ bool nvidia_command_is_asynchronous(struct zeta_plugin *self,
     case ZETA_PLUGIN_COMMAND_BARRIER:
         return true;
     case ZETA_PLUGIN_COMMAND_LAUNCH:
-        return !(command->flags & ZETA_PLUGIN_COMMAND_INDIRECT);
+        return !(command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) &&
+               !command->u.launch.kernel->prints;
     case ZETA_PLUGIN_COMMAND_COPY:
         return !(command->flags & ZETA_PLUGIN_COMMAND_INDIRECT) &&
                is_known(driver, command->u.copy.target) && is_known(driver, command->u.copy.source);

@@ -205,6 +205,7 @@ static void finish_context(struct zeta_plugin *self, struct zeta_plugin_device *
     if (atomic_load(&context->primary) &&
         nvidia_enter(self, device, &entered) == ZETA_PLUGIN_SUCCESS) {
         nvidia_base_release(self, device, context->base);
+        nvidia_print_finish(device);
         (void)driver->cuStreamDestroy_v2(context->clock);
         nvidia_leave(self, &entered);
         (void)driver->cuDevicePrimaryCtxRelease_v2(device->cuda);

@@ -17,6 +17,8 @@
 #include "plugins/nvidia/gpu/nvidia.h"
 
 struct nvidia_base;
+struct nvidia_failure;
+struct nvidia_print;
 
 /** What a device keeps for compute. */
 struct nvidia_context {
@@ -26,6 +28,7 @@ struct nvidia_context {
     pthread_mutex_t lock; /**< for the members below, and for making the context */
     struct nvidia_base *base;
     struct zeta_plugin_queue *queues;
+    struct nvidia_print *prints; /**< buffers of printf that no launch uses */
 };
 
 /** What the plugin keeps for compute. */
@@ -126,12 +129,14 @@ struct zeta_plugin_kernel {
     /** Of kernels that zeta-nv-cc did not make the last one is dynamic shared memory. */
     struct zeta_plugin_argument *arguments;
     uint32_t argument_count;
-    uint32_t parameter_count; /**< arguments, and the offset of the launch */
+    uint32_t parameter_count; /**< arguments, the offset of the launch, the buffer of printf */
     uint32_t parameter_bytes; /**< of the block that the driver gets */
     uint32_t block_bytes;     /**< of the block that a launch has */
     bool is_ours;    /**< made by zeta-nv-cc: each local argument has its part of shared memory */
     bool has_offset; /**< the last three parameters are the offset of the launch */
     uint32_t offset_at; /**< where these are, in the block */
+    bool prints;        /**< the last parameter is the buffer of printf */
+    uint32_t print_at;
     const struct nvidia_entry
         *entry; /**< of the module's contents; NULL: the image does not tell */
     int max_threads, registers, shared_bytes, private_bytes;
@@ -162,10 +167,11 @@ uint64_t nvidia_kernel_shared(const struct zeta_plugin_kernel *kernel, const voi
 
 /**
  * Writes parameter_bytes as the driver gets them: the arguments, with local memory as offsets in
- * dynamic shared memory, and the offset of the launch.
+ * dynamic shared memory, the offset of the launch, and the address of the buffer of printf.
  */
 void nvidia_kernel_parameters(const struct zeta_plugin_kernel *kernel,
-                              const struct zeta_plugin_launch *launch, void *out_block);
+                              const struct zeta_plugin_launch *launch, uint64_t print,
+                              void *out_block);
 
 uint32_t nvidia_kernel_resident(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel,
                                 const uint32_t group_size[3], const void *arguments,
@@ -225,6 +231,31 @@ bool nvidia_command_run(struct zeta_plugin *self, struct zeta_plugin_device *dev
 
 /** Waits for a stream. False with the failure. The context is current. */
 bool nvidia_stream_wait(struct zeta_plugin *self, void *stream, struct nvidia_failure *out_failure);
+
+/* ---- printf (print.c) ---- */
+
+/**
+ * Takes a buffer for a launch on that stream, empty; NULL with the failure. nvidia_print_end() or
+ * nvidia_print_drop() ends the use. The context is current.
+ */
+struct nvidia_print *nvidia_print_begin(struct zeta_plugin_device *device, void *stream,
+                                        struct nvidia_failure *out_failure);
+
+/** Its address on the device. */
+uint64_t nvidia_print_address(const struct nvidia_print *print);
+
+/**
+ * Waits for the launch and writes what it printed. Calls that were lost and records that make no
+ * sense are logged. False with the failure. The context is current.
+ */
+bool nvidia_print_end(struct zeta_plugin_device *device, void *stream, struct nvidia_print *print,
+                      const struct zeta_plugin_kernel *kernel, struct nvidia_failure *out_failure);
+
+/** Gives a buffer back that nothing was launched with. Any thread. */
+void nvidia_print_drop(struct zeta_plugin_device *device, struct nvidia_print *print);
+
+/** Frees the buffers. The context is current. */
+void nvidia_print_finish(struct zeta_plugin_device *device);
 
 /* ---- Queues (queue.c, steps.c) ---- */
 

@@ -407,23 +407,34 @@ static bool read_sizes(struct word word, uint32_t out_sizes[3])
     return true;
 }
 
+/* The bytes that a parameter of a letter must have; 0: any. */
+static uint32_t size_of(char letter)
+{
+    return letter == NVIDIA_PARAMETER_VALUE ? 0 : letter == NVIDIA_PARAMETER_OFFSET ? 4 : 8;
+}
+
 /* Whether letters fit to parameters, as far as these are told. */
 static bool letters_fit(struct word letters, const struct nvidia_entry *entry)
 {
-    uint32_t offsets = 0;
+    static const char *const hidden[] = {"", "ooo", "b", "ooob"};
+    struct word behind = letters;
+    bool is_known = false;
 
-    for (uint32_t i = 0; i < letters.length; i++) {
-        const char letter = letters.at[i];
-        const uint32_t size = i < entry->parameter_count ? entry->parameters[i].size_bytes : 0;
-
-        if (!strchr("pvlo", letter) || (offsets > 0 && letter != NVIDIA_PARAMETER_OFFSET) ||
-            (entry->is_told && ((letter != NVIDIA_PARAMETER_VALUE && letter != 'o' && size != 8) ||
-                                (letter == 'o' && size != 4))))
-            return false;
-        offsets += letter == NVIDIA_PARAMETER_OFFSET;
+    while (behind.length > 0 && strchr("pvl", *behind.at)) {
+        behind.at++;
+        behind.length--;
     }
-    return (offsets == 0 || offsets == 3) &&
-           (!entry->is_told || letters.length == entry->parameter_count);
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        is_known |= word_is(behind, hidden[i]);
+    if (!is_known || (entry->is_told && letters.length != entry->parameter_count))
+        return false;
+    for (uint32_t i = 0; i < entry->parameter_count && entry->is_told; i++) {
+        const uint32_t size = size_of(letters.at[i]);
+
+        if (size > 0 && size != entry->parameters[i].size_bytes)
+            return false;
+    }
+    return true;
 }
 
 /*

@@ -11,8 +11,9 @@
  *     //zeta kernel NAME arguments LETTERS [group X,Y,Z] [attributes TEXT]
  *
  * A letter for each parameter, "-" for none: p an address, v a value, l local memory (a parameter
- * of 8 bytes, which takes the offset in dynamic shared memory), o one of three parameters of 4
- * bytes behind all others, which take the offset of the launch.
+ * of 8 bytes, which takes the offset in dynamic shared memory). Behind these: o one of three
+ * parameters of 4 bytes, which take the offset of the launch; b one of 8 bytes, which takes the
+ * address of the buffer of printf.
  */
 
 #include <stdbool.h>
@@ -36,7 +37,8 @@ enum {
     NVIDIA_PARAMETER_ADDRESS = 'p',
     NVIDIA_PARAMETER_VALUE = 'v',
     NVIDIA_PARAMETER_LOCAL = 'l',
-    NVIDIA_PARAMETER_OFFSET = 'o'
+    NVIDIA_PARAMETER_OFFSET = 'o',
+    NVIDIA_PARAMETER_PRINT = 'b'
 };
 
 /** A kernel of an image. */

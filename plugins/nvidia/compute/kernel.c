@@ -52,7 +52,8 @@ static uint32_t kind_of(const struct zeta_plugin_kernel *kernel, uint32_t index,
     }
 }
 
-/* One parameter after the other. Those of the offset of a launch are no arguments. */
+/* One parameter after the other. The offset of a launch and the buffer of printf are no arguments.
+ */
 static bool add_parameter(struct zeta_plugin_kernel *kernel, size_t offset, size_t size)
 {
     const uint32_t index = kernel->parameter_count++;
@@ -64,6 +65,11 @@ static bool add_parameter(struct zeta_plugin_kernel *kernel, size_t offset, size
     if (kernel->is_ours && kernel->entry->letters[index] == NVIDIA_PARAMETER_OFFSET) {
         kernel->offset_at = kernel->has_offset ? kernel->offset_at : (uint32_t)offset;
         kernel->has_offset = true;
+        return true;
+    }
+    if (kernel->is_ours && kernel->entry->letters[index] == NVIDIA_PARAMETER_PRINT) {
+        kernel->print_at = (uint32_t)offset;
+        kernel->prints = true;
         return true;
     }
     return add_argument(kernel, kind_of(kernel, index, size), (uint32_t)offset, (uint32_t)size, 0);
@@ -144,7 +150,8 @@ uint64_t nvidia_kernel_shared(const struct zeta_plugin_kernel *kernel, const voi
 }
 
 void nvidia_kernel_parameters(const struct zeta_plugin_kernel *kernel,
-                              const struct zeta_plugin_launch *launch, void *out_block)
+                              const struct zeta_plugin_launch *launch, uint64_t print,
+                              void *out_block)
 {
     uint64_t end = 0;
 
@@ -164,6 +171,8 @@ void nvidia_kernel_parameters(const struct zeta_plugin_kernel *kernel,
 
         memcpy((char *)out_block + kernel->offset_at + i * sizeof(offset), &offset, sizeof(offset));
     }
+    if (kernel->prints)
+        memcpy((char *)out_block + kernel->print_at, &print, sizeof(print));
 }
 
 static void read_needs(struct zeta_plugin *self, struct zeta_plugin_kernel *kernel)

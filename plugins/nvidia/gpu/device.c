@@ -215,6 +215,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .max_group_size = device->max_group_threads,
         .max_shared_local_bytes = device->group_shared_bytes,
         .max_argument_bytes = ARGUMENT_BYTES,
+        .printf_buffer_bytes = device->nvidia->print_bytes,
         .max_command_queue_priority = 1,
         .spirv_version = zeta_compiler_present(device->nvidia->compiler) ? SPIRV_VERSION : 0,
         .fp16 = 1,

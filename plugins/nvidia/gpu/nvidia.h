@@ -108,6 +108,7 @@ struct nvidia {
     pthread_mutex_t lock; /**< of what is opened when it is needed first; before tracers' locks */
     struct zeta_compiler *compiler; /**< of SPIR-V */
     struct nvidia_compute *compute;
+    uint32_t print_bytes; /**< of a buffer for printf */
     bool nvml_was_tried;
     struct nvidia_nvml nvml;
     bool cupti_was_tried;
@@ -133,6 +134,9 @@ struct zeta_plugin {
 uint32_t nvidia_init(struct zeta_plugin *self);
 void nvidia_finish(struct zeta_plugin *self);
 uint32_t nvidia_child_after_fork(struct zeta_plugin *self);
+
+/** A setting that is a number; one that is none is logged. */
+uint64_t nvidia_setting_number(const struct nvidia *nvidia, const char *name, uint64_t otherwise);
 
 /* ---- discovery (discover.c) --------------------------------------------------------------- */
 

@@ -28,12 +28,14 @@ set(spir_names -x cl -cl-std=CL2.0 -Xclang -cl-ext=+all -Xclang -ffake-address-s
 set(atomics --target=riscv64-unknown-elf -march=rv64imafd -mabi=lp64d ${spir_names} -DFENCES)
 
 set(modules)
-foreach(source IN ITEMS ${folder}/machine.c ${folder}/workitem.cl ${ZETA_OPENCL_LIBRARY}/atomic.cl
+foreach(source IN ITEMS ${folder}/machine.c ${folder}/print.c ${folder}/workitem.cl ${ZETA_OPENCL_LIBRARY}/atomic.cl
         ${ZETA_OPENCL_SOURCES} ${folder}/subgroup.cl)
     get_filename_component(name ${source} NAME)
     set(flags ${ZETA_OPENCL_SPIR})
     if(name STREQUAL "machine.c")
         set(flags ${ptx})
+    elseif(name STREQUAL "print.c")
+        set(flags ${ptx} -I${PROJECT_SOURCE_DIR}/sdk/include)
     elseif(name STREQUAL "workitem.cl")
         set(flags ${ptx} ${spir_names})
     elseif(name STREQUAL "atomic.cl")

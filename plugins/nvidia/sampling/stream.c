@@ -47,21 +47,6 @@ struct sampling {
 
 /* ---- periods ------------------------------------------------------------------------------ */
 
-static uint64_t setting_number(const struct nvidia *nvidia, const char *name, uint64_t otherwise)
-{
-    char text[32], *end;
-    uint64_t value;
-
-    if (!zeta_host_setting(nvidia->host, name, text, sizeof(text)))
-        return otherwise;
-    value = strtoull(text, &end, 10);
-    if (*end == '\0' && end != text && text[0] != '-')
-        return value;
-    zeta_host_log(nvidia->host, ZETA_PLUGIN_LOG_WARN, "the setting plugins.%s.%s is no number: %s",
-                  nvidia->host->id, name, text);
-    return otherwise;
-}
-
 /* Whole ticks, at least two: CUPTI takes no period below 2 ns, and hardware none below a tick. */
 static uint64_t round_period(uint64_t ns)
 {
@@ -79,7 +64,7 @@ void nvidia_period_range(const struct nvidia *nvidia, const struct nvidia_progra
         least_ns = program->shortest_ns;
     else if (program && program->count > FEW_COUNTERS)
         least_ns = MANY_SHORTEST_NS;
-    least_ns = setting_number(nvidia, "shortest_period_ns", least_ns);
+    least_ns = nvidia_setting_number(nvidia, "shortest_period_ns", least_ns);
     *out_most_ns = LONGEST_NS;
     *out_least_ns = round_period(least_ns < LONGEST_NS ? least_ns : LONGEST_NS);
 }
@@ -299,7 +284,7 @@ static uint32_t open_session(struct sampling *sampling, uint64_t *period_ns)
         .device = (size_t)sampling->device->ordinal,
         .config = &sampling->config,
         .period_ns = *period_ns,
-        .image_bytes = setting_number(nvidia, "decode_buffer_mib", IMAGE_MIB) << 20,
+        .image_bytes = nvidia_setting_number(nvidia, "decode_buffer_mib", IMAGE_MIB) << 20,
         .buffer_bytes = BUFFER_BYTES,
         .now_ns = zeta_monotonic_ns,
     };

@@ -74,7 +74,7 @@ enum zeta_compile_status zeta_cc_compile(const struct zeta_cc_job *job,
     if (status != ZETA_COMPILE_OK)
         goto finish;
     status = ZETA_COMPILE_BUILD_FAILED;
-    if (!zeta_cc_program_check_kernels(&program) || !zeta_cc_target.prepare(&program) ||
+    if (!zeta_cc_program_check_kernels(&program) || !zeta_cc_program_lower_print(&program) ||
         !zeta_cc_program_add_runtime(&program) ||
         !zeta_cc_program_check_symbols(&program, runtime.bytes) ||
         !zeta_cc_target.retarget(&program) || !zeta_cc_program_optimise(&program))

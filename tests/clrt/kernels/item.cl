@@ -73,9 +73,8 @@ kernel void test_spaces(global int *in, global uint *out, uint n)
     out[10] = to_local(pointers[1]) == shared + 3 && to_global(pointers[0]) == in;
 }
 
-#ifndef NO_PRINTF
-/* What a compiler makes of printf: an address of the format, and slots. */
-int __vgpu_printf(ulong format, ulong slots);
+/* What a compiler makes of printf: an address of the format, slots, and how many these are. */
+int __zeta_printf(ulong format, ulong slots, ulong count);
 constant char format[] = "%v4hlf|%v2lf|%v3hhd|%v8hx|%v16hhu|%v2ld|%-6.2v2hlf|%s|%d|%v5d|%v2s|%v4f\n";
 constant char text[] = "text";
 
@@ -86,6 +85,5 @@ kernel void test_printf(global ulong *in, global int *out, uint n)
     for (uint i = 0; i < 64; i++)
         slots[i] = in[i];
     slots[37] = (ulong)text;
-    out[0] = __vgpu_printf((ulong)format, (ulong)slots);
+    out[0] = __zeta_printf((ulong)format, (ulong)slots, 64);
 }
-#endif

@@ -6,6 +6,9 @@
 #include <sched.h>
 #include <string.h>
 
+#include <zeta/kernel_print.h>
+
+#include "plugins/nvidia/runtime/print.h"
 #include "tests/cuda/driver/driver.h"
 
 /* Instructions of a warp: as if each kernel were as short as it looks. */
@@ -223,6 +226,46 @@ static void run_parts(const struct launch *launch, struct outcome *outcome)
     kernel_count(launch, outcome, SHORT);
 }
 
+/* The buffer of the launch that this thread executes; what the library of kernels asks for. */
+static _Thread_local uint64_t print_buffer;
+
+unsigned long __zeta_print_buffer(void)
+{
+    return print_buffer;
+}
+
+/* print(format, slots, count, result): each thread prints, by the library of kernels itself. */
+static void run_print(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t format = kernel_argument(launch, 0), slots = kernel_argument(launch, 1);
+    const uint64_t count = kernel_argument(launch, 2);
+    int32_t *result =
+        kernel_memory(kernel_argument(launch, 3), launch->threads * sizeof(*result), outcome);
+    struct zeta_print_buffer *buffer =
+        launch->print ? kernel_memory(launch->print, sizeof(*buffer), outcome) : NULL;
+
+    if (!result || !kernel_memory(format, 1, outcome) || !kernel_memory(slots, count * 8, outcome))
+        return;
+    if (buffer && !kernel_memory(launch->print, sizeof(*buffer) + buffer->room_bytes, outcome))
+        return;
+    print_buffer = launch->print;
+    for (uint64_t i = 0; i < launch->threads; i++)
+        result[launch->offset[0] + i] = __zeta_printf(format, slots, count);
+    kernel_count(launch, outcome, SHORT);
+}
+
+/* damage(words, count): over the begin of the buffer of printf. */
+static void run_damage(const struct launch *launch, struct outcome *outcome)
+{
+    const uint64_t bytes = kernel_argument(launch, 1) * sizeof(uint64_t);
+    const void *words = kernel_memory(kernel_argument(launch, 0), bytes, outcome);
+    void *buffer = kernel_memory(launch->print, bytes, outcome);
+
+    if (words && buffer)
+        (void)memcpy(buffer, words, bytes);
+    kernel_count(launch, outcome, SHORT);
+}
+
 const struct kernel api_kernels[] = {
     {"matrix", {8, 8, 8, 4}, run_matrix, false},
     {"matmul", {8, 8, 8, 4}, run_matmul, false},
@@ -238,5 +281,7 @@ const struct kernel api_kernels[] = {
     {"store", {8, 8}, run_store, false},
     {"load", {8, 8}, run_load, false},
     {"wait_for", {8, 8}, run_wait_for, false},
+    {"print", {8, 8, 4, 8}, run_print, false},
+    {"damage", {8, 4}, run_damage, false},
     {NULL, {0}, NULL, false},
 };

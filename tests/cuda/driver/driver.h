@@ -38,7 +38,9 @@ struct function {
     char name[NAME_BYTES];
     struct parameter parameters[PARAMETERS];
     uint32_t parameter_count;
-    uint32_t offset_first; /* parameter of the offset of a launch; parameter_count: there is none */
+    uint32_t offset_first; /* parameter of the offset of a launch */
+    uint32_t offset_count; /* 3, or 0: there is none */
+    uint32_t print;        /* parameter of the buffer of printf; parameter_count: there is none */
     int dynamic_limit;     /* may be set while others launch: atomic accesses */
 };
 
@@ -55,6 +57,7 @@ struct launch {
     uint64_t threads, warps, groups, sms;
     uint32_t grid[3], block[3], shared;
     uint32_t offset[3]; /* of the ids; 0 unless the entry has parameters for it */
+    uint64_t print;     /* the buffer of printf, likewise */
     uint8_t arguments[ARGUMENT_BYTES];
 };
 

@@ -82,12 +82,13 @@ static int launch_kernel(void *handle, const uint32_t grid[3], const uint32_t bl
     result = check_size(launch);
     if (result == CU_OK)
         result = read_arguments(launch, parameters, extra);
-    for (uint32_t i = 0; result == CU_OK && function->offset_first + i < function->parameter_count;
-         i++) {
+    for (uint32_t i = 0; result == CU_OK && i < function->offset_count; i++) {
         launch->offset[i] = (uint32_t)kernel_argument(launch, function->offset_first + i);
         if (launch->offset[i] != 0 && !function->kernel->heeds_offset)
             result = CU_INVALID_VALUE;
     }
+    if (result == CU_OK && function->print < function->parameter_count)
+        launch->print = kernel_argument(launch, function->print);
     if (result == CU_OK && is_cooperative) {
         (void)cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, handle, (int)threads, shared);
         if (launch->groups > (uint64_t)resident * launch->sms)

@@ -56,24 +56,28 @@ static const char *read_parameter(const char *at, struct function *function)
 }
 
 /*
- * A compiler of OpenCL C adds the offset of the launch behind the parameters of a kernel, as three
- * numbers of four bytes.
+ * A compiler of OpenCL C adds parameters behind those of a kernel: the offset of the launch, three
+ * numbers of four bytes, and the address of the buffer of printf.
  */
 static bool has_signature(struct function *function)
 {
-    uint32_t i = 0;
+    const uint32_t count = function->parameter_count;
+    const uint8_t *sizes = function->kernel->sizes;
+    uint32_t i = 0, own;
 
-    while (i < function->parameter_count && function->kernel->sizes[i] != 0 &&
-           (function->kernel->sizes[i] & ~OPTIONAL) == function->parameters[i].size)
+    while (i < count && i < PARAMETERS && sizes[i] != 0 &&
+           (sizes[i] & ~OPTIONAL) == function->parameters[i].size)
         i++;
-    function->offset_first = i;
-    while (i < function->parameter_count && function->parameters[i].size == 4)
+    own = i;
+    while (i < count && i < own + 3 && function->parameters[i].size == 4)
         i++;
-    return i == function->parameter_count &&
-           (function->offset_first == i || function->offset_first + 3 == i) &&
-           (function->offset_first == PARAMETERS ||
-            function->kernel->sizes[function->offset_first] == 0 ||
-            (function->kernel->sizes[function->offset_first] & OPTIONAL));
+    function->offset_first = own;
+    function->offset_count = i - own;
+    function->print = i;
+    if (i < count && function->parameters[i].size == 8)
+        i++;
+    return i == count && (function->offset_count == 0 || function->offset_count == 3) &&
+           (own == PARAMETERS || sizes[own] == 0 || (sizes[own] & OPTIONAL));
 }
 
 static int read_entry(const char *at, struct function *function, char *log, size_t log_bytes)

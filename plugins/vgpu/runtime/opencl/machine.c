@@ -18,13 +18,17 @@ INLINE void __zeta_barrier(void)
 }
 
 /** printf with one 8-byte slot per value; returns the length. */
-INLINE int __vgpu_printf(unsigned long format, unsigned long slots)
+INLINE int __zeta_printf(unsigned long format, unsigned long slots, unsigned long count)
 {
     register unsigned long length __asm__("a0") = format;
     register unsigned long values __asm__("a1") = slots;
-    register long number __asm__("a7") = VGPU_CALL_PRINTF;
+    register unsigned long values_count __asm__("a2") = count;
+    register long number __asm__("a7") = VGPU_CALL_PRINTF_SLOTS;
 
-    __asm__ volatile("ecall" : "+r"(length) : "r"(values), "r"(number) : "memory");
+    __asm__ volatile("ecall"
+                     : "+r"(length)
+                     : "r"(values), "r"(values_count), "r"(number)
+                     : "memory");
     return (int)length;
 }
 

@@ -20,7 +20,7 @@ struct zeta_cc_paths;
 enum { ZETA_CC_SPIR_FUNCTION = 75, ZETA_CC_SPIR_KERNEL = 76 };
 
 /** Address spaces of front ends that need something. */
-enum { ZETA_CC_SPACE_PRIVATE = 0, ZETA_CC_SPACE_LOCAL = 3 };
+enum { ZETA_CC_SPACE_PRIVATE = 0, ZETA_CC_SPACE_LOCAL = 3, ZETA_CC_SPACE_GENERIC = 4 };
 
 struct zeta_cc_program;
 
@@ -32,18 +32,16 @@ struct zeta_cc_target {
     const char *device;    /**< for messages, "the virtual GPU" */
     const char *processor; /**< for messages, "RISC-V" */
     const char *triple;
-    uint32_t sub_group_items; /**< what a kernel may require */
-    bool has_c;               /**< kernels can be written in C */
-    bool unrolls;             /**< loops may be unrolled */
-    const char *provided;     /**< a function that emit() replaces; null: none */
+    uint32_t sub_group_items;    /**< what a kernel may require */
+    bool has_c;                  /**< kernels can be written in C */
+    bool unrolls;                /**< loops may be unrolled */
+    const char *const *provided; /**< functions that emit() replaces, to a null; null: none */
 
     /* Those that give bool write into the log why it is false. */
 
     /** The machine; null when LLVM does not know it. */
     LLVMTargetMachineRef (*create_machine)(struct zeta_cc_program *program,
                                            const struct zeta_cc_options *options);
-    /** What has to be done before the runtime library is linked. */
-    bool (*prepare)(struct zeta_cc_program *program);
     /** Makes code for the device of all: conventions, features, visibility. Not optimised yet. */
     bool (*retarget)(struct zeta_cc_program *program);
     /** Appends what the device loads; @is_object: what is linked by hand, where there is such. */
@@ -101,6 +99,16 @@ void zeta_cc_program_finish(struct zeta_cc_program *program);
 
 /** The name of a function or variable; terminated. */
 const char *zeta_cc_value_name(LLVMValueRef value);
+
+/* ---- print.c ---- */
+
+/**
+ * Replaces the calls of printf, unless the program defines its own, by stores into slots of 8 bytes
+ * (zeta/kernel_print.h) and a call of the runtime library's
+ * int __zeta_printf(ulong format, ulong slots, ulong count). In OpenCL C printf gives 0, or -1
+ * where the library does; in C what that gives, the length. Before the library is linked.
+ */
+bool zeta_cc_program_lower_print(struct zeta_cc_program *program);
 
 /* ---- symbols.c: builtins that the device lacks are errors, all else is an import. ---- */
 

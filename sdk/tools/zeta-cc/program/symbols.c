@@ -147,9 +147,12 @@ static bool check_global(struct zeta_cc_program *program, LLVMValueRef global,
 static bool is_wanted(LLVMValueRef global)
 {
     const char *name = zeta_cc_value_name(global);
+    const char *const *provided = zeta_cc_target.provided;
 
+    while (provided && *provided && strcmp(name, *provided) != 0)
+        provided++;
     return LLVMIsDeclaration(global) && LLVMGetFirstUse(global) && !starts_with(name, "llvm.") &&
-           !(zeta_cc_target.provided && strcmp(name, zeta_cc_target.provided) == 0);
+           !(provided && *provided);
 }
 
 bool zeta_cc_program_check_symbols(struct zeta_cc_program *program, const char *path)

@@ -27,13 +27,13 @@ void zeta_cc_ptx_functions_finish(struct zeta_cc_ptx_functions *functions)
     *functions = (struct zeta_cc_ptx_functions){0};
 }
 
-void zeta_cc_ptx_find_askers(const struct zeta_cc_program *program,
+void zeta_cc_ptx_find_askers(const struct zeta_cc_program *program, const char *name,
                              struct zeta_cc_ptx_functions *out_askers)
 {
-    LLVMValueRef offset = LLVMGetNamedFunction(program->module, ZETA_CC_PTX_OFFSET);
+    LLVMValueRef asked = LLVMGetNamedFunction(program->module, name);
 
-    if (offset)
-        zeta_cc_ptx_functions_add(out_askers, offset);
+    if (asked)
+        zeta_cc_ptx_functions_add(out_askers, asked);
     for (size_t i = 0; i < out_askers->count; i++) {
         for (LLVMUseRef use = LLVMGetFirstUse(out_askers->list[i]); use;
              use = LLVMGetNextUse(use)) {

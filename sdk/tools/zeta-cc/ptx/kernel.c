@@ -5,7 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGUMENTS = 1024, OFFSETS = 3 };
+enum { MAX_ARGUMENTS = 1024, OFFSETS = 3, MOST_HIDDEN = OFFSETS + 1 };
+
+/* Parameters of an entry that its kernel has not. */
+struct hidden {
+    bool has_offset;
+    bool has_print;
+};
+
+/* Attributes by which they are found: the first of the offset, and the buffer of printf. */
+static const char is_offset[] = "zeta-offset", is_print[] = "zeta-print";
 
 /* Bytes: local memory begins where any type of OpenCL C may. */
 enum { LOCAL_ALIGNMENT = 128 };
@@ -57,7 +66,7 @@ static void annotate(struct zeta_cc_program *program, LLVMValueRef entry, const 
 
 /* Appends the line about a kernel. */
 static void tell(struct zeta_cc_program *program, const char *name, LLVMValueRef kernel,
-                 const LLVMTypeRef *types, unsigned count, bool has_offset)
+                 const LLVMTypeRef *types, unsigned count, struct hidden hidden)
 {
     const unsigned by_value = LLVMGetEnumAttributeKindForName("byval", 5);
     struct zeta_cc_buffer attributes = {0};
@@ -70,7 +79,9 @@ static void tell(struct zeta_cc_program *program, const char *name, LLVMValueRef
 
         zeta_cc_buffer_print(out, "%c", is_local(types[i]) ? 'l' : is_pointer ? 'p' : 'v');
     }
-    zeta_cc_buffer_print(out, "%s", has_offset ? "ooo" : count == 0 ? "-" : "");
+    zeta_cc_buffer_print(out, "%s%s", hidden.has_offset ? "ooo" : "", hidden.has_print ? "b" : "");
+    if (count == 0 && !hidden.has_offset && !hidden.has_print)
+        zeta_cc_buffer_print(out, "-");
     if (zeta_cc_metadata_number(kernel, "reqd_work_group_size", 0) > 0)
         zeta_cc_buffer_print(out, " group %u,%u,%u",
                              zeta_cc_metadata_number(kernel, "reqd_work_group_size", 0),
@@ -98,17 +109,37 @@ static void always_inline(const struct zeta_cc_program *program, LLVMValueRef fu
                                 LLVMGetEnumAttributeKindForName(always, strlen(always)), 0));
 }
 
+static void mark(const struct zeta_cc_program *program, LLVMValueRef entry, unsigned parameter,
+                 const char *what)
+{
+    LLVMAddAttributeAtIndex(
+        entry, parameter + 1,
+        LLVMCreateStringAttribute(program->context, what, (unsigned)strlen(what), "", 0));
+}
+
+/* Adds the types of hidden parameters behind others; how many there are then. */
+static unsigned add_hidden(const struct zeta_cc_program *program, struct hidden hidden,
+                           LLVMTypeRef *types, unsigned count)
+{
+    for (unsigned i = 0; hidden.has_offset && i < OFFSETS; i++)
+        types[count++] = LLVMInt32TypeInContext(program->context);
+    if (hidden.has_print)
+        types[count++] = LLVMInt64TypeInContext(program->context);
+    return count;
+}
+
 /* The entry that calls the kernel, which is inlined there; it has the kernel's name. */
-static bool add_entry(struct zeta_cc_program *program, LLVMValueRef kernel, bool has_offset)
+static bool add_entry(struct zeta_cc_program *program, LLVMValueRef kernel, struct hidden hidden)
 {
     static const char *const sizes[] = {"reqntidx", "reqntidy", "reqntidz"};
     LLVMContextRef context = program->context;
     LLVMTypeRef type = LLVMGlobalGetValueType(kernel);
     const unsigned count = LLVMCountParamTypes(type);
-    LLVMTypeRef parameters[MAX_ARGUMENTS + OFFSETS], own[MAX_ARGUMENTS];
+    LLVMTypeRef parameters[MAX_ARGUMENTS + MOST_HIDDEN], own[MAX_ARGUMENTS];
     LLVMValueRef arguments[MAX_ARGUMENTS], entry, call;
     LLVMBuilderRef builder;
     struct zeta_cc_buffer name = {0}, inner = {0};
+    unsigned all;
 
     zeta_cc_buffer_print(&name, "%s", zeta_cc_value_name(kernel));
     zeta_cc_buffer_print(&inner, "%s_kernel", name.bytes);
@@ -126,13 +157,15 @@ static bool add_entry(struct zeta_cc_program *program, LLVMValueRef kernel, bool
     LLVMGetParamTypes(type, own);
     for (unsigned i = 0; i < count; i++)
         parameters[i] = is_local(own[i]) ? LLVMInt64TypeInContext(context) : own[i];
-    for (unsigned i = 0; has_offset && i < OFFSETS; i++)
-        parameters[count + i] = LLVMInt32TypeInContext(context);
+    all = add_hidden(program, hidden, parameters, count);
     LLVMSetValueName2(kernel, inner.bytes, inner.size);
     entry = LLVMAddFunction(program->module, name.bytes,
-                            LLVMFunctionType(LLVMVoidTypeInContext(context), parameters,
-                                             count + (has_offset ? OFFSETS : 0), 0));
+                            LLVMFunctionType(LLVMVoidTypeInContext(context), parameters, all, 0));
     LLVMSetFunctionCallConv(entry, PTX_KERNEL);
+    if (hidden.has_offset)
+        mark(program, entry, count, is_offset);
+    if (hidden.has_print)
+        mark(program, entry, all - 1, is_print);
     builder = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, entry, ""));
     for (unsigned i = 0; i < count; i++) {
@@ -170,13 +203,13 @@ static bool add_entry(struct zeta_cc_program *program, LLVMValueRef kernel, bool
         if (size > 0)
             annotate(program, entry, sizes[i], size);
     }
-    tell(program, name.bytes, kernel, own, count, has_offset);
+    tell(program, name.bytes, kernel, own, count, hidden);
     zeta_cc_buffer_finish(&name);
     zeta_cc_buffer_finish(&inner);
     return true;
 }
 
-/* What asks for the offset is inlined into the entries, which alone have it. */
+/* What asks is inlined into the entries, which alone have the parameters. */
 static void inline_askers(const struct zeta_cc_program *program,
                           const struct zeta_cc_ptx_functions *askers)
 {
@@ -188,59 +221,84 @@ static void inline_askers(const struct zeta_cc_program *program,
 
 bool zeta_cc_ptx_add_entries(struct zeta_cc_program *program)
 {
-    struct zeta_cc_ptx_functions askers = {0};
+    struct zeta_cc_ptx_functions offset = {0}, print = {0};
     bool is_fine = true;
 
-    zeta_cc_ptx_find_askers(program, &askers);
-    inline_askers(program, &askers);
+    zeta_cc_ptx_find_askers(program, ZETA_CC_PTX_OFFSET, &offset);
+    zeta_cc_ptx_find_askers(program, ZETA_CC_PTX_PRINT, &print);
+    inline_askers(program, &offset);
+    inline_askers(program, &print);
     for (size_t i = 0; i < program->kernels.count && is_fine; i++) {
         LLVMValueRef kernel = LLVMGetNamedFunction(program->module, program->kernels.list[i]);
+        const struct hidden hidden = {zeta_cc_ptx_functions_have(&offset, kernel),
+                                      zeta_cc_ptx_functions_have(&print, kernel)};
 
-        is_fine = add_entry(program, kernel, zeta_cc_ptx_functions_have(&askers, kernel));
+        is_fine = add_entry(program, kernel, hidden);
     }
-    zeta_cc_ptx_functions_finish(&askers);
+    zeta_cc_ptx_functions_finish(&offset);
+    zeta_cc_ptx_functions_finish(&print);
     return is_fine;
 }
 
-/* The value of one call: the dimension is a number, or not known before the kernel runs. */
-static LLVMValueRef offset_of(LLVMBuilderRef builder, LLVMValueRef entry, LLVMValueRef dimension)
+/* The parameter of a function that has the mark; null: none has. */
+static LLVMValueRef marked(LLVMValueRef function, const char *what)
 {
-    const unsigned first = LLVMCountParams(entry) - OFFSETS;
+    for (unsigned i = 0; i < LLVMCountParams(function); i++) {
+        if (LLVMGetStringAttributeAtIndex(function, i + 1, what, (unsigned)strlen(what)))
+            return LLVMGetParam(function, i);
+    }
+    return NULL;
+}
+
+/* The value of one call: the dimension is a number, or not known before the kernel runs. */
+static LLVMValueRef offset_of(LLVMBuilderRef builder, LLVMValueRef first, LLVMValueRef dimension)
+{
+    LLVMValueRef parts[OFFSETS] = {first, LLVMGetNextParam(first),
+                                   LLVMGetNextParam(LLVMGetNextParam(first))};
     LLVMTypeRef type = LLVMTypeOf(dimension);
-    LLVMValueRef value = LLVMGetParam(entry, first + 2);
+    LLVMValueRef value = parts[2];
 
     if (LLVMIsAConstantInt(dimension)) {
         const unsigned long long which = LLVMConstIntGetZExtValue(dimension);
 
-        return which < OFFSETS ? LLVMGetParam(entry, first + (unsigned)which)
-                               : LLVMConstNull(LLVMTypeOf(value));
+        return which < OFFSETS ? parts[which] : LLVMConstNull(LLVMTypeOf(value));
     }
     for (unsigned i = 0; i < 2; i++) {
         LLVMValueRef is_it =
             LLVMBuildICmp(builder, LLVMIntEQ, dimension, LLVMConstInt(type, i, 0), "");
 
-        value = LLVMBuildSelect(builder, is_it, LLVMGetParam(entry, first + i), value, "");
+        value = LLVMBuildSelect(builder, is_it, parts[i], value, "");
     }
     return value;
 }
 
-void zeta_cc_ptx_lower_offsets(struct zeta_cc_program *program)
+/* Replaces the calls of what the library asks. Code that no entry comes to gets 0. */
+static void lower(const struct zeta_cc_program *program, LLVMBuilderRef builder, const char *asked,
+                  const char *mark_of_it)
 {
-    LLVMValueRef offset = LLVMGetNamedFunction(program->module, ZETA_CC_PTX_OFFSET);
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(program->context);
+    LLVMValueRef function = LLVMGetNamedFunction(program->module, asked);
     LLVMUseRef use;
 
-    while (offset && (use = LLVMGetFirstUse(offset)) != NULL) {
+    while (function && (use = LLVMGetFirstUse(function)) != NULL) {
         LLVMValueRef call = LLVMGetUser(use);
-        LLVMValueRef entry = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-        LLVMValueRef value;
+        LLVMValueRef value =
+            marked(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), mark_of_it);
 
         LLVMPositionBuilderBefore(builder, call);
-        value = LLVMGetFunctionCallConv(entry) == PTX_KERNEL
-                    ? offset_of(builder, entry, LLVMGetOperand(call, 0))
-                    : LLVMConstNull(LLVMTypeOf(call)); /* of code that no entry comes to */
+        if (!value)
+            value = LLVMConstNull(LLVMTypeOf(call));
+        else if (mark_of_it == is_offset)
+            value = offset_of(builder, value, LLVMGetOperand(call, 0));
         LLVMReplaceAllUsesWith(call, value);
         LLVMInstructionEraseFromParent(call);
     }
+}
+
+void zeta_cc_ptx_lower_hidden(struct zeta_cc_program *program)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(program->context);
+
+    lower(program, builder, ZETA_CC_PTX_OFFSET, is_offset);
+    lower(program, builder, ZETA_CC_PTX_PRINT, is_print);
     LLVMDisposeBuilder(builder);
 }

@@ -63,12 +63,6 @@ static LLVMTargetMachineRef create_machine(struct zeta_cc_program *program,
     return machine;
 }
 
-static bool prepare(struct zeta_cc_program *program)
-{
-    (void)program;
-    return true;
-}
-
 static bool check_imports(const struct zeta_cc_program *program)
 {
     for (size_t i = 0; i < program->imports.count; i++)
@@ -204,7 +198,7 @@ static enum zeta_compile_status emit(struct zeta_cc_program *program,
 
     (void)paths;
     (void)is_object; /* PTX is all that there is */
-    zeta_cc_ptx_lower_offsets(program);
+    zeta_cc_ptx_lower_hidden(program);
     zeta_cc_ptx_lower_orders(program);
     zeta_cc_ptx_lower_rotations(program);
     for (LLVMValueRef each = LLVMGetFirstFunction(program->module); each;
@@ -264,6 +258,8 @@ static const char help[] =
     "\n"
     "Example: zeta-nv-cc kernel.cl --gpu sm_90 -o kernel.ptx\n";
 
+static const char *const provided[] = {ZETA_CC_PTX_OFFSET, ZETA_CC_PTX_PRINT, NULL};
+
 const struct zeta_cc_target zeta_cc_target = {
     .program = "zeta-nv-cc",
     .help = help,
@@ -273,9 +269,8 @@ const struct zeta_cc_target zeta_cc_target = {
     .triple = TRIPLE,
     .sub_group_items = 32,
     .unrolls = true,
-    .provided = ZETA_CC_PTX_OFFSET,
+    .provided = provided,
     .create_machine = create_machine,
-    .prepare = prepare,
     .retarget = retarget,
     .emit = emit,
 };

@@ -3,12 +3,12 @@
  *
  * Kernels are told in comments before the text, one line each, which the plugin reads:
  *
- *     //zeta kernel NAME arguments pvlo group 16,16,1 attributes reqd_work_group_size(16,16,1)
+ *     //zeta kernel NAME arguments pvlooob group 16,16,1 attributes reqd_work_group_size(16,16,1)
  *
  * A letter for each parameter of the entry: p an address; v a value; l local memory, a parameter of
- * 8 bytes, the offset in dynamic shared memory; o a part of the offset of the launch, which the
- * program does not set: three parameters of 4 bytes behind all others. The group is that which the
- * kernel requires.
+ * 8 bytes, the offset in dynamic shared memory. Behind these come parameters that the program does
+ * not set: o a part of the offset of the launch, three of 4 bytes; b the buffer of printf, an
+ * address (zeta/kernel_print.h). The group is that which the kernel requires.
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_CC_PTX_PTX_H
 #define ZETA_SDK_TOOLS_ZETA_CC_PTX_PTX_H
@@ -18,21 +18,22 @@
 /** Address spaces of NVPTX that differ from those of front ends. */
 enum { ZETA_CC_PTX_GENERIC = 0, ZETA_CC_PTX_GLOBAL = 1, ZETA_CC_PTX_SHARED = 3 };
 
-/** What the library asks for the offset of a launch. */
+/** What the library asks for the offset of a launch, and for the buffer of printf. */
 #define ZETA_CC_PTX_OFFSET "__zeta_global_offset"
+#define ZETA_CC_PTX_PRINT "__zeta_print_buffer"
 
 /* ---- kernel.c ---- */
 
 /**
  * Makes an entry of each kernel: what it gets for local memory is an offset in dynamic shared
- * memory, and those that ask for the offset of a launch get it as arguments. The lines about them
- * become the notes of the program. False with a line in the log for kernels that PTX cannot have.
+ * memory, and those that ask for the offset of a launch or for the buffer of printf get these as
+ * arguments. The lines about them become the notes of the program. False with a line in the log for
+ * kernels that PTX cannot have.
  */
 bool zeta_cc_ptx_add_entries(struct zeta_cc_program *program);
 
-/** Gives the calls of __zeta_global_offset() that are left in entries the arguments. All was
- * inlined. */
-void zeta_cc_ptx_lower_offsets(struct zeta_cc_program *program);
+/** Gives the calls of what the library asks, all of which are in entries now, the arguments. */
+void zeta_cc_ptx_lower_hidden(struct zeta_cc_program *program);
 
 /* ---- atomics.c ---- */
 
@@ -60,8 +61,8 @@ void zeta_cc_ptx_functions_finish(struct zeta_cc_ptx_functions *functions);
 /** Refuses recursion and calls through pointers, for which nobody knows the stack. */
 bool zeta_cc_ptx_check_calls(struct zeta_cc_program *program);
 
-/** Adds ZETA_CC_PTX_OFFSET and all that call it, directly or by others. No recursion. */
-void zeta_cc_ptx_find_askers(const struct zeta_cc_program *program,
+/** Adds the function of a name, and all that call it, directly or by others. No recursion. */
+void zeta_cc_ptx_find_askers(const struct zeta_cc_program *program, const char *name,
                              struct zeta_cc_ptx_functions *out_askers);
 
 #endif

@@ -252,7 +252,6 @@ const struct zeta_cc_target zeta_cc_target = {
     .sub_group_items = 1,
     .has_c = true,
     .create_machine = create_machine,
-    .prepare = zeta_cc_program_lower_print,
     .retarget = retarget,
     .emit = emit,
 };

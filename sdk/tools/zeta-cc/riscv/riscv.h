@@ -20,18 +20,6 @@ bool zeta_cc_program_add_entries(struct zeta_cc_program *program);
 /** The entry stub of a kernel; null when it has none. */
 LLVMValueRef zeta_cc_entry_stub(const struct zeta_cc_program *program, const char *kernel);
 
-/* ---- print.c ---- */
-
-/**
- * Replaces the calls of printf, unless the program defines its own: a variable argument list of
- * RV64 has no simple form for vectors, so each becomes stores into slots of 8 bytes and a call of
- * the runtime library.
- *
- * Each scalar and each component of a vector has a slot: floating-point values of any width as
- * double, integers extended, pointers as they are. In OpenCL C printf gives 0, in C the length.
- */
-bool zeta_cc_program_lower_print(struct zeta_cc_program *program);
-
 /* ---- place.c: places in the address space, once nothing will be optimised any more ---- */
 
 /**

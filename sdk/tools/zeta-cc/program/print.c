@@ -1,10 +1,10 @@
-#include "riscv.h"
+#include "program.h"
 
 #include <stdlib.h>
 
 #include <llvm-c/DebugInfo.h>
 
-enum { MAX_SLOTS = 1024 };
+enum { MAX_SLOTS = 1024, SIGN_BIT = 31 };
 
 /* A call and what became of its arguments. */
 struct print {
@@ -13,6 +13,18 @@ struct print {
     LLVMValueRef slots[MAX_SLOTS];
     unsigned count;
 };
+
+/* The address, which is one for the whole device. */
+static LLVMValueRef address_of(const struct print *print, LLVMValueRef pointer)
+{
+    const unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));
+
+    if (space != ZETA_CC_SPACE_PRIVATE && space != ZETA_CC_SPACE_GENERIC)
+        pointer = LLVMBuildAddrSpaceCast(
+            print->builder, pointer,
+            LLVMPointerTypeInContext(print->context, ZETA_CC_SPACE_GENERIC), "");
+    return LLVMBuildPtrToInt(print->builder, pointer, LLVMInt64TypeInContext(print->context), "");
+}
 
 /* Adds the bits of a scalar, in 8 bytes, or those of the components of a vector; false for what is
  * neither. */
@@ -45,7 +57,7 @@ static bool add_slots(struct print *print, LLVMValueRef value)
         value = LLVMBuildIntCast2(print->builder, value, slot, 0, "");
         break;
     case LLVMPointerTypeKind:
-        value = LLVMBuildPtrToInt(print->builder, value, slot, "");
+        value = address_of(print, value);
         break;
     default:
         return false;
@@ -60,7 +72,7 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
     struct print print = {.context = program->context,
                           .builder = LLVMCreateBuilderInContext(program->context)};
     unsigned count = LLVMGetNumArgOperands(call);
-    LLVMValueRef arguments[2];
+    LLVMValueRef arguments[3];
     LLVMValueRef result;
     bool is_fine = count > 0;
 
@@ -68,10 +80,10 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
     for (unsigned i = 1; i < count && is_fine; i++)
         is_fine = add_slots(&print, LLVMGetOperand(call, i));
     if (is_fine) {
-        static const char name[] = "__vgpu_printf";
-        LLVMTypeRef parameters[2] = {slot, slot};
+        static const char name[] = "__zeta_printf";
+        LLVMTypeRef parameters[3] = {slot, slot, slot};
         LLVMTypeRef type =
-            LLVMFunctionType(LLVMInt32TypeInContext(program->context), parameters, 2, 0);
+            LLVMFunctionType(LLVMInt32TypeInContext(program->context), parameters, 3, 0);
         LLVMValueRef function = LLVMGetNamedFunction(program->module, name);
         LLVMValueRef body = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
         LLVMBuilderRef builder = LLVMCreateBuilderInContext(program->context);
@@ -90,11 +102,13 @@ static bool lower_call(struct zeta_cc_program *program, LLVMValueRef call)
             LLVMBuildStore(print.builder, print.slots[i],
                            LLVMBuildGEP2(print.builder, slot, room, &index, 1, ""));
         }
-        arguments[0] = LLVMBuildPtrToInt(print.builder, LLVMGetOperand(call, 0), slot, "");
-        arguments[1] = LLVMBuildPtrToInt(print.builder, room, slot, "");
-        result = LLVMBuildCall2(print.builder, type, function, arguments, 2, "");
-        if (LLVMGetInstructionCallConv(call) == ZETA_CC_SPIR_FUNCTION)
-            result = LLVMConstNull(LLVMTypeOf(result));
+        arguments[0] = address_of(&print, LLVMGetOperand(call, 0));
+        arguments[1] = address_of(&print, room);
+        arguments[2] = LLVMConstInt(slot, print.count, 0);
+        result = LLVMBuildCall2(print.builder, type, function, arguments, 3, "");
+        if (LLVMGetInstructionCallConv(call) == ZETA_CC_SPIR_FUNCTION) /* not the length */
+            result = LLVMBuildAShr(print.builder, result,
+                                   LLVMConstInt(LLVMTypeOf(result), SIGN_BIT, 0), "");
         if (LLVMTypeOf(call) == LLVMTypeOf(result))
             LLVMReplaceAllUsesWith(call, result);
         LLVMInstructionEraseFromParent(call);

@@ -86,20 +86,71 @@ EOF
     has '^//zeta kernel k arguments p group 8,4,2 attributes reqd_work_group_size\(8,4,2\)$'
 }
 
+# Options that have nothing to do with it, and levels, leave a multiplication and an addition apart.
 contraction__not_allowed__stays_two_operations() {
-    builds << 'EOF'
-kernel void k(global float *p) { p[0] = p[1] * p[2] + p[3]; }
+    for option in -O0 -O1 -O3 -cl-denorms-are-zero -cl-finite-math-only -cl-no-signed-zeros '-O0 -cl-mad-enable'; do
+        # shellcheck disable=SC2086
+        builds $option << 'EOF'
+kernel void k(global float *p, global double *d)
+{
+    p[0] = p[1] * p[2] + p[3];
+    p[4] = mad(p[5], p[6], p[7]);
+    d[0] = d[1] * d[2] + d[3];
+}
 EOF
-    has 'mul\.rn\.f32'
-    has 'add\.rn\.f32'
-    lacks 'fma'
+        [ "$(grep -c 'mul\.rn\.f32' "$work/ptx")" = 2 ] || fail "$option: products are not those of the source"
+        [ "$(grep -c 'add\.rn\.f32' "$work/ptx")" = 2 ] || fail "$option: sums are not those of the source"
+        has 'mul\.rn\.f64'
+        has 'add\.rn\.f64'
+        lacks 'fma|mad\..*f(32|64)'
+    done
 }
 
 contraction__allowed__is_one_operation() {
-    builds -cl-mad-enable << 'EOF'
-kernel void k(global float *p) { p[0] = p[1] * p[2] + p[3]; }
+    for option in -cl-mad-enable -cl-unsafe-math-optimizations -cl-fast-relaxed-math; do
+        builds "$option" << 'EOF'
+kernel void k(global float *p, global double *d)
+{
+    p[0] = p[1] * p[2] + p[3];
+    p[4] = mad(p[5], p[6], p[7]);
+    d[0] = d[1] * d[2] + d[3];
+}
+EOF
+        [ "$(grep -c 'fma\.rn\.f32' "$work/ptx")" = 2 ] || fail "$option: there are no two fused operations"
+        has 'fma\.rn\.f64'
+        lacks 'mul\.|add\.rn'
+    done
+}
+
+# fma() is one operation, whatever the options.
+contraction__asked_for_by_the_function__is_one_operation() {
+    builds << 'EOF'
+kernel void k(global float *p) { p[0] = fma(p[1], p[2], p[3]); }
 EOF
     has 'fma\.rn\.f32'
+}
+
+# As the properties of the device say: quotients and roots are correctly rounded, denormals kept.
+arithmetic__whatever_the_options__rounds_and_keeps_denormals() {
+    for option in -O0 -O2 -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-mad-enable \
+        -cl-unsafe-math-optimizations -cl-fast-relaxed-math; do
+        builds "$option" << 'EOF'
+kernel void k(global float *p, global double *d)
+{
+    p[0] = p[1] / p[2];
+    p[3] = sqrt(p[4]);
+    p[5] = (p[6] - p[7]) * p[8];
+    p[9] = exp(p[10]) + fmax(p[11], p[12]);
+    d[0] = d[1] / d[2];
+    d[3] = sqrt(d[4]);
+}
+EOF
+        has 'div\.rn\.f32'
+        has 'sqrt\.rn\.f32'
+        has 'div\.rn\.f64'
+        has 'sqrt\.rn\.f64'
+        lacks '\.ftz|\.approx'
+    done
 }
 
 spaces__generic_and_constant__are_resolved() {

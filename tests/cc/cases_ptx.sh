@@ -508,10 +508,39 @@ EOF
 }
 
 symbol__not_defined__is_refused() {
-    refuses "error: elsewhere is not defined: modules for an NVIDIA GPU are linked when they are" << 'EOF'
+    refuses "error: elsewhere is not defined: PTX for an NVIDIA GPU has nothing that others define" << 'EOF'
 int elsewhere(int x) __asm__("elsewhere");
 kernel void k(global int *p) { p[0] = elsewhere(p[1]); }
 EOF
+}
+
+symbol__not_defined_and_allowed__is_an_import() {
+    cat > "$work/kernel.cl" << 'EOF'
+int elsewhere(int x) __asm__("elsewhere");
+extern global int there;
+global int here = 3;
+static global int hidden;
+constant int table[2] = {1, 2};
+void given(int x) __asm__("given");
+void given(int x) { hidden = x; }
+kernel void k(global int *p) { p[0] = elsewhere(p[1]) + there + here + hidden; }
+EOF
+    "$compiler" "$work/kernel.cl" -o "$work/ptx" --imports 2> "$work/log" || fail "it was not compiled"
+    for line in 'import elsewhere' 'import there' 'export given' 'export here' 'export table' \
+        'variable 0 here here w' 'variable 0 hidden hidden w' 'variable 0 table table c'; do
+        has "^//zeta $line\$"
+    done
+    lacks '^//zeta export (k|hidden)$'
+    grep -q 'note: elsewhere is not defined: another module' "$work/log" || fail "no note"
+}
+
+symbols__none_for_others__stay_inside() {
+    builds --imports << 'EOF'
+static global int hidden;
+kernel void k(global int *p) { p[0] = hidden++; }
+EOF
+    lacks '^//zeta (import|export|variable)'
+    lacks '\.visible \.global'
 }
 
 modules__several__are_linked() {

@@ -185,6 +185,32 @@ static void constants__bad__refused(void **state)
     zeta_cc_options_finish(&options);
 }
 
+static void unit__its_options__are_read(void **state)
+{
+    static const char text[] = "--imports --unit 3 --loaded --import a=b=1 --place x=0x7f00";
+    static const char *const bad[][2] = {
+        {"--unit", "x"},      {"--unit", "300"},   {"--unit", ""},        {"--import", "a"},
+        {"--import", "=1"},   {"--import", "a=b"}, {"--place", "x=0x1g"}, {"--place", "x="},
+        {"--place", "x= 12"}, {"--place", "x=-1"}};
+    struct zeta_cc_options options = {0};
+    struct zeta_cc_buffer log = {0};
+
+    (void)state;
+    read_text(&options, text, &log);
+    assert_int_equal(log.size, 0);
+    assert_true(options.allows_imports && options.unit.is_given && options.unit.is_loaded);
+    assert_int_equal(options.unit.number, 3);
+    assert_int_equal(options.unit.imports.count, 1);
+    assert_string_equal(options.unit.imports.list[0], "a=b=1");
+    assert_string_equal(options.unit.places.list[0], "x=0x7f00");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        if (zeta_cc_options_take(&options, bad[i][0], bad[i][1]) != ZETA_CC_WORD_BAD)
+            fail_msg("%s %s is taken", bad[i][0], bad[i][1]);
+        assert_int_equal(zeta_cc_options_take(&options, bad[i][0], NULL), ZETA_CC_WORD_INCOMPLETE);
+    }
+    finish(&options, &log);
+}
+
 static void merge__later_level__wins(void **state)
 {
     struct zeta_cc_options first = {.has_level = true, .level = 1};
@@ -209,6 +235,7 @@ SUITE(options)
         cmocka_unit_test(read__words_that_run_programs__refused),
         cmocka_unit_test(constants__all_types__bits),
         cmocka_unit_test(constants__bad__refused),
+        cmocka_unit_test(unit__its_options__are_read),
         cmocka_unit_test(merge__later_level__wins),
     };
 

@@ -136,6 +136,9 @@ check_compute()
         step 100 "$build/tests/tests.nvidia.zeta" "$suite"
     done
     step 60 "$build/tests/tests.nvidia.nvidia_bed.3" print
+    # Modules in SPIR-V, and links of them.
+    step 100 "$build/tests/tests.nvidia.nvidia_bed.2" spirv
+    step 100 "$build/tests/tests.nvidia.nvidia_bed.4" links
     # OpenCL C in SPIR-V.
     step 200 tests/clrt/on-device.sh "$build"
 }

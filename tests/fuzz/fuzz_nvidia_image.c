@@ -20,9 +20,14 @@ static void read_as(enum nvidia_image_kind kind, const uint8_t *data, size_t siz
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *problem = NULL;
+    const uint8_t *source = data;
+    struct nvidia_image_end end;
+    const size_t body = nvidia_image_body(data, size, &source, &end);
     const enum nvidia_image_kind kind = nvidia_image_kind(data, size, &problem);
 
     if (kind == NVIDIA_IMAGE_UNKNOWN && !problem)
+        abort();
+    if (body > size || (body < size && (source != data + body || end.source_bytes > size)))
         abort();
     /* Both readers, whatever it is. */
     read_as(NVIDIA_IMAGE_PTX, data, size);

@@ -1,6 +1,7 @@
 #include "tests/nvidia/computing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct computing computing_open(const char *kernels)
 {
@@ -23,6 +24,43 @@ void computing_close(const struct computing *c)
     EXPECT_OK(zeCommandListDestroy(c->list));
     EXPECT_OK(zeModuleDestroy(c->module));
     EXPECT_OK(zeContextDestroy(c->context));
+}
+
+uint8_t *computing_read_file(const char *path, size_t *out_size)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = malloc(1 << 20);
+
+    if (!file)
+        fail_msg("%s cannot be read", path);
+    assert_non_null(bytes);
+    *out_size = fread(bytes, 1, 1 << 20, file);
+    (void)fclose(file);
+    return bytes;
+}
+
+void computing_log(ze_module_build_log_handle_t log, char out_log[COMPUTING_LOG_BYTES])
+{
+    size_t bytes = COMPUTING_LOG_BYTES;
+
+    out_log[0] = '\0';
+    EXPECT_OK(zeModuleBuildLogGetString(log, &bytes, out_log));
+    EXPECT_OK(zeModuleBuildLogDestroy(log));
+}
+
+ze_result_t computing_build(const struct computing *c, ze_module_format_t format,
+                            const uint8_t *image, size_t size, ze_module_handle_t *out_module,
+                            char out_log[COMPUTING_LOG_BYTES])
+{
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = format,
+                                   .inputSize = size,
+                                   .pInputModule = image};
+    ze_module_build_log_handle_t log = NULL;
+    const ze_result_t result = zeModuleCreate(c->context, c->device, &desc, out_module, &log);
+
+    computing_log(log, out_log);
+    return result;
 }
 
 ze_command_list_handle_t computing_list(const struct computing *c, ze_command_queue_mode_t mode)

@@ -17,6 +17,19 @@ struct computing computing_open(const char *kernels);
 struct computing computing_open_on(ze_device_handle_t device, const char *kernels);
 void computing_close(const struct computing *c);
 
+/** The bytes of a file of at most 1 MiB, freed by the caller. */
+uint8_t *computing_read_file(const char *path, size_t *out_size);
+
+enum { COMPUTING_LOG_BYTES = 8192 };
+
+/** Creates a module; the log is written there. */
+ze_result_t computing_build(const struct computing *c, ze_module_format_t format,
+                            const uint8_t *image, size_t size, ze_module_handle_t *out_module,
+                            char out_log[COMPUTING_LOG_BYTES]);
+
+/** The text of a log, which is destroyed. */
+void computing_log(ze_module_build_log_handle_t log, char out_log[COMPUTING_LOG_BYTES]);
+
 /** An immediate list. */
 ze_command_list_handle_t computing_list(const struct computing *c, ze_command_queue_mode_t mode);
 

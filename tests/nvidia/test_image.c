@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <zeta/plugin_host.h>
+
 #include "plugins/nvidia/compute/image.h"
 #include "tests/support/suite.h"
 
@@ -105,6 +107,50 @@ static struct nvidia_image *read_noted(const char *lines)
     assert_in_range(size, 1, sizeof(text) - 1);
     assert_int_equal(kind_of(text, (size_t)size), NVIDIA_IMAGE_PTX);
     return nvidia_image_read(NVIDIA_IMAGE_PTX, (const uint8_t *)text, (size_t)size);
+}
+
+static void notes__of_modules_that_are_linked__tell_symbols(void **state)
+{
+    struct nvidia_image *image = read_noted("//zeta import a$b\n//zeta import\n//zeta export c\n"
+                                            "//zeta variable 2 my.x my_x$2 w\n"
+                                            "//zeta variable 2 y\n//zeta variable 0 y y c\n"
+                                            "//zeta else k\n//zeta kernel k arguments ppv\n");
+    const struct nvidia_variable *variable = nvidia_image_variable(image, 2, zeta_string("my.x"));
+
+    (void)state;
+    assert_int_equal(image->count, 1);
+    assert_non_null(image->entries[0].letters);
+    assert_int_equal(image->imports.count, 1);
+    assert_true(nvidia_names_have(&image->imports, zeta_string("a$b")));
+    assert_false(nvidia_names_have(&image->imports, zeta_string("a")));
+    assert_int_equal(image->exports.count, 1);
+    assert_int_equal(image->variable_count, 2);
+    assert_string_equal(variable->own, "my_x$2");
+    assert_true(variable->is_writable);
+    assert_null(nvidia_image_variable(image, 0, zeta_string("my.x")));
+    assert_false(nvidia_image_variable(image, 0, zeta_string("y"))->is_writable);
+    nvidia_image_free(image);
+}
+
+static void source__at_the_end__is_found_if_it_is_whole(void **state)
+{
+    struct nvidia_image_end end = {.magic = NVIDIA_IMAGE_END, .source_bytes = 5}, found;
+    uint8_t bytes[8 + sizeof(end)] = "PTXabcde";
+    const uint8_t *source = NULL;
+
+    (void)state;
+    memcpy(bytes + 8, &end, sizeof(end));
+    assert_int_equal(nvidia_image_body(bytes, sizeof(bytes), &source, &found), 3);
+    assert_ptr_equal(source, bytes + 3);
+    assert_int_equal(found.source_bytes, 5);
+    source = NULL;
+    assert_int_equal(nvidia_image_body(bytes, sizeof(bytes) - 1, &source, &found),
+                     sizeof(bytes) - 1);
+    assert_int_equal(nvidia_image_body(bytes, 5, &source, &found), 5);
+    end.source_bytes = 9;
+    memcpy(bytes + 8, &end, sizeof(end));
+    assert_int_equal(nvidia_image_body(bytes, sizeof(bytes), &source, &found), sizeof(bytes));
+    assert_null(source);
 }
 
 static void notes__before_ptx__tell_its_kernels(void **state)
@@ -259,6 +305,8 @@ SUITE(image)
         cmocka_unit_test(kind__of_texts__is_ptx_if_they_begin_like_it),
         cmocka_unit_test(ptx__parameters_of_any_form__have_their_places),
         cmocka_unit_test(notes__before_ptx__tell_its_kernels),
+        cmocka_unit_test(notes__of_modules_that_are_linked__tell_symbols),
+        cmocka_unit_test(source__at_the_end__is_found_if_it_is_whole),
         cmocka_unit_test(notes__that_do_not_fit__are_comments),
         cmocka_unit_test(notes__with_sizes_that_are_none__have_no_sizes),
         cmocka_unit_test(cubin__of_ptxas__tells_what_its_ptx_does),

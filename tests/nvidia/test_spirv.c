@@ -11,49 +11,19 @@
 #include "tests/nvidia/bed.h"
 #include "tests/nvidia/computing.h"
 
-enum { GROUPS = 5, ITEMS = 4, LOG_BYTES = 8192 };
-
-static uint8_t *read_file(const char *path, size_t *out_size)
-{
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(1 << 20);
-
-    if (!file)
-        fail_msg("%s cannot be read", path);
-    assert_non_null(bytes);
-    *out_size = fread(bytes, 1, 1 << 20, file);
-    (void)fclose(file);
-    return bytes;
-}
-
-/* Creates a module; the log is written there. */
-static ze_result_t build(const struct computing *c, ze_module_format_t format, const uint8_t *image,
-                         size_t size, ze_module_handle_t *out_module, char out_log[LOG_BYTES])
-{
-    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                                   .format = format,
-                                   .inputSize = size,
-                                   .pInputModule = image};
-    ze_module_build_log_handle_t log = NULL;
-    const ze_result_t result = zeModuleCreate(c->context, c->device, &desc, out_module, &log);
-    size_t bytes = LOG_BYTES;
-
-    out_log[0] = '\0';
-    EXPECT_OK(zeModuleBuildLogGetString(log, &bytes, out_log));
-    EXPECT_OK(zeModuleBuildLogDestroy(log));
-    return result;
-}
+enum { GROUPS = 5, ITEMS = 4 };
 
 /* A device with a module of the kernels, in SPIR-V. */
 static struct computing open_spirv(void)
 {
     struct computing c = computing_open("api.ptx");
-    char log[LOG_BYTES];
+    char log[COMPUTING_LOG_BYTES];
     size_t size;
-    uint8_t *image = read_file(SPIRV_KERNELS, &size);
+    uint8_t *image = computing_read_file(SPIRV_KERNELS, &size);
 
     EXPECT_OK(zeModuleDestroy(c.module));
-    if (build(&c, ZE_MODULE_FORMAT_IL_SPIRV, image, size, &c.module, log) != ZE_RESULT_SUCCESS)
+    if (computing_build(&c, ZE_MODULE_FORMAT_IL_SPIRV, image, size, &c.module, log) !=
+        ZE_RESULT_SUCCESS)
         fail_msg("%s", log);
     free(image);
     return c;
@@ -200,7 +170,7 @@ static void offset__of_a_native_kernel__unsupported(void **state)
 static void check_native(void)
 {
     struct computing c = open_spirv();
-    char log[LOG_BYTES];
+    char log[COMPUTING_LOG_BYTES];
     size_t size = 0;
     uint8_t *image;
 
@@ -209,7 +179,7 @@ static void check_native(void)
     assert_non_null(image);
     EXPECT_OK(zeModuleGetNativeBinary(c.module, &size, image));
     EXPECT_OK(zeModuleDestroy(c.module));
-    assert_int_equal(build(&c, ZE_MODULE_FORMAT_NATIVE, image, size, &c.module, log),
+    assert_int_equal(computing_build(&c, ZE_MODULE_FORMAT_NATIVE, image, size, &c.module, log),
                      ZE_RESULT_SUCCESS);
     check_properties(&c);
     check_results(&c);
@@ -228,9 +198,9 @@ static void expect_failure(const struct computing *c, const uint8_t *image, size
                            const char *part)
 {
     ze_module_handle_t module = NULL;
-    char log[LOG_BYTES];
+    char log[COMPUTING_LOG_BYTES];
 
-    assert_int_equal(build(c, ZE_MODULE_FORMAT_IL_SPIRV, image, size, &module, log),
+    assert_int_equal(computing_build(c, ZE_MODULE_FORMAT_IL_SPIRV, image, size, &module, log),
                      ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     if (!strstr(log, part))
         fail_msg("the log does not say \"%s\": %s", part, log);
@@ -241,7 +211,7 @@ static void check_broken(void)
     static const uint8_t text[] = "no module at all, but some text";
     const struct computing c = computing_open("api.ptx");
     size_t size;
-    uint8_t *image = read_file(SPIRV_KERNELS, &size);
+    uint8_t *image = computing_read_file(SPIRV_KERNELS, &size);
 
     expect_failure(&c, text, sizeof(text), "SPIR-V");
     expect_failure(&c, image, 4, "SPIR-V");
@@ -285,7 +255,7 @@ static void expect_no_build(const char *part)
 {
     struct computing c;
     size_t size;
-    uint8_t *image = read_file(SPIRV_KERNELS, &size);
+    uint8_t *image = computing_read_file(SPIRV_KERNELS, &size);
 
     bed_set("cache_dir", "off");
     bed_set("compiler_timeout_s", "1");

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <zeta/compiler/compiler.h>
+
 #include "plugins/nvidia/gpu/nvidia.h"
 
 struct nvidia_base;
@@ -109,17 +111,28 @@ uint32_t nvidia_virtual_unmap(struct zeta_plugin *self, void *address, uint64_t 
 uint32_t nvidia_virtual_access(struct zeta_plugin *self, void *address, uint64_t size_bytes,
                                uint32_t access);
 
-/* ---- Modules and kernels (module.c, kernel.c) ---- */
+/* ---- Modules and kernels (module.c, link.c, kernel.c) ---- */
 
 struct zeta_plugin_module {
     struct zeta_plugin_device *device;
-    void *handle;
+    void *handle;   /**< NULL: it has imports */
     uint8_t *image; /**< native: a cubin or fat binary, with the lines of zeta-nv-cc behind it */
     size_t image_bytes;
     struct zeta_plugin_string *names; /**< of kernels */
     uint32_t name_count;
     struct nvidia_image *contents; /**< kernels as the image tells them; NULL: the driver tells */
+    struct zeta_compiler_source source; /**< if it may be linked: what it was made of */
+    struct nvidia_linked *linked;       /**< NULL: it has no imports, or they were not found yet */
+    struct zeta_plugin_module **givers; /**< of its imports, in their order, once it is linked */
+    uint32_t unit;                      /**< of what was linked together */
     uint8_t uuid[16];
+};
+
+/** What was made of modules that were linked: one, or some that import from each other. */
+struct nvidia_linked {
+    void *handle;
+    struct nvidia_image *contents;
+    uint32_t users; /**< modules, which go one after the other */
 };
 
 struct zeta_plugin_kernel {
@@ -155,6 +168,28 @@ uint32_t nvidia_module_image(struct zeta_plugin *self, struct zeta_plugin_module
 uint32_t nvidia_module_global(struct zeta_plugin *self, struct zeta_plugin_module *module,
                               struct zeta_plugin_string name, void **out_address,
                               uint64_t *out_bytes);
+uint32_t nvidia_module_symbols(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                               uint32_t kind, struct zeta_plugin_array *out_names);
+
+/**
+ * Makes a module of what zeta-nv-cc made. The log gets what the driver says.
+ * Errors: MODULE_BUILD_FAILURE; those of a native module.
+ */
+uint32_t nvidia_module_from(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            const struct zeta_compiled *built, struct zeta_plugin_string flags,
+                            const struct zeta_plugin_log_sink *log,
+                            struct zeta_plugin_module **out_module);
+
+uint32_t nvidia_module_link(struct zeta_plugin *self, const struct zeta_plugin_array *modules,
+                            const struct zeta_plugin_log_sink *log);
+
+/** Gives up what a module has of links. */
+void nvidia_module_unlink(struct zeta_plugin *self, struct zeta_plugin_module *module);
+
+/** What was loaded for a module, and what tells its kernels and variables. */
+void *nvidia_module_handle(const struct zeta_plugin_module *module);
+const struct nvidia_image *nvidia_module_loaded(const struct zeta_plugin_module *module);
+
 uint32_t nvidia_kernel_create(struct zeta_plugin *self, struct zeta_plugin_module *module,
                               struct zeta_plugin_string name,
                               struct zeta_plugin_kernel **out_kernel);

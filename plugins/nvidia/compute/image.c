@@ -19,6 +19,13 @@ struct fatbin {
 /* ---- entries ----------------------------------------------------------------------------------
  */
 
+static void free_names(struct nvidia_names *names)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        free((char *)(uintptr_t)names->list[i].data);
+    free(names->list);
+}
+
 void nvidia_image_free(struct nvidia_image *image)
 {
     if (!image)
@@ -30,6 +37,13 @@ void nvidia_image_free(struct nvidia_image *image)
         free(image->entries[i].attributes);
     }
     free(image->entries);
+    free_names(&image->imports);
+    free_names(&image->exports);
+    for (uint32_t i = 0; i < image->variable_count; i++) {
+        free(image->variables[i].name);
+        free(image->variables[i].own);
+    }
+    free(image->variables);
     free(image);
 }
 
@@ -372,7 +386,7 @@ static bool read_cubin(struct nvidia_image *image, const uint8_t *bytes, size_t 
 /* ---- lines of zeta-nv-cc ------------------------------------------------------------------------
  */
 
-static const char note[] = "//zeta kernel ";
+static const char note[] = "//zeta ";
 
 /* The next word of a line, which ends with a blank or the line; empty at the end. */
 static struct word note_word(struct text *line)
@@ -477,7 +491,63 @@ static bool read_note(struct nvidia_image *image, struct text line)
     return true;
 }
 
-/* All lines about kernels in a text. */
+/* A line about an import or an export. False without memory. */
+static bool read_name(struct nvidia_names *names, struct text line)
+{
+    const struct word word = note_word(&line);
+    struct zeta_plugin_string *grown;
+    char *copy;
+
+    if (word.length == 0)
+        return true;
+    grown = realloc(names->list, (names->count + (size_t)1) * sizeof(*grown));
+    copy = strndup(word.at, word.length);
+    if (grown)
+        names->list = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return false;
+    }
+    grown[names->count++] = (struct zeta_plugin_string){copy, strlen(copy)};
+    return true;
+}
+
+/* A line about a variable. False without memory. */
+static bool read_variable(struct nvidia_image *image, struct text line)
+{
+    const struct word unit = note_word(&line), name = note_word(&line), own = note_word(&line);
+    const struct word use = note_word(&line);
+    struct nvidia_variable *grown;
+
+    if (unit.length == 0 || use.length == 0)
+        return true;
+    grown = realloc(image->variables, (image->variable_count + (size_t)1) * sizeof(*grown));
+    if (!grown)
+        return false;
+    image->variables = grown;
+    grown += image->variable_count++;
+    *grown = (struct nvidia_variable){.unit = number_of(unit),
+                                      .name = strndup(name.at, name.length),
+                                      .own = strndup(own.at, own.length),
+                                      .is_writable = word_is(use, "w")};
+    return grown->name && grown->own;
+}
+
+/* A line of zeta-nv-cc, behind what begins each. False without memory. */
+static bool read_line(struct nvidia_image *image, struct text line)
+{
+    const struct word what = note_word(&line);
+
+    if (word_is(what, "kernel"))
+        return read_note(image, line);
+    if (word_is(what, "import"))
+        return read_name(&image->imports, line);
+    if (word_is(what, "export"))
+        return read_name(&image->exports, line);
+    return !word_is(what, "variable") || read_variable(image, line);
+}
+
+/* All lines of zeta-nv-cc in a text. */
 static bool read_notes(struct nvidia_image *image, struct text text)
 {
     while (text.at < text.end) {
@@ -486,7 +556,7 @@ static bool read_notes(struct nvidia_image *image, struct text text)
         const size_t length = (size_t)(line.end - line.at);
 
         if (length >= sizeof(note) - 1 && memcmp(line.at, note, sizeof(note) - 1) == 0 &&
-            !read_note(image, (struct text){line.at + sizeof(note) - 1, line.end}))
+            !read_line(image, (struct text){line.at + sizeof(note) - 1, line.end}))
             return false;
         text.at = end ? end + 1 : text.end;
     }
@@ -505,6 +575,45 @@ size_t nvidia_image_notes(const uint8_t *ptx, size_t size)
         bytes = (size_t)(end - ptx) + 1;
     }
     return bytes;
+}
+
+size_t nvidia_image_body(const uint8_t *bytes, size_t size, const uint8_t **out_source,
+                         struct nvidia_image_end *out_end)
+{
+    size_t body;
+
+    if (size < sizeof(*out_end))
+        return size;
+    memcpy(out_end, bytes + size - sizeof(*out_end), sizeof(*out_end));
+    if (memcmp(out_end->magic, NVIDIA_IMAGE_END, sizeof(out_end->magic)) != 0 ||
+        out_end->source_bytes > size - sizeof(*out_end))
+        return size;
+    body = size - sizeof(*out_end) - (size_t)out_end->source_bytes;
+    *out_source = bytes + body;
+    return body;
+}
+
+const struct nvidia_variable *nvidia_image_variable(const struct nvidia_image *image, uint32_t unit,
+                                                    struct zeta_plugin_string name)
+{
+    for (uint32_t i = 0; i < image->variable_count; i++) {
+        const struct nvidia_variable *each = &image->variables[i];
+
+        if (each->unit == unit && strlen(each->name) == name.size &&
+            memcmp(each->name, name.data, name.size) == 0)
+            return each;
+    }
+    return NULL;
+}
+
+bool nvidia_names_have(const struct nvidia_names *names, struct zeta_plugin_string name)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (names->list[i].size == name.size &&
+            memcmp(names->list[i].data, name.data, name.size) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Where the parts of a cubin end that is whole. */

@@ -203,7 +203,8 @@ uint32_t nvidia_kernel_create(struct zeta_plugin *self, struct zeta_plugin_modul
     kernel->module = module;
     kernel->name = strndup(name.data ? name.data : "", name.size);
     if (kernel->name)
-        kernel->entry = nvidia_image_find(module->contents, kernel->name, strlen(kernel->name));
+        kernel->entry =
+            nvidia_image_find(nvidia_module_loaded(module), kernel->name, strlen(kernel->name));
     kernel->is_ours = kernel->entry && kernel->entry->letters;
     if (kernel->name)
         result = nvidia_enter(self, module->device, &entered);
@@ -211,8 +212,11 @@ uint32_t nvidia_kernel_create(struct zeta_plugin *self, struct zeta_plugin_modul
         nvidia_kernel_destroy(self, kernel);
         return result;
     }
-    if (self->nvidia->driver.cuModuleGetFunction(&kernel->function, module->handle, kernel->name) !=
-        NVIDIA_CUDA_SUCCESS)
+    /* What was linked in a circle has the kernels of several modules. */
+    if ((module->linked &&
+         !nvidia_image_find(module->contents, kernel->name, strlen(kernel->name))) ||
+        self->nvidia->driver.cuModuleGetFunction(&kernel->function, nvidia_module_handle(module),
+                                                 kernel->name) != NVIDIA_CUDA_SUCCESS)
         result = zeta_host_fail(
             &self->host, ZETA_PLUGIN_INVALID_KERNEL_NAME, "the module has no kernel '%.200s'%s",
             kernel->name,

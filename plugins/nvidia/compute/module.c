@@ -208,7 +208,7 @@ static bool read_names(struct zeta_plugin *self, struct zeta_plugin_module *modu
     void **functions;
     unsigned count = 0;
 
-    if (driver->cuModuleGetFunctionCount && driver->cuModuleEnumerateFunctions &&
+    if (module->handle && driver->cuModuleGetFunctionCount && driver->cuModuleEnumerateFunctions &&
         driver->cuFuncGetName &&
         driver->cuModuleGetFunctionCount(&count, module->handle) == NVIDIA_CUDA_SUCCESS) {
         functions = calloc(count + (size_t)1, sizeof(void *));
@@ -265,8 +265,54 @@ static uint32_t load(struct zeta_plugin *self, struct zeta_plugin_device *device
     return result;
 }
 
+/* What has imports is loaded when it is linked: compiled once more, with what defines them. */
+static uint32_t keep(struct zeta_plugin *self, const struct zeta_plugin_device *device,
+                     const struct zeta_plugin_module_desc *desc,
+                     const struct zeta_compiler_source *source,
+                     const struct zeta_plugin_log_sink *log, struct zeta_plugin_module *module)
+{
+    if (!source->bytes)
+        return refuse(self, device, log, ZETA_PLUGIN_INVALID_NATIVE_BINARY,
+                      "the image has imports and not what it was made of, so it cannot be linked; "
+                      "take the native binary of a module made of SPIR-V");
+    module->image = malloc((size_t)desc->image_bytes);
+    if (!module->image)
+        return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
+    memcpy(module->image, desc->image, (size_t)desc->image_bytes);
+    module->image_bytes = (size_t)desc->image_bytes;
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* What a module that may be linked was made of; it is the end of its image. False without memory.
+ */
+static bool add_source(struct zeta_plugin_module *module, const struct zeta_compiler_source *source)
+{
+    const struct nvidia_image_end end = {.magic = NVIDIA_IMAGE_END,
+                                         .source_bytes = source->size,
+                                         .source_images = source->image_count};
+    uint8_t *grown, *copy;
+
+    if (!source->bytes || module->contents->imports.count + module->contents->exports.count == 0)
+        return true;
+    copy = malloc(source->size);
+    grown = realloc(module->image, module->image_bytes + source->size + sizeof(end));
+    if (grown)
+        module->image = grown;
+    if (!copy || !grown) {
+        free(copy);
+        return false;
+    }
+    memcpy(copy, source->bytes, source->size);
+    module->source = (struct zeta_compiler_source){copy, source->size, source->image_count};
+    memcpy(grown + module->image_bytes, source->bytes, source->size);
+    memcpy(grown + module->image_bytes + source->size, &end, sizeof(end));
+    module->image_bytes += source->size + sizeof(end);
+    return true;
+}
+
 static uint32_t create(struct zeta_plugin *self, struct zeta_plugin_device *device,
                        const struct zeta_plugin_module_desc *desc,
+                       const struct zeta_compiler_source *source,
                        const struct zeta_plugin_log_sink *log,
                        struct zeta_plugin_module **out_module)
 {
@@ -301,9 +347,11 @@ static uint32_t create(struct zeta_plugin *self, struct zeta_plugin_device *devi
     module->contents = nvidia_image_read(kind, desc->image, bytes);
     if (!module->contents)
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
-    if (result == ZETA_PLUGIN_SUCCESS)
+    if (result == ZETA_PLUGIN_SUCCESS && module->contents->imports.count > 0)
+        result = keep(self, device, desc, source, log, module);
+    else if (result == ZETA_PLUGIN_SUCCESS)
         result = load(self, device, desc, kind, log, module);
-    if (result == ZETA_PLUGIN_SUCCESS && !read_names(self, module))
+    if (result == ZETA_PLUGIN_SUCCESS && (!read_names(self, module) || !add_source(module, source)))
         result = ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     nvidia_leave(self, &entered);
     if (result != ZETA_PLUGIN_SUCCESS)
@@ -313,41 +361,67 @@ static uint32_t create(struct zeta_plugin *self, struct zeta_plugin_device *devi
     return result;
 }
 
+uint32_t nvidia_module_from(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                            const struct zeta_compiled *built, struct zeta_plugin_string flags,
+                            const struct zeta_plugin_log_sink *log,
+                            struct zeta_plugin_module **out_module)
+{
+    const struct zeta_plugin_module_desc native = {.struct_size = sizeof(native),
+                                                   .format = ZETA_PLUGIN_MODULE_NATIVE,
+                                                   .image = built->image,
+                                                   .image_bytes = built->image_bytes,
+                                                   .build_flags = flags};
+    uint32_t result;
+
+    if (log && log->write && built->log_bytes > 0)
+        log->write(log->context, (struct zeta_plugin_string){built->log, built->log_bytes});
+    if (!built->image) {
+        /* The sentence has the first line of the log. */
+        const char *end = built->log_bytes > 0 ? memchr(built->log, '\n', built->log_bytes) : NULL;
+        const size_t length = end ? (size_t)(end - built->log) : built->log_bytes;
+
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
+                              "%s: the SPIR-V module was not built: %.*s", device->id,
+                              length < 400 ? (int)length : 400, built->log);
+    }
+    result = create(self, device, &native, &built->source, log, out_module);
+    return result == ZETA_PLUGIN_INVALID_NATIVE_BINARY ? ZETA_PLUGIN_MODULE_BUILD_FAILURE : result;
+}
+
 /* Compiles SPIR-V to PTX, and that as any PTX. */
 static uint32_t build(struct zeta_plugin *self, struct zeta_plugin_device *device,
                       const struct zeta_plugin_module_desc *desc,
                       const struct zeta_plugin_log_sink *log,
                       struct zeta_plugin_module **out_module)
 {
-    struct zeta_plugin_module_desc native;
     struct zeta_compiled built;
     uint32_t result;
     char options[64];
 
-    (void)snprintf(options, sizeof(options), "--gpu sm_%u%u ", device->cc_major, device->cc_minor);
+    (void)snprintf(options, sizeof(options), "--gpu sm_%u%u --imports ", device->cc_major,
+                   device->cc_minor);
     zeta_compile(self->nvidia->compiler, options, desc, &built);
-    if (log && log->write && built.log_bytes > 0)
-        log->write(log->context, (struct zeta_plugin_string){built.log, built.log_bytes});
-    if (built.image) {
-        native = (struct zeta_plugin_module_desc){.struct_size = sizeof(native),
-                                                  .format = ZETA_PLUGIN_MODULE_NATIVE,
-                                                  .image = built.image,
-                                                  .image_bytes = built.image_bytes,
-                                                  .build_flags = desc->build_flags};
-        result = create(self, device, &native, log, out_module);
-        if (result == ZETA_PLUGIN_INVALID_NATIVE_BINARY)
-            result = ZETA_PLUGIN_MODULE_BUILD_FAILURE;
-    } else {
-        /* The sentence has the first line of the log. */
-        const char *end = built.log_bytes > 0 ? memchr(built.log, '\n', built.log_bytes) : NULL;
-        const size_t length = end ? (size_t)(end - built.log) : built.log_bytes;
-
-        result = zeta_host_fail(&self->host, ZETA_PLUGIN_MODULE_BUILD_FAILURE,
-                                "%s: the SPIR-V module was not built: %.*s", device->id,
-                                length < 400 ? (int)length : 400, built.log);
-    }
+    result = nvidia_module_from(self, device, &built, desc->build_flags, log, out_module);
     zeta_compiled_free(&built);
     return result;
+}
+
+/* Native images that can be linked end with what they were made of. */
+static uint32_t create_native(struct zeta_plugin *self, struct zeta_plugin_device *device,
+                              const struct zeta_plugin_module_desc *desc,
+                              const struct zeta_plugin_log_sink *log,
+                              struct zeta_plugin_module **out_module)
+{
+    struct zeta_plugin_module_desc body = *desc;
+    struct zeta_compiler_source source = {0};
+    const uint8_t *bytes = NULL;
+    struct nvidia_image_end end;
+
+    body.image_bytes = nvidia_image_body(desc->image, (size_t)desc->image_bytes, &bytes, &end);
+    if (bytes)
+        source = (struct zeta_compiler_source){(uint8_t *)(uintptr_t)bytes,
+                                               (size_t)end.source_bytes, end.source_images};
+    return create(self, device, &body, &source, log, out_module);
 }
 
 uint32_t nvidia_module_create(struct zeta_plugin *self, struct zeta_plugin_device *device,
@@ -361,7 +435,7 @@ uint32_t nvidia_module_create(struct zeta_plugin *self, struct zeta_plugin_devic
         return refuse(self, device, log, ZETA_PLUGIN_INVALID_ARGUMENT,
                       "the format of the module is unknown; PTX, cubins and fat binaries are taken "
                       "with ZE_MODULE_FORMAT_NATIVE, SPIR-V with ZE_MODULE_FORMAT_IL_SPIRV");
-    return create(self, device, desc, log, out_module);
+    return create_native(self, device, desc, log, out_module);
 }
 
 void nvidia_module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *module)
@@ -374,7 +448,9 @@ void nvidia_module_destroy(struct zeta_plugin *self, struct zeta_plugin_module *
         (void)self->nvidia->driver.cuModuleUnload(module->handle);
         nvidia_leave(self, &entered);
     }
+    nvidia_module_unlink(self, module);
     nvidia_image_free(module->contents);
+    free(module->source.bytes);
     free(module->names);
     free(module->image);
     free(module);
@@ -397,17 +473,46 @@ uint32_t nvidia_module_image(struct zeta_plugin *self, struct zeta_plugin_module
     return ZETA_PLUGIN_SUCCESS;
 }
 
+uint32_t nvidia_module_symbols(struct zeta_plugin *self, struct zeta_plugin_module *module,
+                               uint32_t kind, struct zeta_plugin_array *out_names)
+{
+    const struct nvidia_names *names =
+        kind == ZETA_PLUGIN_SYMBOL_IMPORT ? &module->contents->imports : &module->contents->exports;
+
+    (void)self;
+    /* The addresses of functions are not told. */
+    *out_names = (struct zeta_plugin_array){
+        names->list, kind == ZETA_PLUGIN_SYMBOL_FUNCTION ? 0 : names->count, sizeof(*names->list)};
+    return ZETA_PLUGIN_SUCCESS;
+}
+
+/* The name of a variable in what was loaded, to be freed; NULL without memory. */
+static char *name_of_variable(const struct zeta_plugin_module *module,
+                              struct zeta_plugin_string name)
+{
+    const struct nvidia_variable *variable =
+        nvidia_image_variable(nvidia_module_loaded(module), module->unit, name);
+
+    return variable ? strdup(variable->own) : strndup(name.data ? name.data : "", name.size);
+}
+
 uint32_t nvidia_module_global(struct zeta_plugin *self, struct zeta_plugin_module *module,
                               struct zeta_plugin_string name, void **out_address,
                               uint64_t *out_bytes)
 {
-    char *text = strndup(name.data ? name.data : "", name.size);
+    void *const handle = nvidia_module_handle(module);
     struct nvidia_entered entered;
     uint64_t address = 0;
     uint32_t result;
     size_t bytes = 0;
+    char *text;
     int cuda;
 
+    if (!handle)
+        return zeta_host_fail(&self->host, ZETA_PLUGIN_INVALID_GLOBAL_NAME,
+                              "the module has imports, so its variables are made when it is linked "
+                              "(zeModuleDynamicLink)");
+    text = name_of_variable(module, name);
     if (!text)
         return ZETA_PLUGIN_OUT_OF_HOST_MEMORY;
     result = nvidia_enter(self, module->device, &entered);
@@ -415,7 +520,7 @@ uint32_t nvidia_module_global(struct zeta_plugin *self, struct zeta_plugin_modul
         free(text);
         return result;
     }
-    cuda = self->nvidia->driver.cuModuleGetGlobal_v2(&address, &bytes, module->handle, text);
+    cuda = self->nvidia->driver.cuModuleGetGlobal_v2(&address, &bytes, handle, text);
     nvidia_leave(self, &entered);
     free(text);
     if (cuda != NVIDIA_CUDA_SUCCESS)

@@ -203,6 +203,9 @@ static void key_of(const struct zeta_compiler *compiler, const struct zeta_compi
 
 /* ---------------------------------------------------------------- request and answer */
 
+#define TOO_MANY_OPTIONS "the build options are longer than the compiler takes (1 MiB)"
+#define TOO_MANY_IMAGES "the program consists of more images than the compiler takes (256)"
+
 /* Why a request cannot be made. */
 struct reason {
     char text[512];
@@ -268,59 +271,50 @@ static bool put_constants(FILE *request, const struct image *image, struct reaso
     return fine;
 }
 
-static bool put_image(FILE *request, const struct image *image, const char *added,
-                      struct reason *reason)
+static bool put_image(FILE *source, const struct image *image, struct reason *reason)
 {
     const struct zeta_compile_image head = {.image_bytes = image->size,
-                                            .options_bytes =
-                                                (uint32_t)(strlen(added) + image->options.size),
+                                            .options_bytes = (uint32_t)image->options.size,
                                             .constant_count = (uint32_t)image->ids.count};
     const char *options = (const char *)image->options.data;
 
     if (image->size > ZETA_COMPILE_MAX_IMAGE_BYTES)
         return reject(reason, "the SPIR-V module is larger than the compiler takes (1 GiB)");
-    if (strlen(added) + image->options.size > ZETA_COMPILE_MAX_OPTIONS_BYTES)
-        return reject(reason, "the build options are longer than the compiler takes (1 MiB)");
+    if (image->options.size > ZETA_COMPILE_MAX_OPTIONS_BYTES)
+        return reject(reason, TOO_MANY_OPTIONS);
     if (image->ids.count > ZETA_COMPILE_MAX_CONSTANTS || image->ids.count != image->values.count)
         return reject(reason, "there are more specialization constants than the compiler takes");
     if (!zeta_spirv_check(image->bytes, (size_t)image->size, reason->text, sizeof(reason->text)))
         return false;
-    (void)fwrite(&head, sizeof(head), 1, request);
-    (void)fputs(added, request);
+    (void)fwrite(&head, sizeof(head), 1, source);
     /* The compiler separates options by blanks; the specification speaks of commas as well. */
     for (size_t i = 0; i < image->options.size; i++) {
         const bool separator =
             i + 1 < image->options.size && options[i] == ',' && options[i + 1] == '-';
 
-        (void)fputc(separator ? ' ' : options[i], request);
+        (void)fputc(separator ? ' ' : options[i], source);
     }
-    if (!put_constants(request, image, reason))
+    if (!put_constants(source, image, reason))
         return false;
-    (void)fwrite(image->bytes, 1, (size_t)image->size, request);
+    (void)fwrite(image->bytes, 1, (size_t)image->size, source);
     return true;
 }
 
-/* Writes the request for a module (protocol.h); false with the reason. */
-static bool make_request(const struct zeta_plugin_module_desc *desc, const char *added,
-                         struct zeta_compiler_bytes *out_request, struct reason *out_reason)
+/* Copies the images of a module; false with the reason. */
+static bool make_source(const struct zeta_plugin_module_desc *desc,
+                        struct zeta_compiler_source *out_source, struct reason *out_reason)
 {
     const uint64_t count = ZETA_PLUGIN_HAS(desc, parts) ? desc->parts.count + 1 : 1;
-    const struct zeta_compile_request head = {.magic = ZETA_COMPILE_REQUEST_MAGIC,
-                                              .version = ZETA_COMPILE_VERSION,
-                                              .format = ZETA_COMPILE_SPIRV,
-                                              .image_count = (uint32_t)count};
-    FILE *request;
+    FILE *source;
     char *bytes = NULL;
     size_t size = 0;
     bool fine = true;
 
     if (count > ZETA_COMPILE_MAX_IMAGES)
-        return reject(out_reason,
-                      "the program consists of more images than the compiler takes (256)");
-    request = open_memstream(&bytes, &size);
-    if (!request)
+        return reject(out_reason, TOO_MANY_IMAGES);
+    source = open_memstream(&bytes, &size);
+    if (!source)
         return reject(out_reason, "no memory for a request to the compiler");
-    (void)fwrite(&head, sizeof(head), 1, request);
     for (uint64_t i = 0; i < count && fine; i++) {
         struct image image = {desc->image, desc->image_bytes, desc->build_flags, desc->constant_ids,
                               desc->constant_values};
@@ -331,8 +325,74 @@ static bool make_request(const struct zeta_plugin_module_desc *desc, const char 
             image = (struct image){part->image, part->image_bytes, part->build_flags,
                                    part->constant_ids, part->constant_values};
         }
-        fine = put_image(request, &image, added, out_reason);
+        fine = put_image(source, &image, out_reason);
     }
+    if (fine && (fflush(source) != 0 || ferror(source)))
+        fine = reject(out_reason, "no memory for a request to the compiler");
+    (void)fclose(source);
+    if (fine)
+        *out_source = (struct zeta_compiler_source){(uint8_t *)bytes, size, (uint32_t)count};
+    else
+        free(bytes);
+    return fine;
+}
+
+/* Copies the images of a source with more options. What is no source is the compiler's affair. */
+static bool put_source(FILE *request, const struct zeta_compiler_input *input,
+                       struct reason *reason)
+{
+    const struct zeta_compiler_source *source = input->source;
+    const size_t added = strlen(input->options);
+
+    for (size_t at = 0; at < source->size;) {
+        struct zeta_compile_image head;
+        uint64_t rest;
+
+        if (source->size - at < sizeof(head))
+            return reject(reason, "the source of a module is damaged");
+        memcpy(&head, source->bytes + at, sizeof(head));
+        at += sizeof(head);
+        rest = head.options_bytes +
+               (uint64_t)head.constant_count * sizeof(struct zeta_compile_constant);
+        if (head.image_bytes > source->size || rest + head.image_bytes > source->size - at)
+            return reject(reason, "the source of a module is damaged");
+        rest += head.image_bytes;
+        if (added > ZETA_COMPILE_MAX_OPTIONS_BYTES ||
+            head.options_bytes > ZETA_COMPILE_MAX_OPTIONS_BYTES - added)
+            return reject(reason, TOO_MANY_OPTIONS);
+        head.options_bytes += (uint32_t)added;
+        (void)fwrite(&head, sizeof(head), 1, request);
+        (void)fwrite(input->options, 1, added, request);
+        (void)fwrite(source->bytes + at, 1, (size_t)rest, request);
+        at += (size_t)rest;
+    }
+    return true;
+}
+
+/* Writes the request for sources (protocol.h); false with the reason. */
+static bool make_request(const struct zeta_compiler_input *inputs, size_t count,
+                         struct zeta_compiler_bytes *out_request, struct reason *out_reason)
+{
+    struct zeta_compile_request head = {.magic = ZETA_COMPILE_REQUEST_MAGIC,
+                                        .version = ZETA_COMPILE_VERSION,
+                                        .format = ZETA_COMPILE_SPIRV};
+    FILE *request;
+    char *bytes = NULL;
+    size_t size = 0;
+    bool fine = true;
+
+    for (size_t i = 0; i < count && fine; i++) {
+        fine = inputs[i].source->image_count <= ZETA_COMPILE_MAX_IMAGES - head.image_count;
+        head.image_count += fine ? inputs[i].source->image_count : 0;
+    }
+    if (!fine)
+        return reject(out_reason, TOO_MANY_IMAGES);
+    request = open_memstream(&bytes, &size);
+    if (!request)
+        return reject(out_reason, "no memory for a request to the compiler");
+    (void)fwrite(&head, sizeof(head), 1, request);
+    for (size_t i = 0; i < count && fine; i++)
+        fine = put_source(request, &inputs[i], out_reason);
     if (fine && (fflush(request) != 0 || ferror(request)))
         fine = reject(out_reason, "no memory for a request to the compiler");
     (void)fclose(request);
@@ -420,56 +480,100 @@ static bool take_kept(const struct zeta_compiler *compiler, const uint8_t key[ZE
     return false;
 }
 
-void zeta_compile(struct zeta_compiler *compiler, const char *options,
-                  const struct zeta_plugin_module_desc *desc, struct zeta_compiled *out_compiled)
+/* Whether the program is there; else the log says what to install. */
+static bool check_present(const struct zeta_compiler *compiler, struct zeta_compiled *out)
 {
     const struct zeta_compiler_config *config = &compiler->config;
     const struct zeta_compiler_program *program = config->program;
-    struct zeta_compiler_bytes request = {0}, answer;
-    struct reason reason;
+    char *log = NULL;
+
+    if (zeta_compiler_present(compiler))
+        return true;
+    if (asprintf(&log,
+                 "SPIR-V has to be compiled by %s, and there is no program %s. "
+                 "Install the package %s; where Zeta is built from source, %s is built with "
+                 "it when the packages %s are installed.\n",
+                 program->name, config->path, program->name, program->name, program->packages) < 0)
+        log = NULL;
+    set_log(out, log);
+    return false;
+}
+
+static void set_reason(struct zeta_compiled *out, struct reason *reason)
+{
+    strncat(reason->text, ".\n", sizeof(reason->text) - strlen(reason->text) - 1);
+    set_log(out, strdup(reason->text));
+}
+
+/* Runs the program, or takes what it made of the same before. */
+static void answer_request(struct zeta_compiler *compiler,
+                           const struct zeta_compiler_bytes *request, struct zeta_compiled *out)
+{
+    const struct zeta_compiler_config *config = &compiler->config;
+    struct zeta_compiler_bytes answer;
     uint8_t key[ZETA_CACHE_KEY_BYTES];
     char *log = NULL;
     bool answered;
 
+    key_of(compiler, request, key);
+    if (take_kept(compiler, key, out))
+        return;
+    pthread_mutex_lock(&compiler->lock);
+    while (compiler->running >= compiler->most)
+        pthread_cond_wait(&compiler->ended, &compiler->lock);
+    compiler->running++;
+    pthread_mutex_unlock(&compiler->lock);
+    answered = zeta_compiler_run(config->path, request, config->patience_s, &answer, &log);
+    pthread_mutex_lock(&compiler->lock);
+    compiler->running--;
+    pthread_cond_signal(&compiler->ended);
+    pthread_mutex_unlock(&compiler->lock);
+    if (!answered)
+        set_log(out, log);
+    else if (take_answer(&answer, out))
+        zeta_cache_dir_store(&config->cache, key, answer.data, answer.size);
+}
+
+void zeta_compile_sources(struct zeta_compiler *compiler, const struct zeta_compiler_input *inputs,
+                          size_t count, struct zeta_compiled *out_compiled)
+{
+    struct zeta_compiler_bytes request = {0};
+    struct reason reason;
+
     *out_compiled = (struct zeta_compiled){.log = ""};
-    if (!zeta_compiler_present(compiler)) {
-        if (asprintf(&log,
-                     "SPIR-V has to be compiled by %s, and there is no program %s. "
-                     "Install the package %s; where Zeta is built from source, %s is built with "
-                     "it when the packages %s are installed.\n",
-                     program->name, config->path, program->name, program->name,
-                     program->packages) < 0)
-            log = NULL;
-        set_log(out_compiled, log);
+    if (!check_present(compiler, out_compiled))
         return;
-    }
-    if (!make_request(desc, options, &request, &reason)) {
-        strncat(reason.text, ".\n", sizeof(reason.text) - strlen(reason.text) - 1);
-        set_log(out_compiled, strdup(reason.text));
-        return;
-    }
-    key_of(compiler, &request, key);
-    if (!take_kept(compiler, key, out_compiled)) {
-        pthread_mutex_lock(&compiler->lock);
-        while (compiler->running >= compiler->most)
-            pthread_cond_wait(&compiler->ended, &compiler->lock);
-        compiler->running++;
-        pthread_mutex_unlock(&compiler->lock);
-        answered = zeta_compiler_run(config->path, &request, config->patience_s, &answer, &log);
-        pthread_mutex_lock(&compiler->lock);
-        compiler->running--;
-        pthread_cond_signal(&compiler->ended);
-        pthread_mutex_unlock(&compiler->lock);
-        if (!answered)
-            set_log(out_compiled, log);
-        else if (take_answer(&answer, out_compiled))
-            zeta_cache_dir_store(&config->cache, key, answer.data, answer.size);
-    }
+    if (make_request(inputs, count, &request, &reason))
+        answer_request(compiler, &request, out_compiled);
+    else
+        set_reason(out_compiled, &reason);
     free(request.data);
+}
+
+void zeta_compile(struct zeta_compiler *compiler, const char *options,
+                  const struct zeta_plugin_module_desc *desc, struct zeta_compiled *out_compiled)
+{
+    struct zeta_compiler_source source = {0};
+    const struct zeta_compiler_input input = {.source = &source, .options = options};
+    struct reason reason;
+
+    *out_compiled = (struct zeta_compiled){.log = ""};
+    if (!check_present(compiler, out_compiled))
+        return;
+    if (!make_source(desc, &source, &reason)) {
+        set_reason(out_compiled, &reason);
+        return;
+    }
+    zeta_compile_sources(compiler, &input, 1, out_compiled);
+    if (out_compiled->image)
+        out_compiled->source = source;
+    else
+        free(source.bytes);
 }
 
 void zeta_compiled_free(struct zeta_compiled *compiled)
 {
     free(compiled->answer);
+    free(compiled->source.bytes);
     *compiled = (struct zeta_compiled){.log = ""};
 }

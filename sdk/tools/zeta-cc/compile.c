@@ -6,6 +6,24 @@
 
 #include "sdk/tools/zeta-cc/program/program.h"
 
+/* Adds what a front end made; the files of a unit are beside each other. */
+static bool add_input(const struct zeta_cc_job *job, size_t index, struct zeta_cc_program *program,
+                      const struct zeta_cc_buffer *bitcode)
+{
+    const struct zeta_cc_input *input = &job->inputs[index];
+    const struct zeta_cc_unit *unit = &input->options.unit;
+    const struct zeta_cc_unit *next =
+        index + 1 < job->input_count ? &job->inputs[index + 1].options.unit : NULL;
+
+    if (unit->is_given && !program->unit)
+        zeta_cc_program_begin_unit(program);
+    if (!zeta_cc_program_add(program, input->name, bitcode->bytes, bitcode->size))
+        return false;
+    if (!unit->is_given || (next && next->is_given && next->number == unit->number))
+        return true;
+    return zeta_cc_program_end_unit(program, unit);
+}
+
 /* The first front end was started before LLVM was set up, so that both go on at once. */
 static enum zeta_compile_status add_inputs(const struct zeta_cc_job *job,
                                            struct zeta_cc_program *program,
@@ -22,8 +40,7 @@ static enum zeta_compile_status add_inputs(const struct zeta_cc_job *job,
                                              program->level, log);
         if (status == ZETA_COMPILE_OK)
             status = zeta_cc_front_end_finish(front_end, &bitcode, log);
-        if (status == ZETA_COMPILE_OK &&
-            !zeta_cc_program_add(program, job->inputs[i].name, bitcode.bytes, bitcode.size))
+        if (status == ZETA_COMPILE_OK && !add_input(job, i, program, &bitcode))
             status = ZETA_COMPILE_BUILD_FAILED;
         zeta_cc_buffer_finish(&bitcode);
     }

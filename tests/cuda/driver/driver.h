@@ -44,10 +44,18 @@ struct function {
     int dynamic_limit;     /* may be set while others launch: atomic accesses */
 };
 
+struct variable {
+    char name[NAME_BYTES];
+    void *memory;
+    size_t bytes;
+};
+
 struct module {
     struct context *context;
     struct function *functions;
     uint32_t count;
+    struct variable *variables;
+    uint32_t variable_count;
     int ptx_version;
 };
 
@@ -109,6 +117,13 @@ bool memory_is_accessible(uint64_t address, uint64_t bytes);
 /* 1 host memory that is known, 2 device, 4 managed, 0 memory of the program. */
 int memory_kind(uint64_t address);
 
+/* Memory of the device, which cuMemFree_v2 takes. */
+int memory_of_variable(struct context *context, size_t bytes, void **out);
+
+/* variables.c: those of a text, which needs no other one. */
+int variables_read(const char *text, struct module *module, char *log, size_t log_bytes);
+void variables_free(struct module *module);
+
 /* kernels.c */
 const struct kernel *kernel_find(const char *name);
 /* An argument of a launch, zero extended. */
@@ -124,6 +139,8 @@ extern const struct kernel api_kernels[];
 /* ptx.c: reads a text; a sentence in log when it is refused. */
 int ptx_read(const char *text, const struct cuda_chip *chip, uint64_t driver, struct module *module,
              char *log, size_t log_bytes);
+/* Of ".u32" and the like; 0: there is no such type. */
+size_t ptx_type_bytes(const char *name);
 
 /* stream.c */
 enum operation_kind {

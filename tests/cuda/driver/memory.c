@@ -161,6 +161,11 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     return CU_OK;
 }
 
+int memory_of_variable(struct context *context, size_t bytes, void **out)
+{
+    return allocate(context, bytes, DEVICE, out);
+}
+
 int cuMemAlloc_v2(uint64_t *out, size_t bytes)
 {
     struct context *context;

@@ -68,6 +68,7 @@ static int load(struct context *context, const char *image, struct module *modul
     const struct cuda_chip *chip = driver_chip(driver_device(context->ordinal));
     const struct cubin *cubin = (const struct cubin *)(const void *)image;
     static const unsigned char fatbin[4] = {0x50, 0xed, 0x55, 0xba};
+    int result;
 
     if (memcmp(image, "\177ELF", 4) == 0) {
         uint32_t cc[2];
@@ -84,7 +85,8 @@ static int load(struct context *context, const char *image, struct module *modul
         (void)snprintf(log, log_bytes, "fake driver: fat binaries hold nothing that it can run\n");
         return CU_NO_BINARY_FOR_GPU;
     }
-    return ptx_read(image, chip, cuda_shared()->description.driver, module, log, log_bytes);
+    result = ptx_read(image, chip, cuda_shared()->description.driver, module, log, log_bytes);
+    return result == CU_OK ? variables_read(image, module, log, log_bytes) : result;
 }
 
 int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *options, void **values)
@@ -106,6 +108,7 @@ int cuModuleLoadDataEx(void **out, const void *image, unsigned count, int *optio
     result = load(context, image, module, sentence, sizeof(sentence));
     write_log(&log, result, sentence);
     if (result != CU_OK) {
+        variables_free(module);
         free(module->functions);
         free(module);
         return result;
@@ -128,6 +131,7 @@ int cuModuleUnload(void *handle)
     if (!module)
         return CU_INVALID_HANDLE;
     cuda_context_drain(context);
+    variables_free(module);
     free(module->functions);
     free(module);
     return CU_OK;
@@ -171,15 +175,6 @@ int cuModuleEnumerateFunctions(void **out, unsigned count, void *handle)
     for (uint32_t i = 0; i < module->count && i < count; i++)
         out[i] = &module->functions[i];
     return CU_OK;
-}
-
-/* None of the kernels has variables. */
-int cuModuleGetGlobal_v2(uint64_t *out, size_t *bytes, void *module, const char *name)
-{
-    (void)out;
-    (void)bytes;
-    ENTER();
-    return module && name ? CU_NOT_FOUND : CU_INVALID_VALUE;
 }
 
 int cuLinkCreate_v2(unsigned count, int *options, void **values, void **out)

@@ -23,6 +23,11 @@ static size_t size_of_type(const char *text, size_t length)
     return 0;
 }
 
+size_t ptx_type_bytes(const char *name)
+{
+    return size_of_type(name, strlen(name));
+}
+
 static const char *skip(const char *text)
 {
     return text + strspn(text, " \t\r\n");

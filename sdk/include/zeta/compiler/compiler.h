@@ -43,6 +43,22 @@ struct zeta_compiler_config {
     struct zeta_cache_dir cache;
 };
 
+/**
+ * What is compiled: images with their options and constants, in the form of protocol.h. Can be kept
+ * and copied; the compiler trusts nothing in it.
+ */
+struct zeta_compiler_source {
+    uint8_t *bytes;
+    size_t size;
+    uint32_t image_count;
+};
+
+/** A source of several that are compiled together. */
+struct zeta_compiler_input {
+    const struct zeta_compiler_source *source;
+    const char *options; /**< before those of each of its images, with a blank at the end */
+};
+
 /** What a compilation gave. */
 struct zeta_compiled {
     void *answer;         /**< memory of the rest; freed with zeta_compiled_free() */
@@ -50,6 +66,7 @@ struct zeta_compiled {
     size_t log_bytes;     /**< may be 0 */
     const uint8_t *image; /**< what the program makes; NULL when the module could not be built */
     size_t image_bytes;
+    struct zeta_compiler_source source; /**< of zeta_compile(), if the module was built */
 };
 
 /**
@@ -80,7 +97,11 @@ bool zeta_compiler_present(const struct zeta_compiler *compiler);
 void zeta_compile(struct zeta_compiler *compiler, const char *options,
                   const struct zeta_plugin_module_desc *desc, struct zeta_compiled *out_compiled);
 
-/** Frees image and log. */
+/** The same for sources, which become one program. */
+void zeta_compile_sources(struct zeta_compiler *compiler, const struct zeta_compiler_input *inputs,
+                          size_t count, struct zeta_compiled *out_compiled);
+
+/** Frees image, log and source. */
 void zeta_compiled_free(struct zeta_compiled *compiled);
 
 #ifdef __cplusplus

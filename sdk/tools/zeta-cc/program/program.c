@@ -45,10 +45,18 @@ static void set_layout(struct zeta_cc_program *program, LLVMModuleRef module)
     LLVMSetModuleDataLayout(module, program->layout);
 }
 
+void zeta_cc_program_begin_unit(struct zeta_cc_program *program)
+{
+    program->unit = LLVMModuleCreateWithNameInContext("unit", program->context);
+    set_layout(program, program->unit);
+}
+
 bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_cc_options *options,
                             struct zeta_cc_buffer *log)
 {
-    *program = (struct zeta_cc_program){.log = log, .level = zeta_cc_options_level(options)};
+    *program = (struct zeta_cc_program){.log = log,
+                                        .level = zeta_cc_options_level(options),
+                                        .allows_imports = options->allows_imports};
     program->machine = zeta_cc_target.create_machine(program, options);
     if (!program->machine) {
         zeta_cc_buffer_line(log, "error: this LLVM was built without %s", zeta_cc_target.processor);
@@ -68,6 +76,8 @@ void zeta_cc_program_finish(struct zeta_cc_program *program)
 {
     if (program->runtime)
         LLVMDisposeModule(program->runtime);
+    if (program->unit)
+        LLVMDisposeModule(program->unit);
     if (program->module)
         LLVMDisposeModule(program->module);
     if (program->context)
@@ -79,6 +89,11 @@ void zeta_cc_program_finish(struct zeta_cc_program *program)
     zeta_cc_strings_finish(&program->kernels);
     zeta_cc_strings_finish(&program->imports);
     zeta_cc_buffer_finish(&program->notes);
+    for (size_t i = 0; i < program->variable_count; i++) {
+        free(program->variables[i].name);
+        free(program->variables[i].own);
+    }
+    free(program->variables);
     free(program->local_bytes);
 }
 
@@ -108,7 +123,8 @@ bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, cons
         return false;
     }
     set_layout(program, module);
-    return !LLVMLinkModules2(program->module, module) && !program->has_errors;
+    return !LLVMLinkModules2(program->unit ? program->unit : program->module, module) &&
+           !program->has_errors;
 }
 
 LLVMModuleRef zeta_cc_program_open_runtime(struct zeta_cc_program *program, const char *path)

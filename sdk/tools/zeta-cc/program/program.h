@@ -15,12 +15,18 @@
 #include <zeta/compiler/protocol.h>
 
 struct zeta_cc_paths;
+struct zeta_cc_unit;
 
 /** Calling conventions of OpenCL in LLVM; code generation for RV64 knows neither. */
 enum { ZETA_CC_SPIR_FUNCTION = 75, ZETA_CC_SPIR_KERNEL = 76 };
 
 /** Address spaces of front ends that need something. */
-enum { ZETA_CC_SPACE_PRIVATE = 0, ZETA_CC_SPACE_LOCAL = 3, ZETA_CC_SPACE_GENERIC = 4 };
+enum {
+    ZETA_CC_SPACE_PRIVATE = 0,
+    ZETA_CC_SPACE_CONSTANT = 2,
+    ZETA_CC_SPACE_LOCAL = 3,
+    ZETA_CC_SPACE_GENERIC = 4
+};
 
 struct zeta_cc_program;
 
@@ -52,6 +58,14 @@ struct zeta_cc_target {
 
 extern const struct zeta_cc_target zeta_cc_target;
 
+/** A variable that the host, or a module that is linked later, may ask for. */
+struct zeta_cc_variable {
+    unsigned unit;    /**< that it is of; 0 when there are none */
+    char *name;       /**< of the source */
+    char *own;        /**< of the program */
+    bool is_writable; /**< all modules that are linked have to share it */
+};
+
 /** A program in the making. */
 struct zeta_cc_program {
     LLVMContextRef context;
@@ -65,7 +79,11 @@ struct zeta_cc_program {
     struct zeta_cc_strings kernels; /**< names, once the program was retargeted */
     uint32_t *local_bytes;          /**< shared local memory per kernel; null: not known */
     struct zeta_cc_strings imports; /**< symbols that another module must define */
-    struct zeta_cc_buffer notes;    /**< of the device's code, for what it emits */
+    bool allows_imports;            /**< there may be some */
+    LLVMModuleRef unit;             /**< of the inputs that are added; null: they are the program */
+    struct zeta_cc_variable *variables; /**< that are told */
+    size_t variable_count;
+    struct zeta_cc_buffer notes; /**< of the device's code, for what it emits */
     struct zeta_cc_buffer *log;
     bool has_errors; /**< LLVM reported an error, which is in the log */
 };
@@ -78,7 +96,10 @@ struct zeta_cc_program {
 bool zeta_cc_program_create(struct zeta_cc_program *program, const struct zeta_cc_options *options,
                             struct zeta_cc_buffer *log);
 
-/** Adds bitcode or LLVM assembly; the name is for messages. */
+/** Begins a unit: what is added belongs to it, until zeta_cc_program_end_unit(). */
+void zeta_cc_program_begin_unit(struct zeta_cc_program *program);
+
+/** Adds bitcode or LLVM assembly, to the unit if one was begun; the name is for messages. */
 bool zeta_cc_program_add(struct zeta_cc_program *program, const char *name, const void *bytes,
                          size_t size);
 
@@ -109,6 +130,22 @@ const char *zeta_cc_value_name(LLVMValueRef value);
  * where the library does; in C what that gives, the length. Before the library is linked.
  */
 bool zeta_cc_program_lower_print(struct zeta_cc_program *program);
+
+/* ---- units.c: modules that were built apart ---- */
+
+/**
+ * Ends the unit: its names become those of a unit, its imports those of the units that define them,
+ * and variables that are loaded become their addresses.
+ */
+bool zeta_cc_program_end_unit(struct zeta_cc_program *program, const struct zeta_cc_unit *unit);
+
+/**
+ * Keeps a variable where the host finds it and notes it.
+ *
+ * @name  of the source
+ */
+void zeta_cc_program_tell_variable(struct zeta_cc_program *program, LLVMValueRef variable,
+                                   unsigned unit, const char *name);
 
 /* ---- symbols.c: builtins that the device lacks are errors, all else is an import. ---- */
 

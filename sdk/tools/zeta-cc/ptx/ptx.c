@@ -63,17 +63,6 @@ static LLVMTargetMachineRef create_machine(struct zeta_cc_program *program,
     return machine;
 }
 
-static bool check_imports(const struct zeta_cc_program *program)
-{
-    for (size_t i = 0; i < program->imports.count; i++)
-        zeta_cc_buffer_line(program->log,
-                            "error: %s is not defined: modules for %s are linked when they are "
-                            "compiled, so give all that belong together to one call of "
-                            "zeModuleCreate (ze_module_program_exp_desc_t)",
-                            program->imports.list[i], zeta_cc_target.device);
-    return program->imports.count == 0;
-}
-
 static LLVMAttributeRef attribute(const struct zeta_cc_program *program, const char *name)
 {
     return LLVMCreateEnumAttribute(program->context,
@@ -147,7 +136,7 @@ static void retarget_variables(struct zeta_cc_program *program)
 
 static bool retarget(struct zeta_cc_program *program)
 {
-    if (!zeta_cc_program_check_constructors(program) || !check_imports(program))
+    if (!zeta_cc_program_check_constructors(program) || !zeta_cc_ptx_tell_symbols(program))
         return false;
     (void)LLVMStripModuleDebugInfo(program->module);
     retarget_functions(program);
@@ -207,8 +196,14 @@ static enum zeta_compile_status emit(struct zeta_cc_program *program,
             make_name_legal(program, each);
     }
     for (LLVMValueRef each = LLVMGetFirstGlobal(program->module); each;
-         each = LLVMGetNextGlobal(each))
+         each = LLVMGetNextGlobal(each)) {
+        struct zeta_cc_buffer name = {0};
+
+        zeta_cc_buffer_print(&name, "%s", zeta_cc_value_name(each));
         make_name_legal(program, each);
+        zeta_cc_ptx_tell_variable(program, name.bytes, zeta_cc_value_name(each));
+        zeta_cc_buffer_finish(&name);
+    }
     if (LLVMTargetMachineEmitToMemoryBuffer(program->machine, program->module, LLVMAssemblyFile,
                                             &message, &memory)) {
         zeta_cc_buffer_line(program->log, "error: %s", message);
@@ -253,6 +248,8 @@ static const char help[] =
     "              also let a multiplication and an addition become one instruction. Otherwise\n"
     "              they stay two, and are counted as two\n"
     "\n"
+    "  --imports   what no file defines is an import, told in a comment: zeModuleDynamicLink finds "
+    "it\n"
     "  --data FOLDER  where runtime.bc is\n"
     "  --help, --version\n"
     "\n"

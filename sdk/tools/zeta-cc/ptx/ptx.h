@@ -9,6 +9,13 @@
  * 8 bytes, the offset in dynamic shared memory. Behind these come parameters that the program does
  * not set: o a part of the offset of the launch, three of 4 bytes; b the buffer of printf, an
  * address (zeta/kernel_print.h). The group is that which the kernel requires.
+ *
+ * Of modules that may be linked, more lines tell
+ *
+ *     //zeta import NAME              what another module has to define
+ *     //zeta export NAME              what others may use
+ *     //zeta variable N NAME OWN w    a variable of unit N, and its name in the text; w: others
+ * have to use this one, as it is written to, else c
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_CC_PTX_PTX_H
 #define ZETA_SDK_TOOLS_ZETA_CC_PTX_PTX_H
@@ -34,6 +41,17 @@ bool zeta_cc_ptx_add_entries(struct zeta_cc_program *program);
 
 /** Gives the calls of what the library asks, all of which are in entries now, the arguments. */
 void zeta_cc_ptx_lower_hidden(struct zeta_cc_program *program);
+
+/* ---- symbols.c ---- */
+
+/**
+ * Tells imports, exports and variables where modules may be linked. False with a line in the log
+ * for imports where there must be none.
+ */
+bool zeta_cc_ptx_tell_symbols(struct zeta_cc_program *program);
+
+/** Tells the variable with that name of the program, if it is one of those, and its name in PTX. */
+void zeta_cc_ptx_tell_variable(struct zeta_cc_program *program, const char *name, const char *own);
 
 /* ---- atomics.c ---- */
 

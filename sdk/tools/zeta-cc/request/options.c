@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <zeta/c_locale.h>
+#include <zeta/compiler/protocol.h>
 
 #define STARTS(word, prefix) (strncmp(word, prefix, sizeof(prefix) - 1) == 0)
 
@@ -26,6 +27,9 @@ static const char contracting_flags[] =
 static const char silent_flags[] =
     "-ze-opt-greater-than-4GB-buffer-required -ze-opt-large-register-file -ze-take-global-address "
     "-library-compilation";
+
+/* Of modules that are linked. */
+static const char unit_flags[] = "--unit --loaded --import --place";
 
 static bool is_among(const char *word, const char *words)
 {
@@ -142,6 +146,48 @@ static uint32_t read_profile(const char *text)
                       (ZETA_CC_PROFILE_FEWER_REGISTERS | ZETA_CC_PROFILE_FREE_REGISTERS);
 }
 
+/* NAME=NUMBER; a name may have the character, too. */
+static bool is_assignment(const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    char *end = NULL;
+
+    if (!equals || equals == text || !isdigit((unsigned char)equals[1]))
+        return false;
+    errno = 0;
+    (void)strtoull(equals + 1, &end, 0);
+    return *end == '\0' && errno == 0;
+}
+
+/* Options of modules that are linked. */
+static enum zeta_cc_word take_unit(struct zeta_cc_options *options, const char *word,
+                                   const char *next)
+{
+    struct zeta_cc_unit *unit = &options->unit;
+    const bool is_import = strcmp(word, "--import") == 0;
+    unsigned long number;
+    char *end = NULL;
+
+    if (strcmp(word, "--loaded") == 0) {
+        unit->is_loaded = true;
+        return ZETA_CC_WORD_TAKEN;
+    }
+    if (!next)
+        return ZETA_CC_WORD_INCOMPLETE;
+    if (is_import || strcmp(word, "--place") == 0) {
+        if (!is_assignment(next))
+            return ZETA_CC_WORD_BAD;
+        zeta_cc_strings_add(is_import ? &unit->imports : &unit->places, next);
+        return ZETA_CC_WORD_TAKEN_NEXT;
+    }
+    number = isdigit((unsigned char)*next) ? strtoul(next, &end, 10) : 0;
+    if (!end || *end != '\0' || number > ZETA_COMPILE_MAX_IMAGES)
+        return ZETA_CC_WORD_BAD;
+    unit->is_given = true;
+    unit->number = (unsigned)number;
+    return ZETA_CC_WORD_TAKEN_NEXT;
+}
+
 enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const char *word,
                                        const char *next)
 {
@@ -188,6 +234,12 @@ enum zeta_cc_word zeta_cc_options_take(struct zeta_cc_options *options, const ch
             return ZETA_CC_WORD_INCOMPLETE;
         return read_processor(options, next) ? ZETA_CC_WORD_TAKEN_NEXT : ZETA_CC_WORD_BAD;
     }
+    if (strcmp(word, "--imports") == 0) {
+        options->allows_imports = true;
+        return ZETA_CC_WORD_TAKEN;
+    }
+    if (is_among(word, unit_flags))
+        return take_unit(options, word, next);
     if (strcmp(word, "--spec-constant") == 0) {
         if (!next)
             return ZETA_CC_WORD_INCOMPLETE;
@@ -297,11 +349,14 @@ void zeta_cc_options_merge(struct zeta_cc_options *options, const struct zeta_cc
     options->contracts |= more->contracts;
     options->processor = more->processor ? more->processor : options->processor;
     options->profile_flags |= more->profile_flags;
+    options->allows_imports |= more->allows_imports;
 }
 
 void zeta_cc_options_finish(struct zeta_cc_options *options)
 {
     zeta_cc_strings_finish(&options->front_end);
+    zeta_cc_strings_finish(&options->unit.imports);
+    zeta_cc_strings_finish(&options->unit.places);
     free(options->constants);
     *options = (struct zeta_cc_options){0};
 }

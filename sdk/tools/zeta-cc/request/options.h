@@ -24,6 +24,18 @@ enum zeta_cc_profile {
     ZETA_CC_PROFILE_FREE_REGISTERS = 2   /**< which registers are free can be told from the code */
 };
 
+/**
+ * A module of several that were built apart and are linked. Their names are apart: NAME of unit 2
+ * is NAME$2, but for kernels.
+ */
+struct zeta_cc_unit {
+    bool is_given;   /**< --unit N: the file belongs to unit N, as those around it do */
+    unsigned number; /**< N */
+    bool is_loaded;  /**< --loaded: its kernels and variables are there, only its code is wanted */
+    struct zeta_cc_strings imports; /**< --import NAME=N: a name that unit N defines */
+    struct zeta_cc_strings places;  /**< --place NAME=ADDRESS: where a variable is that is loaded */
+};
+
 /** What a module is compiled with. All zero are the defaults. */
 struct zeta_cc_options {
     struct zeta_cc_strings front_end; /**< for clang: -D, -I, -U, -cl-..., -W... */
@@ -37,6 +49,8 @@ struct zeta_cc_options {
     uint32_t profile_flags; /**< enum zeta_cc_profile, of -zet-profile-flags */
     struct zeta_cc_constant *constants;
     size_t constant_count;
+    bool allows_imports; /**< --imports: what no file defines is found when modules are linked */
+    struct zeta_cc_unit unit;
 };
 
 /** What a word of a command line was. */

@@ -1,0 +1,6 @@
+/* Offers one of what giver.cl offers, too. */
+
+ulong scaled(ulong x)
+{
+    return x;
+}

@@ -107,19 +107,21 @@ TO_REAL(ulong_to_float, "f32.u64", float, "f", unsigned long, "l")
 TO_REAL(ulong_to_double, "f64.u64", double, "d", unsigned long, "l")
 TO_REAL(double_to_float, "f32.f64", float, "f", double, "d")
 
-/* Halves go away from zero: there is no instruction for that. The difference is exact. */
-INLINE long __zeta_double_to_long_away(double x)
-{
-    const long whole = __zeta_double_to_long_rtz(x);
-    const double rest = x - (double)whole;
-
-    return whole + (rest >= 0.5) - (rest <= -0.5);
-}
-
-INLINE long __zeta_float_to_long_away(float x)
-{
-    return __zeta_double_to_long_away(x);
-}
+/* Whole numbers: an instruction each, but for the one that rounds halves away from zero. */
+#define WHOLE(name)                                                                                \
+    INLINE float __zeta_float_##name(float x)                                                      \
+    {                                                                                              \
+        return __builtin_##name##f(x);                                                             \
+    }                                                                                              \
+    INLINE double __zeta_double_##name(double x)                                                   \
+    {                                                                                              \
+        return __builtin_##name(x);                                                                \
+    }
+WHOLE(ceil)
+WHOLE(floor)
+WHOLE(rint)
+WHOLE(round)
+WHOLE(trunc)
 
 /*
  * ---- libclc ----

@@ -21,7 +21,6 @@ long __zeta_float_to_long_rte(float x), __zeta_float_to_long_rtz(float x);
 long __zeta_float_to_long_rtp(float x), __zeta_float_to_long_rtn(float x);
 long __zeta_double_to_long_rte(double x), __zeta_double_to_long_rtz(double x);
 long __zeta_double_to_long_rtp(double x), __zeta_double_to_long_rtn(double x);
-long __zeta_float_to_long_away(float x), __zeta_double_to_long_away(double x);
 ulong __zeta_float_to_ulong_rte(float x), __zeta_float_to_ulong_rtz(float x);
 ulong __zeta_float_to_ulong_rtp(float x), __zeta_float_to_ulong_rtn(float x);
 ulong __zeta_double_to_ulong_rte(double x), __zeta_double_to_ulong_rtz(double x);

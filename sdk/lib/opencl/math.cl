@@ -53,6 +53,11 @@ UNIT1(sinh)
 UNIT1(tan)
 UNIT1(tanh)
 UNIT1(tgamma)
+UNIT1(ceil)
+UNIT1(floor)
+UNIT1(rint)
+UNIT1(round)
+UNIT1(trunc)
 UNIT2(atan2)
 UNIT2(fmod)
 UNIT2(hypot)
@@ -124,25 +129,6 @@ half OVERLOAD rsqrt(half x)
 {
     return (half)rsqrt((float)x);
 }
-
-/*
- * Rounding to whole numbers: by way of an integer where there is a fraction. The sign is kept for
- * zeros.
- */
-#define WHOLE(name, T, mode, limit)                                                                \
-    T OVERLOAD name(T x)                                                                           \
-    {                                                                                              \
-        return fabs(x) < limit ? copysign((T)__zeta_##T##_to_long_##mode(x), x) : x;               \
-    }
-#define WHOLES(name, mode)                                                                         \
-    WHOLE(name, float, mode, 0x1p23f)                                                              \
-    WHOLE(name, double, mode, 0x1p52)                                                              \
-    half OVERLOAD name(half x) { return (half)name((float)x); }
-WHOLES(ceil, rtp)
-WHOLES(floor, rtn)
-WHOLES(rint, rte)
-WHOLES(round, away)
-WHOLES(trunc, rtz)
 
 /* Compositions. */
 

@@ -161,3 +161,20 @@ CONVERT_MODES(long_to_double, "fcvt.d.l", double, "=f", long, "r")
 CONVERT_MODES(ulong_to_float, "fcvt.s.lu", float, "=f", unsigned long, "r")
 CONVERT_MODES(ulong_to_double, "fcvt.d.lu", double, "=f", unsigned long, "r")
 CONVERT_MODES(double_to_float, "fcvt.s.d", float, "=f", double, "f")
+
+/* Whole numbers: by way of an integer where there is a fraction. The sign is kept for zeros. */
+#define WHOLE(name, type, mode, limit, suffix)                                                     \
+    INLINE type __zeta_##type##_##name(type x)                                                     \
+    {                                                                                              \
+        return __builtin_fabs##suffix(x) < limit                                                   \
+                   ? __builtin_copysign##suffix((type)__zeta_##type##_to_long_##mode(x), x)        \
+                   : x;                                                                            \
+    }
+#define WHOLES(name, mode)                                                                         \
+    WHOLE(name, float, mode, 0x1p23f, f)                                                           \
+    WHOLE(name, double, mode, 0x1p52, )
+WHOLES(ceil, rtp)
+WHOLES(floor, rtn)
+WHOLES(rint, rte)
+WHOLES(round, away)
+WHOLES(trunc, rtz)

@@ -17,7 +17,7 @@ from typing import Callable, NamedTuple, Optional
 
 GROUPS, GROUP = 528, 256
 THREADS, WARPS = GROUPS * GROUP, GROUPS * GROUP // 32
-TRIES = 10  # of a stream that loses samples on a busy machine
+PERIODS = ["1ms", "2ms", "5ms", "10ms", "20ms"]  # of streams: the first at which nothing is lost
 
 # Size and launches under a stream. Each vector is twenty times the L2 of an H100, which writes later what it has; and
 # launches are so many that what a program's start writes and asks of the L2 (0.6 and 1 GB) does not show.
@@ -117,27 +117,27 @@ def run(*command):
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"error_table.py: {' '.join(command)} gave {result.returncode}: {result.stderr}{result.stdout}")
-    return result.stdout
+    return result
 
 
 def query(build, kernel, size, sets):
     """Set and metric to value, of one launch."""
-    lines = run(os.path.join(build, "tests/query_program"), kernel, str(size), *sets).splitlines()
+    lines = run(os.path.join(build, "tests/query_program"), kernel, str(size), *sets).stdout.splitlines()
     return {(name, metric): float(value) for name, metric, value in map(str.split, lines)}
 
 
 def stream(build, kernel, size, launches, group):
     """Metric to its total of one launch, or its mean, under a stream that lost nothing."""
     with tempfile.NamedTemporaryFile() as file:
-        for _ in range(TRIES):
-            run(os.path.join(build, "bin/zeta"), "stat", "-g", group, f"--json={file.name}", "--",
-                os.path.join(build, "tests/fma_program"), str(launches), str(size), "0", kernel)
+        for period in PERIODS:
+            said = run(os.path.join(build, "bin/zeta"), "stat", "-g", group, "-p", period, f"--json={file.name}", "--",
+                       os.path.join(build, "tests/fma_program"), str(launches), str(size), "0", kernel).stderr
             with open(file.name, encoding="utf-8") as text:
                 found = json.load(text)["groups"][0]
-            if found["lost"] == 0:
+            if found["lost"] == 0 and "no report after the end" not in said:
                 break
         else:
-            sys.exit(f"error_table.py: {group} lost samples of {kernel} {TRIES} times")
+            sys.exit(f"error_table.py: {group} loses samples of {kernel} at each of the periods {PERIODS}")
     return {metric["name"]: metric["value"] if metric["total"] is None else metric["total"] / launches
             for metric in found["metrics"]}
 
@@ -148,7 +148,7 @@ def ncu(build, kernel, size, metrics):
         return {}
     lines = run("ncu", "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control", "none",
                 "--metrics", ",".join(metrics), os.path.join(build, "tests/fma_program"), "2", str(size), "0",
-                kernel).splitlines()
+                kernel).stdout.splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith('"ID"'))
     return {row["Metric Name"]: float(row["Metric Value"].replace(",", ""))
             for row in csv.DictReader(lines[start:]) if row["ID"] == "1"}

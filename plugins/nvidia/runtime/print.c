@@ -44,10 +44,11 @@ static uint32_t store(char *record, uint32_t at, const char *format, const uint6
 {
     struct zeta_print_conversion conversion;
     const char *end = format + ZETA_PRINT_FORMAT_BYTES;
-    uint64_t *stored = (uint64_t *)(void *)(record + sizeof(struct zeta_print_record));
+    uint64_t *stored =
+        record ? (uint64_t *)(void *)(record + sizeof(struct zeta_print_record)) : NULL;
     uint32_t next = 0;
 
-    for (uint32_t i = 0; record && i < count; i++)
+    for (uint32_t i = 0; stored && i < count; i++)
         stored[i] = slots[i];
     while (format < end && *format != '\0') {
         if (*format++ != '%')
@@ -59,7 +60,7 @@ static uint32_t store(char *record, uint32_t at, const char *format, const uint6
         if (!zeta_print_takes_values(&conversion))
             continue;
         if (conversion.letter == 's' && next < count) {
-            if (record)
+            if (stored)
                 stored[next] = at;
             at += store_string(record, at, (const char *)slots[next],
                                zeta_print_string_limit(&conversion));
@@ -88,11 +89,11 @@ __attribute__((noinline)) static int print_to(unsigned long address, unsigned lo
     strings_at = format_at + store_string(NULL, 0, format, ZETA_PRINT_FORMAT_BYTES);
     head.size_bytes = (store(NULL, strings_at, format, slots, count) + 7) / 8 * 8;
     place = add(&buffer->used_bytes, head.size_bytes);
-    record = (char *)(buffer + 1) + place;
-    if (place > buffer->room_bytes || head.size_bytes > buffer->room_bytes - place) {
+    record = place < buffer->room_bytes ? (char *)(buffer + 1) + place : NULL;
+    if (!record || head.size_bytes > buffer->room_bytes - place) {
         (void)add(&buffer->lost_count, 1);
         head.size_bytes = 0;
-        if (place < buffer->room_bytes)
+        if (record)
             *(struct zeta_print_record *)(void *)record = head;
         return -1;
     }

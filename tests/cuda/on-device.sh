@@ -104,7 +104,9 @@ print(500 * 2 * 8192**3 / (time.time() - begin) / 1e12, "TFLOP/s")'
 
     # Programs that compute through Level Zero, and are measured.
     step 60 "$zeta" stat -g ComputeBasic -- "$build/bin/matmul" 1024
-    step 60 "$build/bin/query"
+    step 60 "$build/bin/query" 4096
+    # It chooses the GPU by itself.
+    has python3 && step 100 env -u ZETA_PLUGINS_SELECT examples/demo.sh "$build" python3
     step 60 "$build/bin/tracer"
     # The suites of the API, with kernels in SPIR-V.
     has python3 && step 200 python3 tests/cuda/api_suites.py "$build"

@@ -201,7 +201,7 @@ EOF
     [ "$(grep -c 'membar.gl' "$work/ptx")" = 2 ] || fail "fences are not those of the device"
 }
 
-# What acquires has its fence behind, what releases before; each for those who are in the scope.
+# What acquires has its fence behind, what releases before; each for those who are in the scope. Rule 28.13.
 atomics__scopes__are_those_of_fences() {
     for pair in all_svm_devices:sys device:gl work_group:cta sub_group:cta; do
         for order in acquire release acq_rel seq_cst; do

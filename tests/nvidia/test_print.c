@@ -276,6 +276,76 @@ static void text__of_a_cooperative_launch__is_written(void **state)
     bed_run_anywhere(check_cooperative);
 }
 
+static void check_native(void)
+{
+    struct computing c = open_print();
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_NATIVE};
+    struct capture out;
+    struct call call;
+    uint8_t *image;
+
+    EXPECT_OK(zeModuleGetNativeBinary(c.module, &desc.inputSize, NULL));
+    image = malloc(desc.inputSize);
+    assert_non_null(image);
+    EXPECT_OK(zeModuleGetNativeBinary(c.module, &desc.inputSize, image));
+    EXPECT_OK(zeModuleDestroy(c.module));
+    desc.pInputModule = image;
+    EXPECT_OK(zeModuleCreate(c.context, c.device, &desc, &c.module, NULL));
+    free(image);
+    call = make_call(&c, "native\n", 1);
+    out = capture_begin(stdout);
+    append_print(&c, c.list, &call, 0, 1, NULL);
+    expect_text(&out, "native\n");
+    free_call(&c, &call);
+    computing_close(&c);
+}
+
+static void text__of_a_native_binary__is_written(void **state)
+{
+    (void)state;
+    bed_run_anywhere(check_native);
+}
+
+/* A list that is executed twice. */
+static void check_list(void)
+{
+    const struct computing c = open_print();
+    const struct call first = make_call(&c, "first\n", 1), second = make_call(&c, "second\n", 2);
+    const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    const ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_command_queue_handle_t queue = NULL;
+    ze_command_list_handle_t list = NULL;
+    ze_fence_handle_t fence = NULL;
+    struct capture out;
+
+    EXPECT_OK(zeCommandQueueCreate(c.context, c.device, &queue_desc, &queue));
+    EXPECT_OK(zeCommandListCreate(c.context, c.device, &desc, &list));
+    EXPECT_OK(zeFenceCreate(queue, &fence_desc, &fence));
+    append_print(&c, list, &first, 0, 1, NULL);
+    EXPECT_OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    append_print(&c, list, &second, 0, 2, NULL);
+    EXPECT_OK(zeCommandListClose(list));
+    out = capture_begin(stdout);
+    EXPECT_OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    EXPECT_OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    EXPECT_OK(zeFenceHostSynchronize(fence, UINT64_MAX));
+    expect_text(&out, "first\nsecond\nsecond\nfirst\nsecond\nsecond\n");
+    EXPECT_OK(zeFenceDestroy(fence));
+    EXPECT_OK(zeCommandListDestroy(list));
+    EXPECT_OK(zeCommandQueueDestroy(queue));
+    free_call(&c, &first);
+    free_call(&c, &second);
+    computing_close(&c);
+}
+
+static void text__of_a_list__is_written_before_its_fence(void **state)
+{
+    (void)state;
+    bed_run_anywhere(check_list);
+}
+
 /* 1 MiB for records of 32 bytes. */
 static void check_overflow(void)
 {
@@ -436,6 +506,8 @@ SUITE(print)
         cmocka_unit_test(text__of_a_launch__is_written_when_it_ended),
         cmocka_unit_test(text__before_an_event__is_written_when_it_is_signalled),
         cmocka_unit_test(text__of_a_cooperative_launch__is_written),
+        cmocka_unit_test(text__of_a_native_binary__is_written),
+        cmocka_unit_test(text__of_a_list__is_written_before_its_fence),
         cmocka_unit_test(queues__at_the_same_time__keep_their_order),
         cmocka_unit_test(text__that_does_not_fit__is_lost_and_told),
         cmocka_unit_test(buffer__that_a_kernel_damaged__is_told),

@@ -55,6 +55,7 @@ static void check_drawn(const uint32_t *drawn, uint32_t count, const char *count
     }
 }
 
+/* Rule 24.9. */
 static void counters__of_all_and_of_groups__give_each_number_once(void **state)
 {
     enum { TURNS = 8 };

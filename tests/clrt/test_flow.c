@@ -155,6 +155,7 @@ static void barriers__in_functions_and_branches_of_groups__hold(void **state)
         check("test_functions", functions, sizes[i], 0);
 }
 
+/* Rules 24.10, 28.13. */
 static void barriers__some_items_ended__hold_for_the_others(void **state)
 {
     (void)state;

@@ -78,10 +78,10 @@ uint32_t nvidia_init(struct zeta_plugin *self)
     (void)pthread_mutex_init(&nvidia->lock, NULL);
     (void)zeta_host_setting(&self->host, "root", nvidia->root, sizeof(nvidia->root));
     nvidia->print_bytes = print_bytes(nvidia);
-    result = nvidia_discover(nvidia);
-    nvidia_queries_init(nvidia);
+    result = init_compiler(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)
-        result = init_compiler(nvidia);
+        result = nvidia_discover(nvidia);
+    nvidia_queries_init(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)
         result = nvidia_compute_init(nvidia);
     if (result == ZETA_PLUGIN_SUCCESS)

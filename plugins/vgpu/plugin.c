@@ -181,6 +181,7 @@ static void make_uuid(const struct zeta_plugin_device *device, uint8_t uuid[16])
 static uint32_t device_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                   struct zeta_plugin_device_properties *out_properties)
 {
+    char lack[ZETA_COMPILER_LACK_BYTES];
     const struct zeta_vgpu_description *d = &self->vgpu->description;
     const struct zeta_vgpu_topology *t = &d->topology;
     const uint32_t limit = zeta_vgpu_topology_group_limit(t);
@@ -219,7 +220,7 @@ static uint32_t device_properties(struct zeta_plugin *self, struct zeta_plugin_d
         .max_shared_local_bytes = t->slm_bytes,
         .max_argument_bytes = VGPU_MAX_ARGUMENT_BYTES,
         .printf_buffer_bytes = PRINTF_BYTES,
-        .spirv_version = zeta_compiler_present(self->vgpu->compiler) ? SPIRV_VERSION : 0,
+        .spirv_version = zeta_compiler_lacks(self->vgpu->compiler, lack) ? 0 : SPIRV_VERSION,
         .fp16 = 1,
         .fp64 = 1,
         .int64_atomics = 1,

@@ -148,6 +148,59 @@ static void compiler__changed__is_asked_again(void **state)
     assert_int_not_equal(built_by(&f->host, ""), first);
 }
 
+static void write_text(const struct fixture *f, const char *name, const char *text)
+{
+    char path[160];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", f->root, name);
+    unlink(path);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Libraries of the compiler, and programs that it starts. Rule 6.5. */
+static void need_of_the_compiler__changed__it_is_asked_again(void **state)
+{
+    struct fixture *f = *state;
+    char line[160];
+    long first;
+
+    snprintf(line, sizeof(line), "%s/translator the-package\nlibrary -\n", f->root);
+    write_text(f, "zeta-vgpu-cc.needs", line);
+    write_text(f, "translator", "1");
+    write_text(f, "library", "1");
+    first = built_by(&f->host, "");
+    assert_int_equal(built_by(&f->host, ""), first);
+    write_text(f, "translator", "2");
+    assert_int_not_equal(built_by(&f->host, ""), first);
+    first = built_by(&f->host, "");
+    write_text(f, "library", "2");
+    assert_int_not_equal(built_by(&f->host, ""), first);
+}
+
+/* Rule 6.4. */
+static void need_of_the_compiler__missing__is_named_with_its_package(void **state)
+{
+    struct fixture *f = *state;
+    struct zeta_plugin_device_properties p = {.struct_size = sizeof(p)};
+    struct build build;
+
+    write_text(f, "zeta-vgpu-cc.needs", "translator the-package\n");
+    build_with(&f->host, "", &build);
+    assert_int_equal(build.result, ZETA_PLUGIN_MODULE_BUILD_FAILURE);
+    assert_non_null(strstr(build.log, "/translator, and that is not there"));
+    assert_non_null(strstr(build.log, "Install the package the-package"));
+    assert_int_equal(build_pid(&build), 0);
+    assert_int_equal(f->host.device_ops->properties(f->host.self, f->host.device, &p), 0);
+    assert_int_equal(p.spirv_version, 0);
+    /* Libraries may be elsewhere. */
+    write_text(f, "zeta-vgpu-cc.needs", "library -\n");
+    assert_cmp(built_by(&f->host, ""), >, 0);
+}
+
 static void file__damaged__is_built_again(void **state)
 {
     struct fixture *f = *state;
@@ -330,6 +383,8 @@ SUITE(kept)
         WITH_ALL(build__other_options_or_image__is_built),
         WITH_ALL(build__failed__is_not_kept),
         WITH_ALL(compiler__changed__is_asked_again),
+        WITH_ALL(need_of_the_compiler__changed__it_is_asked_again),
+        WITH_ALL(need_of_the_compiler__missing__is_named_with_its_package),
         WITH_ALL(file__damaged__is_built_again),
         WITH_ALL(cache__switched_off__is_not_used),
         WITH_ALL(cache__cannot_be_made__modules_are_built_all_the_same),

@@ -185,6 +185,7 @@ static uint32_t enumerate(struct zeta_plugin *self, uint32_t capacity,
 static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_device *device,
                                struct zeta_plugin_device_properties *out_properties)
 {
+    char lack[ZETA_COMPILER_LACK_BYTES];
     struct zeta_plugin_device_properties properties = {
         .struct_size = out_properties->struct_size,
         .name = {device->name, strlen(device->name)},
@@ -217,7 +218,7 @@ static uint32_t get_properties(struct zeta_plugin *self, struct zeta_plugin_devi
         .max_argument_bytes = ARGUMENT_BYTES,
         .printf_buffer_bytes = device->nvidia->print_bytes,
         .max_command_queue_priority = 1,
-        .spirv_version = zeta_compiler_present(device->nvidia->compiler) ? SPIRV_VERSION : 0,
+        .spirv_version = zeta_compiler_lacks(device->nvidia->compiler, lack) ? 0 : SPIRV_VERSION,
         .fp16 = 1,
         .fp64 = 1,
         .int64_atomics = 1,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <zeta/c_locale.h>
+#include <zeta/compiler/compiler.h>
 
 #include "plugins/nvidia/gpu/nvidia.h"
 
@@ -289,8 +290,12 @@ bool nvidia_explain_mode(const struct zeta_plugin_device *device, struct nvidia_
 
 void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences *out)
 {
+    char lack[ZETA_COMPILER_LACK_BYTES];
+
     explain_hidden(nvidia, out);
     for (uint32_t i = 0; i < nvidia->device_count; i++)
         (void)nvidia_explain_mode(&nvidia->devices[i], out);
     explain_counters(nvidia, out);
+    if (zeta_compiler_lacks(nvidia->compiler, lack))
+        nvidia_say(out, "Programs with kernels in SPIR-V do not run on NVIDIA GPUs: %s.", lack);
 }

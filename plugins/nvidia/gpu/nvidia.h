@@ -172,7 +172,10 @@ void nvidia_explain_cuda(const struct nvidia *nvidia, int result, struct nvidia_
 /** Why not every process can compute on a device: its compute mode. False: it does not keep any. */
 bool nvidia_explain_mode(const struct zeta_plugin_device *device, struct nvidia_sentences *out);
 
-/** What users of the devices should know: GPUs that are hidden, compute modes, MIG, no counters. */
+/**
+ * What users of the devices should know: GPUs that are hidden, compute modes, MIG, no counters, no
+ * compiler.
+ */
 void nvidia_explain_devices(const struct nvidia *nvidia, struct nvidia_sentences *out);
 
 /* ---- devices (device.c) ------------------------------------------------------------------- */

@@ -153,12 +153,37 @@ const struct zeta_compiler_config *zeta_compiler_config(const struct zeta_compil
     return &compiler->config;
 }
 
-bool zeta_compiler_present(const struct zeta_compiler *compiler)
+bool zeta_compiler_lacks(const struct zeta_compiler *compiler,
+                         char out_sentence[ZETA_COMPILER_LACK_BYTES])
 {
+    const struct zeta_compiler_config *config = &compiler->config;
+    const struct zeta_compiler_program *program = config->program;
+    struct zeta_compiler_need *needs;
     struct stat status;
+    size_t count, i = 0;
 
-    return compiler->config.path[0] == '/' && stat(compiler->config.path, &status) == 0 &&
-           S_ISREG(status.st_mode) && access(compiler->config.path, X_OK) == 0;
+    out_sentence[0] = '\0';
+    if (config->path[0] != '/' || stat(config->path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        access(config->path, X_OK) != 0) {
+        (void)snprintf(out_sentence, ZETA_COMPILER_LACK_BYTES,
+                       "SPIR-V has to be compiled by %s, and there is no program %s. Install the "
+                       "package %s; where Zeta is built from source, %s is built with it when the "
+                       "packages %s are installed",
+                       program->name, config->path, program->name, program->name,
+                       program->packages);
+        return true;
+    }
+    needs = zeta_compiler_needs(config->path, &count);
+    /* Libraries are wherever the dynamic linker finds them. */
+    while (i < count && (strcmp(needs[i].package, "-") == 0 || access(needs[i].path, F_OK) == 0))
+        i++;
+    if (i < count)
+        (void)snprintf(out_sentence, ZETA_COMPILER_LACK_BYTES,
+                       "SPIR-V has to be compiled by %s, which needs %s, and that is not there. "
+                       "Install the package %s",
+                       program->name, needs[i].path, needs[i].package);
+    free(needs);
+    return i < count;
 }
 
 /* ---------------------------------------------------------------- key */
@@ -183,11 +208,18 @@ static void key_of(const struct zeta_compiler *compiler, const struct zeta_compi
 {
     char folder[1024], path[1400];
     struct dirent **files = NULL;
+    struct zeta_compiler_need *needs;
+    size_t need_count;
     SHA2_CTX digest;
     int count;
 
     SHA256Init(&digest);
     add_file(&digest, compiler->config.path);
+    /* Its libraries, and the programs that it starts. */
+    needs = zeta_compiler_needs(compiler->config.path, &need_count);
+    for (size_t i = 0; i < need_count; i++)
+        add_file(&digest, needs[i].path);
+    free(needs);
     /* The device library: all files of its folder. */
     path_of_part(DATA, compiler->config.program->data, folder, sizeof(folder));
     count = scandir(folder, &files, NULL, alphasort);
@@ -480,20 +512,14 @@ static bool take_kept(const struct zeta_compiler *compiler, const uint8_t key[ZE
     return false;
 }
 
-/* Whether the program is there; else the log says what to install. */
+/* Whether the program can run; else the log says what to install. */
 static bool check_present(const struct zeta_compiler *compiler, struct zeta_compiled *out)
 {
-    const struct zeta_compiler_config *config = &compiler->config;
-    const struct zeta_compiler_program *program = config->program;
-    char *log = NULL;
+    char lack[ZETA_COMPILER_LACK_BYTES], *log = NULL;
 
-    if (zeta_compiler_present(compiler))
+    if (!zeta_compiler_lacks(compiler, lack))
         return true;
-    if (asprintf(&log,
-                 "SPIR-V has to be compiled by %s, and there is no program %s. "
-                 "Install the package %s; where Zeta is built from source, %s is built with "
-                 "it when the packages %s are installed.\n",
-                 program->name, config->path, program->name, program->name, program->packages) < 0)
+    if (asprintf(&log, "%s.\n", lack) < 0)
         log = NULL;
     set_log(out, log);
     return false;

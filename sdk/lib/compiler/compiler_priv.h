@@ -23,6 +23,20 @@ struct zeta_compiler_bytes {
 bool zeta_compiler_run(const char *path, const struct zeta_compiler_bytes *request,
                        uint32_t patience_s, struct zeta_compiler_bytes *out_answer, char **out_log);
 
+/**
+ * A file that the program at @path needs, as the file @path.needs tells: lines of a path and,
+ * behind a blank, the package that has it, or "-" for a library, which may be elsewhere. Paths
+ * without a slash at the begin are relative to the program. A program without that file needs
+ * nothing that is known.
+ */
+struct zeta_compiler_need {
+    char path[1024];
+    char package[64];
+};
+
+/** All of them, to be freed; NULL with no count without such a file, or without memory. */
+struct zeta_compiler_need *zeta_compiler_needs(const char *path, size_t *out_count);
+
 /** How much of an answer is there. */
 enum zeta_compiler_answer_state {
     ZETA_COMPILER_ANSWER_MORE,  /**< its begin is right, the end is missing */

@@ -7,6 +7,7 @@
  * sdk/lib/compiler:
  *
  *   compiler.c   settings, requests and answers, how many processes run, what is kept
+ *   needs.c      what the program cannot do without, and whether it is still the same
  *   process.c    the process: started, read, ended
  *   cache_dir.c  what was made before
  *   spirv.c      what is read of a module before it is sent
@@ -85,8 +86,14 @@ void zeta_compiler_destroy(struct zeta_compiler *compiler);
 
 const struct zeta_compiler_config *zeta_compiler_config(const struct zeta_compiler *compiler);
 
-/** True when the program is there and may be run. */
-bool zeta_compiler_present(const struct zeta_compiler *compiler);
+enum { ZETA_COMPILER_LACK_BYTES = 2048 };
+
+/**
+ * True when the program, or something that it needs, is not there: a sentence with the package that
+ * has it. Looks at some twenty files. Any thread.
+ */
+bool zeta_compiler_lacks(const struct zeta_compiler *compiler,
+                         char out_sentence[ZETA_COMPILER_LACK_BYTES]);
 
 /**
  * Compiles a module, or takes what was made of the same before. Blocks: as many compilations run at

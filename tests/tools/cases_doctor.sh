@@ -26,7 +26,7 @@ case_doctor_in_order()
     holds "$json" 'any(v["variable"].startswith("ZE_ENABLE_ALT_DRIVERS=") for v in d["variables"])'
     if [ -x "$build/libexec/zeta/zeta-vgpu-cc" ]; then
         [ "$status" -eq 0 ] || die "something is wrong"
-        holds "$json" 'd["compiler"]["works"]'
+        holds "$json" '[(c["plugin"], c["works"]) for c in d["compilers"]] == [("vgpu", True)]'
         expect 0 zeta doctor -v
         out_has "Nothing is wrong."
     else

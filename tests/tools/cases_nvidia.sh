@@ -127,6 +127,37 @@ case_nvidia_notes()
     expect 0 nvidia "--machine $work/machine.yaml" "$bin/zeta" selftest --for 100ms nvidia
 }
 
+# What compiles SPIR-V: without it, or what it needs, GPUs compute native kernels alone.
+case_nvidia_compiler()
+{
+    no_spirv="rograms with kernels in SPIR-V do not run on NVIDIA GPUs: "
+    export ZETA_PLUGIN_NVIDIA_COMPILER="$work/zeta-nv-cc"
+    expect 0 nvidia "--gpu gh100" "$bin/zeta" plugin list
+    out_has "${no_spirv}SPIR-V has to be compiled by zeta-nv-cc, and there is no program $work/zeta-nv-cc."
+    out_has "Install the package zeta-nv-cc"
+    nvidia "--gpu gh100" "$bin/zeta" doctor >"$out" 2>"$err" || true # of the loader
+    out_has "note: p${no_spirv}cannot find program $work/zeta-nv-cc"
+    out_has "try: install the package zeta-nv-cc and what it needs"
+
+    printf '#!/bin/sh\necho "it needs more" >&2\nexit 127\n' >"$work/zeta-nv-cc"
+    chmod +x "$work/zeta-nv-cc"
+    echo "translator the-package" >"$work/zeta-nv-cc.needs"
+    expect 0 nvidia "--gpu gh100" "$bin/zeta" plugin list
+    out_has "${no_spirv}SPIR-V has to be compiled by zeta-nv-cc, which needs $work/translator"
+    out_has "Install the package the-package"
+    : >"$work/translator"
+    expect 0 nvidia "--gpu gh100" "$bin/zeta" plugin list
+    ! grep -q SPIR-V "$out" || die "it is all there"
+    nvidia "--gpu gh100" "$bin/zeta" doctor "--json=$json" >"$out" 2>"$err" || true
+    holds "$json" '[(c["plugin"], c["works"]) for c in d["compilers"]] == [("nvidia", False)]'
+    holds "$json" 'any("it needs more" in f["what"] and not f["problem"] for f in d["findings"])'
+    unset ZETA_PLUGIN_NVIDIA_COMPILER
+    [ ! -x "$build/libexec/zeta/zeta-nv-cc" ] || {
+        nvidia "--gpu gh100" "$bin/zeta" doctor "--json=$json" >"$out" 2>"$err" || true
+        holds "$json" '[(c["plugin"], c["works"]) for c in d["compilers"]] == [("nvidia", True)]'
+    }
+}
+
 # GPUs that a variable hides are no problem; whoever looks for them is told.
 case_nvidia_hidden()
 {

@@ -84,18 +84,19 @@ const char *zeta_doctor_plugin_setting(const struct zeta_doctor *doctor, const c
     return NULL;
 }
 
-void zeta_doctor_try_compiler(struct zeta_doctor *doctor)
+/* Compiles a kernel with the compiler of a plugin. */
+static void try_compiler(const struct zeta_doctor *doctor, const char *program, const char *setting,
+                         struct zeta_doctor_compiler *compiler)
 {
-    struct zeta_doctor_compiler *compiler = &doctor->compiler;
-    const char *chosen = zeta_doctor_plugin_setting(doctor, "vgpu.compiler");
+    const char *chosen = zeta_doctor_plugin_setting(doctor, setting);
     struct zeta_doctor_answer answer;
     char language[] = "-x", spirv[] = "spirv", output[] = "-o", standard[] = "-";
     int fd;
 
-    if (!zeta_doctor_has_plugin(doctor, "vgpu"))
+    if (!zeta_doctor_has_plugin(doctor, compiler->plugin))
         return;
     compiler->path = chosen ? zeta_format("%s", chosen)
-                            : zeta_format("%s/libexec/zeta/zeta-vgpu-cc", doctor->root);
+                            : zeta_format("%s/libexec/zeta/%s", doctor->root, program);
     /* The input is a file without a name. */
     fd = memfd_create("zeta-doctor", MFD_CLOEXEC);
     if (fd < 0 ||
@@ -110,6 +111,19 @@ void zeta_doctor_try_compiler(struct zeta_doctor *doctor)
     }
     if (fd >= 0)
         (void)close(fd);
+}
+
+void zeta_doctor_try_compilers(struct zeta_doctor *doctor)
+{
+    static const struct {
+        const char *plugin, *program, *setting;
+    } programs[ZETA_DOCTOR_COMPILERS] = {{"vgpu", "zeta-vgpu-cc", "vgpu.compiler"},
+                                         {"nvidia", "zeta-nv-cc", "nvidia.compiler"}};
+
+    for (size_t i = 0; i < ZETA_DOCTOR_COMPILERS; i++) {
+        doctor->compilers[i].plugin = programs[i].plugin;
+        try_compiler(doctor, programs[i].program, programs[i].setting, &doctor->compilers[i]);
+    }
 }
 
 /* ---- the place ------------------------------------------------------------------------------- */

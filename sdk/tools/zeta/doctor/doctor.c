@@ -74,7 +74,7 @@ static int examine(struct zeta_doctor *doctor, const char *program)
     }
     zeta_doctor_try_sampling(doctor);
     zeta_doctor_check_debugging(doctor);
-    zeta_doctor_try_compiler(doctor);
+    zeta_doctor_try_compilers(doctor);
     zeta_doctor_check_place(&doctor->place);
     zeta_doctor_judge(doctor);
     return ZETA_EXIT_OK;
@@ -109,8 +109,10 @@ static void finish(struct zeta_doctor *doctor)
     free(doctor->debugging.core_error);
     zeta_device_list_finish(&doctor->devices);
     free(doctor->settings);
-    free(doctor->compiler.path);
-    free(doctor->compiler.error);
+    for (size_t i = 0; i < ZETA_DOCTOR_COMPILERS; i++) {
+        free(doctor->compilers[i].path);
+        free(doctor->compilers[i].error);
+    }
     free(doctor->place.error);
     for (size_t i = 0; i < doctor->finding_count; i++) {
         free(doctor->findings[i].what);

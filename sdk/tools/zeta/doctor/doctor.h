@@ -65,11 +65,14 @@ struct zeta_doctor_variable {
     bool is_dropped;     /**< this command does not read it, because it is privileged */
 };
 
-/** The compiler of kernels for the virtual GPU. */
+/** A compiler of kernels: of the virtual GPU, of NVIDIA GPUs. */
 struct zeta_doctor_compiler {
-    char *path;  /**< null: the virtual GPU is not in use */
-    char *error; /**< why it does not work; null: it does */
+    const char *plugin; /**< that starts it, static */
+    char *path;         /**< null: the plugin is not in use */
+    char *error;        /**< why it does not work; null: it does */
 };
+
+enum { ZETA_DOCTOR_VGPU_COMPILER, ZETA_DOCTOR_NVIDIA_COMPILER, ZETA_DOCTOR_COMPILERS };
 
 /** Where processes share a virtual GPU. */
 struct zeta_doctor_place {
@@ -132,7 +135,7 @@ struct zeta_doctor {
     struct zeta_setting *settings;
     uint32_t setting_count;
     struct zeta_doctor_debugging debugging;
-    struct zeta_doctor_compiler compiler;
+    struct zeta_doctor_compiler compilers[ZETA_DOCTOR_COMPILERS];
     struct zeta_doctor_place place;
     struct zeta_doctor_finding *findings;
     size_t finding_count;
@@ -172,8 +175,8 @@ void zeta_doctor_check_debugging(struct zeta_doctor *doctor);
 /** Lists the variables that loaders, drivers and Zeta know. */
 void zeta_doctor_list_variables(struct zeta_doctor *doctor);
 
-/** Compiles a kernel from SPIR-V, if the virtual GPU is in use; plugins and settings are known. */
-void zeta_doctor_try_compiler(struct zeta_doctor *doctor);
+/** Compiles a kernel from SPIR-V for each plugin in use; plugins and settings are known. */
+void zeta_doctor_try_compilers(struct zeta_doctor *doctor);
 
 /** Finds out where processes share a virtual GPU, and whether they can. */
 void zeta_doctor_check_place(struct zeta_doctor_place *place);

@@ -178,6 +178,8 @@ static void judge_process(struct zeta_doctor *doctor)
 
 void zeta_doctor_judge(struct zeta_doctor *doctor)
 {
+    const struct zeta_doctor_compiler *vgpu = &doctor->compilers[ZETA_DOCTOR_VGPU_COMPILER];
+    const struct zeta_doctor_compiler *nvidia = &doctor->compilers[ZETA_DOCTOR_NVIDIA_COMPILER];
     const struct zeta_doctor_program *program = &doctor->program;
     const struct zeta_doctor_probe *own = &doctor->own;
     const struct zeta_doctor_place *place = &doctor->place;
@@ -216,11 +218,19 @@ void zeta_doctor_judge(struct zeta_doctor *doctor)
     if (doctor->debugging.has_pid)
         judge_process(doctor);
     judge_loader(doctor);
-    if (doctor->compiler.error)
+    if (vgpu->error)
         find(doctor, PROBLEM,
              "install the package zeta-vgpu-cc; to build it: apt-get install llvm-15-dev clang-15 "
              "lld-15 llvm-spirv-15, then configure again",
-             "cannot compile modules from SPIR-V: %s", doctor->compiler.error);
+             "cannot compile modules from SPIR-V: %s", vgpu->error);
+    /* Their counters do not need it, nor do native kernels. */
+    if (nvidia->error)
+        find(
+            doctor, NOTE,
+            "install the package zeta-nv-cc and what it needs (libllvm15, llvm-spirv-15); to build "
+            "it: apt-get install llvm-15-dev clang-15 llvm-spirv-15 libclc-15, then configure "
+            "again",
+            "programs with kernels in SPIR-V do not run on NVIDIA GPUs: %s", nvidia->error);
     if (doctor->debugging.core_error)
         find(doctor, PROBLEM, "make the folder, or set ZETA_PLUGIN_VGPU_CORE_DIR to another one",
              "core dumps of kernels cannot be written to %s: %s", doctor->debugging.core_dir,

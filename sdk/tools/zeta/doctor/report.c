@@ -177,10 +177,13 @@ static void print_surroundings(const struct zeta_doctor *doctor, bool is_verbose
     const struct zeta_doctor_place *place = &doctor->place;
     const char *label = "variables";
 
-    if (doctor->compiler.path) {
+    for (size_t i = 0; i < ZETA_DOCTOR_COMPILERS; i++) {
+        const struct zeta_doctor_compiler *compiler = &doctor->compilers[i];
+
+        if (!compiler->path)
+            continue;
         print_label("compiler");
-        (void)printf("%s: %s\n", doctor->compiler.path,
-                     doctor->compiler.error ? "does not work" : "works");
+        (void)printf("%s: %s\n", compiler->path, compiler->error ? "does not work" : "works");
     }
     print_label("sharing");
     if (place->error)
@@ -345,11 +348,17 @@ static void put_surroundings(struct json_object *document, const struct zeta_doc
     struct json_object *object;
     struct json_object *array;
 
-    if (doctor->compiler.path) {
-        object = zeta_json_put_object(document, "compiler");
-        zeta_json_put_text(object, "path", doctor->compiler.path);
-        zeta_json_put_bool(object, "works", !doctor->compiler.error);
-        put_known(object, "error", doctor->compiler.error);
+    array = zeta_json_put_array(document, "compilers");
+    for (size_t i = 0; i < ZETA_DOCTOR_COMPILERS; i++) {
+        const struct zeta_doctor_compiler *compiler = &doctor->compilers[i];
+
+        if (!compiler->path)
+            continue;
+        object = zeta_json_append_object(array);
+        zeta_json_put_text(object, "plugin", compiler->plugin);
+        zeta_json_put_text(object, "path", compiler->path);
+        zeta_json_put_bool(object, "works", !compiler->error);
+        put_known(object, "error", compiler->error);
     }
     object = zeta_json_put_object(document, "sharing");
     zeta_json_put_text(object, "path", doctor->place.path);

@@ -220,8 +220,49 @@ EOF
             found=$(grep -oE 'atom\.|membar\.[a-z]*' "$work/ptx" | sed "s/membar.${pair#*:}/membar/; s/atom\\./atom/" |
                 tr '\n' ' ')
             [ "$found" = "$expected " ] || fail "$order, ${pair%:*}: $found"
+            if [ "$pair" = all_svm_devices:sys ]; then
+                has 'atom\.sys\.add\.u32'
+            else
+                has 'atom\.global\.add\.u32'
+            fi
         done
     done
+}
+
+# The host may be at work on the same numbers: each operation is one for all, on memory of each kind.
+atomics__of_all_devices__are_of_the_system() {
+    cat > "$work/source" << 'EOF'
+#define ALL memory_order_relaxed, memory_scope_all_svm_devices
+kernel void k(global atomic_int *a, global atomic_uint *u, global atomic_long *l, global atomic_ulong *w,
+              local atomic_int *s, global long *p)
+{
+    generic atomic_int *g = get_local_id(0) ? (generic atomic_int *)a : (generic atomic_int *)s;
+    int seen = 5;
+    long seen_wide = 5;
+
+    p[0] = atomic_fetch_add_explicit(a, 1, ALL);
+    p[1] = atomic_fetch_sub_explicit(a, p[20], ALL);
+    p[2] = atomic_fetch_min_explicit(a, 1, ALL);
+    p[3] = atomic_fetch_max_explicit(u, 1u, ALL);
+    p[4] = atomic_fetch_and_explicit(l, 1, ALL);
+    p[5] = atomic_fetch_or_explicit(l, 1, ALL);
+    p[6] = atomic_fetch_xor_explicit(u, 1, ALL);
+    p[7] = atomic_fetch_min_explicit(w, 1, ALL);
+    p[8] = atomic_exchange_explicit(w, 1, ALL);
+    p[9] = atomic_compare_exchange_strong_explicit(a, &seen, 7, memory_order_relaxed, ALL) + seen;
+    p[10] = atomic_compare_exchange_weak_explicit(l, &seen_wide, 7, memory_order_relaxed, ALL) + seen_wide;
+    p[11] = atomic_fetch_add_explicit(g, 1, ALL);
+    p[12] = atomic_fetch_add_explicit(s, 1, ALL);
+}
+EOF
+    builds < "$work/source"
+    for operation in add.u32 min.s32 max.u32 and.b64 or.b64 xor.b32 min.u64 exch.b64 cas.b32 cas.b64; do
+        has "atom\\.sys\\.(global\\.)?$operation"
+    done
+    [ "$(grep -c 'atom\.' "$work/ptx")" = "$(grep -c 'atom\.sys' "$work/ptx")" ] || fail "some are of the device"
+    lacks membar
+    builds --gpu sm_52 < "$work/source"
+    lacks 'atom\.sys'
 }
 
 fences__scopes__are_theirs() {

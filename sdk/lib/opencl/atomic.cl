@@ -1,19 +1,19 @@
 /*
  * Atomics. Compiled for a processor where they are instructions; for spir64 they would be calls.
- * Orders other than relaxed are all sequentially consistent, and scopes all those of the system.
- * With FENCES operations have no order, and the device fences the memory of the scope before and behind them.
+ *
+ * An operation is ordered or relaxed. Ordered ones are sequentially consistent, in the scope of the system. With
+ * FENCES the device makes the order of fences before and behind, and the ordered operation is that for all devices.
  */
 #include "builtin.h"
 
+#define ORDERED memory_order_seq_cst, memory_scope_all_svm_devices
 #define RELAXED memory_order_relaxed, memory_scope_all_svm_devices
 #ifdef FENCES
-#define ORDERED RELAXED
-#define COMPARED memory_order_relaxed
+#define IS_ORDERED(order, scope) ((scope) == memory_scope_all_svm_devices)
 void __zeta_fence_before(memory_order order, memory_scope scope);
 void __zeta_fence_behind(memory_order order, memory_scope scope);
 #else
-#define ORDERED memory_order_seq_cst, memory_scope_all_svm_devices
-#define COMPARED memory_order_seq_cst
+#define IS_ORDERED(order, scope) ((order) != memory_order_relaxed)
 #define __zeta_fence_before(order, scope)
 #define __zeta_fence_behind(order, scope)
 #endif
@@ -76,7 +76,7 @@ EACH_SPACE(EXCHANGE_FLOAT)
     {                                                                                              \
         R old;                                                                                     \
         __zeta_fence_before(order, scope);                                                         \
-        old = order == memory_order_relaxed ? relaxed_##name(p, value) : ordered_##name(p, value); \
+        old = IS_ORDERED(order, scope) ? ordered_##name(p, value) : relaxed_##name(p, value);      \
         __zeta_fence_behind(order, scope);                                                         \
         return old;                                                                                \
     }                                                                                              \
@@ -109,10 +109,10 @@ EACH_SPACE(EXCHANGE_FLOAT)
                                         memory_scope scope)                                        \
     {                                                                                              \
         __zeta_fence_before(order, scope);                                                         \
-        if (order == memory_order_relaxed)                                                         \
-            __opencl_atomic_store(p, value, RELAXED);                                              \
-        else                                                                                       \
+        if (IS_ORDERED(order, scope))                                                              \
             __opencl_atomic_store(p, value, ORDERED);                                              \
+        else                                                                                       \
+            __opencl_atomic_store(p, value, RELAXED);                                              \
     }                                                                                              \
     void OVERLOAD atomic_store_explicit(volatile space A *p, T value, memory_order order)          \
     {                                                                                              \
@@ -126,8 +126,8 @@ EACH_SPACE(EXCHANGE_FLOAT)
     {                                                                                              \
         T value;                                                                                   \
         __zeta_fence_before(order, scope);                                                         \
-        value = order == memory_order_relaxed ? __opencl_atomic_load(p, RELAXED)                   \
-                                              : __opencl_atomic_load(p, ORDERED);                  \
+        value = IS_ORDERED(order, scope) ? __opencl_atomic_load(p, ORDERED)                        \
+                                         : __opencl_atomic_load(p, RELAXED);                       \
         __zeta_fence_behind(order, scope);                                                         \
         return value;                                                                              \
     }                                                                                              \
@@ -158,7 +158,12 @@ EACH_SPACE(EXCHANGE_FLOAT)
         private T found = *expected;                                                               \
         bool done;                                                                                 \
         __zeta_fence_before(success, scope);                                                       \
-        done = __opencl_atomic_compare_exchange_strong(p, &found, value, COMPARED, ORDERED);       \
+        if (IS_ORDERED(success, scope))                                                            \
+            done = __opencl_atomic_compare_exchange_strong(p, &found, value, memory_order_seq_cst, \
+                                                           ORDERED);                               \
+        else                                                                                       \
+            done = __opencl_atomic_compare_exchange_strong(p, &found, value, memory_order_relaxed, \
+                                                           RELAXED);                               \
         __zeta_fence_behind(success, scope);                                                       \
         if (!done)                                                                                 \
             *expected = found;                                                                     \
@@ -214,7 +219,8 @@ EACH_SPACE(EXCHANGE_FLOAT)
     static T OVERLOAD ordered_##name(volatile space A *p, T b)                                     \
     {                                                                                              \
         private T a = __opencl_atomic_load(p, RELAXED);                                            \
-        while (!__opencl_atomic_compare_exchange_strong(p, &a, expression, COMPARED, ORDERED))     \
+        while (!__opencl_atomic_compare_exchange_strong(p, &a, expression, memory_order_seq_cst,   \
+                                                        ORDERED))                                  \
             ;                                                                                      \
         return a;                                                                                  \
     }                                                                                              \
@@ -249,7 +255,8 @@ EACH_SPACE(ATOMIC_REAL, atomic_double, double)
     {                                                                                              \
         bool was_set;                                                                              \
         __zeta_fence_before(order, scope);                                                         \
-        was_set = __opencl_atomic_exchange(p, 1, ORDERED) != 0;                                    \
+        was_set = IS_ORDERED(order, scope) ? __opencl_atomic_exchange(p, 1, ORDERED) != 0          \
+                                           : __opencl_atomic_exchange(p, 1, RELAXED) != 0;         \
         __zeta_fence_behind(order, scope);                                                         \
         return was_set;                                                                            \
     }                                                                                              \
@@ -266,7 +273,10 @@ EACH_SPACE(ATOMIC_REAL, atomic_double, double)
                                              memory_scope scope)                                   \
     {                                                                                              \
         __zeta_fence_before(order, scope);                                                         \
-        __opencl_atomic_store(p, 0, ORDERED);                                                      \
+        if (IS_ORDERED(order, scope))                                                              \
+            __opencl_atomic_store(p, 0, ORDERED);                                                  \
+        else                                                                                       \
+            __opencl_atomic_store(p, 0, RELAXED);                                                  \
     }                                                                                              \
     void OVERLOAD atomic_flag_clear_explicit(volatile space atomic_flag *p, memory_order order)    \
     {                                                                                              \

@@ -108,6 +108,15 @@ void zeta_cc_relax(LLVMValueRef atomic_rmw)
     llvm::unwrap<llvm::AtomicRMWInst>(atomic_rmw)->setOrdering(llvm::AtomicOrdering::Monotonic);
 }
 
+bool zeta_cc_is_of_system(LLVMValueRef atomic)
+{
+    llvm::Value *value = llvm::unwrap(atomic);
+
+    if (auto *exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(value))
+        return exchange->getSyncScopeID() == llvm::SyncScope::System;
+    return llvm::cast<llvm::AtomicRMWInst>(value)->getSyncScopeID() == llvm::SyncScope::System;
+}
+
 char *zeta_cc_demangle(const char *name)
 {
     return llvm::itaniumDemangle(name, nullptr, nullptr, nullptr);

@@ -1,8 +1,8 @@
 /*
  * The few things that LLVM offers in C++ only (version 15):
  * - the operations of a debug expression, and those of a variable's attachments;
- * - dso_local; demangling; options of a target machine beyond its creation; and the order of an
- * atomic operation, where LLVMSetOrdering() takes all but loads for stores.
+ * - dso_local; demangling; options of a target machine beyond its creation; the scope of an atomic
+ * operation, and its order, where LLVMSetOrdering() takes all but loads for stores.
  */
 #ifndef ZETA_SDK_TOOLS_ZETA_CC_PROGRAM_LLVM_MORE_H
 #define ZETA_SDK_TOOLS_ZETA_CC_PROGRAM_LLVM_MORE_H
@@ -43,6 +43,9 @@ void zeta_cc_machine_options(LLVMTargetMachineRef machine, bool contract, const 
 
 /** Takes the order from an operation that reads and writes: it is monotonic then. */
 void zeta_cc_relax(LLVMValueRef atomic_rmw);
+
+/** Whether an atomic operation that reads and writes is for all devices and the host. */
+bool zeta_cc_is_of_system(LLVMValueRef atomic);
 
 /** The declaration behind a mangled name, to be freed; null when it is not mangled. */
 char *zeta_cc_demangle(const char *name);

@@ -533,6 +533,53 @@ kernel void k(global int *p) { p[0] = even(p[1]); }
 EOF
 }
 
+# Lines of the source, where there is debug information.
+lines__of_what_is_refused__are_told() {
+    refuses "supported by an NVIDIA GPU ($work/kernel.cl:3, in f)" -g << 'EOF'
+int f(int x);
+__attribute__((noinline)) int g(int x) { return x ? f(x - 1) : 0; }
+__attribute__((noinline)) int f(int x) { return g(x) + 1; }
+kernel void k(global int *p) { p[0] = f(p[1]); }
+EOF
+    refuses "elsewhere is not defined: PTX" -g << 'EOF'
+int elsewhere(int x) __asm__("elsewhere");
+kernel void k(global int *p)
+{
+    p[0] = elsewhere(p[1]);
+}
+EOF
+    grep -qF "together ($work/kernel.cl:4, in k)" "$work/log" || fail "no line of an import"
+    refuses "which is not supported by an NVIDIA GPU ($work/kernel.cl:2)" -g << 'EOF'
+
+kernel void k(read_only image2d_t image, global int *p) { p[0] = 1; }
+EOF
+    refuses "used in kernel k ($work/kernel.cl:3, in helper)" -g << 'EOF'
+ulong intel_sub_group_shuffle_all(ulong x) __attribute__((overloadable));
+__attribute__((noinline)) ulong helper(ulong x) {
+    return intel_sub_group_shuffle_all(x);
+}
+kernel void k(global ulong *p) { p[0] = helper(p[1]); }
+EOF
+    cat > "$work/kernel.ll" << 'EOF'
+target triple = "spir64"
+define spir_kernel void @k(i32 (i32)* %f) !dbg !4 {
+  %x = call spir_func i32 %f(i32 1), !dbg !5
+  ret void
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!3}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: LineTablesOnly)
+!1 = !DIFile(filename: "pointers.cl", directory: "/")
+!3 = !{i32 2, !"Debug Info Version", i32 3}
+!4 = distinct !DISubprogram(name: "k", file: !1, line: 7, unit: !0, type: !6, spFlags: DISPFlagDefinition)
+!5 = !DILocation(line: 8, scope: !4)
+!6 = !DISubroutineType(types: !{})
+EOF
+    "$compiler" "$work/kernel.ll" -o "$work/ptx" 2> "$work/log" && fail "it was compiled"
+    grep -qF "k calls through a pointer, which is not supported by an NVIDIA GPU (pointers.cl:8, in k)" "$work/log" ||
+        fail "no line of a call through a pointer"
+}
+
 image__as_argument__is_refused() {
     refuses "argument 0 is an image (image2d_t), which is not supported by an NVIDIA GPU" << 'EOF'
 kernel void k(read_only image2d_t image, global int *p) { p[0] = 1; }

@@ -119,5 +119,8 @@ bool zeta_cc_is_of_system(LLVMValueRef atomic)
 
 char *zeta_cc_demangle(const char *name)
 {
-    return llvm::itaniumDemangle(name, nullptr, nullptr, nullptr);
+    /* A name such as f would be the type float. */
+    return llvm::StringRef(name).startswith("_Z")
+               ? llvm::itaniumDemangle(name, nullptr, nullptr, nullptr)
+               : nullptr;
 }

@@ -147,6 +147,17 @@ bool zeta_cc_program_end_unit(struct zeta_cc_program *program, const struct zeta
 void zeta_cc_program_tell_variable(struct zeta_cc_program *program, LLVMValueRef variable,
                                    unsigned unit, const char *name);
 
+/* ---- where.c: places in the source, as far as there is debug information ---- */
+
+/** Appends " (FILE:LINE, in FUNCTION)", where an instruction comes from; nothing if not known. */
+void zeta_cc_where(LLVMValueRef instruction, struct zeta_cc_buffer *out_text);
+
+/** Appends " (FILE:LINE)", where a function begins; nothing if not known. */
+void zeta_cc_where_begins(LLVMValueRef function, struct zeta_cc_buffer *out_text);
+
+/** The first instruction that uses a value, directly or through constants; null: none does. */
+LLVMValueRef zeta_cc_first_use(LLVMValueRef value);
+
 /* ---- symbols.c: builtins that the device lacks are errors, all else is an import. ---- */
 
 /**

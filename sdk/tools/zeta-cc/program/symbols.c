@@ -68,30 +68,23 @@ static const char *base_name(const char *name, struct zeta_cc_buffer *scratch)
     return length > 0 ? scratch->bytes : name;
 }
 
-/* The function that uses a value, directly or through constants. */
-static LLVMValueRef user_function(LLVMValueRef value, unsigned depth)
+/* The function that uses a value; null: none does. */
+static LLVMValueRef user_function(LLVMValueRef value)
 {
-    LLVMValueRef found = NULL;
+    LLVMValueRef use = zeta_cc_first_use(value);
 
-    for (LLVMUseRef use = LLVMGetFirstUse(value); use && !found && depth < MAX_DEPTH;
-         use = LLVMGetNextUse(use)) {
-        LLVMValueRef user = LLVMGetUser(use);
-
-        found = LLVMIsAInstruction(user) ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(user))
-                                         : user_function(user, depth + 1);
-    }
-    return found;
+    return use ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(use)) : NULL;
 }
 
 static void report_missing(struct zeta_cc_program *program, LLVMValueRef global, const char *base,
                            const char *lacks)
 {
-    LLVMValueRef user = user_function(global, 0);
+    LLVMValueRef use = zeta_cc_first_use(global), user = user_function(global);
     char *words = zeta_cc_demangle(zeta_cc_value_name(global));
 
     /* A kernel that comes to it by calls; the nearest function when there is none. */
     for (unsigned depth = 0; user && depth < MAX_DEPTH; depth++) {
-        LLVMValueRef caller = user_function(user, 0);
+        LLVMValueRef caller = user_function(user);
 
         if (LLVMGetFunctionCallConv(user) == ZETA_CC_SPIR_KERNEL || !caller || caller == user)
             break;
@@ -108,6 +101,8 @@ static void report_missing(struct zeta_cc_program *program, LLVMValueRef global,
                              LLVMGetFunctionCallConv(user) == ZETA_CC_SPIR_KERNEL ? "kernel"
                                                                                   : "function",
                              zeta_cc_value_name(user));
+    if (use)
+        zeta_cc_where(use, program->log);
     zeta_cc_buffer_print(program->log, "\n");
     free(words);
 }
@@ -221,9 +216,11 @@ static bool check_arguments(struct zeta_cc_program *program, LLVMValueRef kernel
             what = foreign_type(text_at(kernel, "kernel_arg_type_qual", i, &quality));
         if (!what)
             continue;
-        zeta_cc_buffer_line(
+        zeta_cc_buffer_print(
             program->log, "error: kernel %s: argument %u is %s (%s), which is not supported by %s",
             zeta_cc_value_name(kernel), i, what, name, zeta_cc_target.device);
+        zeta_cc_where_begins(kernel, program->log);
+        zeta_cc_buffer_print(program->log, "\n");
         is_fine = false;
     }
     zeta_cc_buffer_finish(&type);
@@ -244,11 +241,13 @@ bool zeta_cc_program_check_kernels(struct zeta_cc_program *program)
         is_fine &= check_arguments(program, each);
         sub_group = zeta_cc_metadata_number(each, "intel_reqd_sub_group_size", 0);
         if (sub_group > 0 && sub_group != zeta_cc_target.sub_group_items) {
-            zeta_cc_buffer_line(program->log,
-                                "error: kernel %s requires sub-groups of %u items, those of %s "
-                                "have %u",
-                                zeta_cc_value_name(each), sub_group, zeta_cc_target.device,
-                                zeta_cc_target.sub_group_items);
+            zeta_cc_buffer_print(program->log,
+                                 "error: kernel %s requires sub-groups of %u items, those of %s "
+                                 "have %u",
+                                 zeta_cc_value_name(each), sub_group, zeta_cc_target.device,
+                                 zeta_cc_target.sub_group_items);
+            zeta_cc_where_begins(each, program->log);
+            zeta_cc_buffer_print(program->log, "\n");
             is_fine = false;
         }
     }

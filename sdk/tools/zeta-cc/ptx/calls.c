@@ -55,25 +55,35 @@ struct walk {
     struct zeta_cc_ptx_functions way;
 };
 
+/* Ends the line about a call. */
+static bool refuse(const struct walk *walk, LLVMValueRef call)
+{
+    zeta_cc_where(call, walk->program->log);
+    zeta_cc_buffer_print(walk->program->log, "\n");
+    return false;
+}
+
 /* False, with a line in the log, when a function calls itself by others, or through a pointer. */
 static bool follow_calls(struct walk *walk, LLVMValueRef function);
 
-static bool follow_call(struct walk *walk, LLVMValueRef caller, LLVMValueRef callee)
+static bool follow_call(struct walk *walk, LLVMValueRef caller, LLVMValueRef call)
 {
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+
     if (LLVMIsAInlineAsm(callee))
         return true;
     if (!LLVMIsAFunction(callee)) {
-        zeta_cc_buffer_line(walk->program->log,
-                            "error: %s calls through a pointer, which is not supported by %s",
-                            zeta_cc_value_name(caller), zeta_cc_target.device);
-        return false;
+        zeta_cc_buffer_print(walk->program->log,
+                             "error: %s calls through a pointer, which is not supported by %s",
+                             zeta_cc_value_name(caller), zeta_cc_target.device);
+        return refuse(walk, call);
     }
     if (zeta_cc_ptx_functions_have(&walk->way, callee)) {
-        zeta_cc_buffer_line(walk->program->log,
-                            "error: %s calls itself, directly or by others: recursion is not "
-                            "supported by %s",
-                            zeta_cc_value_name(callee), zeta_cc_target.device);
-        return false;
+        zeta_cc_buffer_print(walk->program->log,
+                             "error: %s calls itself, directly or by others: recursion is not "
+                             "supported by %s",
+                             zeta_cc_value_name(callee), zeta_cc_target.device);
+        return refuse(walk, call);
     }
     return zeta_cc_ptx_functions_have(&walk->done, callee) || follow_calls(walk, callee);
 }
@@ -88,8 +98,7 @@ static bool follow_calls(struct walk *walk, LLVMValueRef function)
          block = LLVMGetNextBasicBlock(block)) {
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each && is_fine;
              each = LLVMGetNextInstruction(each))
-            is_fine =
-                !LLVMIsACallInst(each) || follow_call(walk, function, LLVMGetCalledValue(each));
+            is_fine = !LLVMIsACallInst(each) || follow_call(walk, function, each);
     }
     walk->way.count--;
     return is_fine;

@@ -138,10 +138,11 @@ static bool retarget(struct zeta_cc_program *program)
 {
     if (!zeta_cc_program_check_constructors(program) || !zeta_cc_ptx_tell_symbols(program))
         return false;
-    (void)LLVMStripModuleDebugInfo(program->module);
     retarget_functions(program);
     if (!zeta_cc_ptx_check_calls(program))
         return false;
+    /* Nothing is refused behind this. */
+    (void)LLVMStripModuleDebugInfo(program->module);
     zeta_cc_ptx_map_spaces(program->module);
     retarget_variables(program);
     return zeta_cc_ptx_add_entries(program);

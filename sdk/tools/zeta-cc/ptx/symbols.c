@@ -37,11 +37,20 @@ static bool tell(struct zeta_cc_program *program, const char *what, const char *
 
 static bool refuse_imports(const struct zeta_cc_program *program)
 {
-    for (size_t i = 0; i < program->imports.count; i++)
-        zeta_cc_buffer_line(program->log,
-                            "error: %s is not defined: PTX for %s has nothing that others define, "
-                            "so all that belongs together is compiled together",
-                            program->imports.list[i], zeta_cc_target.device);
+    for (size_t i = 0; i < program->imports.count; i++) {
+        const char *name = program->imports.list[i];
+        LLVMValueRef global = LLVMGetNamedFunction(program->module, name);
+        LLVMValueRef use =
+            zeta_cc_first_use(global ? global : LLVMGetNamedGlobal(program->module, name));
+
+        zeta_cc_buffer_print(program->log,
+                             "error: %s is not defined: PTX for %s has nothing that others define, "
+                             "so all that belongs together is compiled together",
+                             name, zeta_cc_target.device);
+        if (use)
+            zeta_cc_where(use, program->log);
+        zeta_cc_buffer_print(program->log, "\n");
+    }
     return program->imports.count == 0;
 }
 

@@ -325,6 +325,25 @@ static void binary__all_widths__within_bounds(void **state)
     check_functions(setup, binary, sizeof(binary) / sizeof(*binary), setup->type, 2);
 }
 
+/* Every number is a multiple of the least one, so rests are zero or small, and zeros have a sign.
+ */
+static void rests__of_denormal_divisors__keep_the_sign(void **state)
+{
+    struct setup *setup = *state;
+    enum clrt_type type = setup->type;
+    unsigned char *divisors = setup->rig.memory + COUNT * clrt_size(type);
+
+    clrt_fill(type, setup->rig.memory, COUNT, 8);
+    for (size_t i = 0; i < COUNT; i++)
+        clrt_put_integer(type, divisors, i, (clrt_wide)1 << i % 8);
+    setup->wrong = 0;
+    for (size_t i = 0; i < sizeof(binary) / sizeof(*binary); i++) {
+        if (strcmp(binary[i].name, "remainder") == 0 || strcmp(binary[i].name, "fmod") == 0)
+            check_function(setup, &binary[i], type);
+    }
+    assert_int_equal(setup->wrong, 0);
+}
+
 /* Rule 24.3. Each is rounded once, and denormals are numbers. */
 static void operators__all_widths__round_once(void **state)
 {
@@ -583,6 +602,7 @@ static void pointers__all_widths__give_both_results(void **state)
 
 #define FOR_TYPE(type)                                                                             \
     WITH(unary__all_widths__within_bounds, type), WITH(binary__all_widths__within_bounds, type),   \
+        WITH(rests__of_denormal_divisors__keep_the_sign, type),                                    \
         WITH(operators__all_widths__round_once, type),                                             \
         WITH(exponent__all_widths__within_bounds, type), WITH(fast__float__within_8192, type),     \
         WITH(fma__all_widths__rounds_once, type), WITH(lgamma__all_widths__is_near, type),         \

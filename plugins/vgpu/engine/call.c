@@ -42,6 +42,15 @@ static double cube_root(double a)
     return (double)cbrtl(a);
 }
 
+/* A rest of zero has the sign of the dividend, which that of the host loses for denormal divisors.
+ */
+static double rest_of(double a, double b)
+{
+    const double rest = remainder(a, b);
+
+    return rest == 0 ? copysign(0, a) : rest;
+}
+
 /*
  * Angles from here on are reduced by the host's functions for long double: for the double that is
  * closest to a multiple of pi / 2, those for double are off by 8 places.
@@ -89,9 +98,8 @@ static double (*const functions_of_one[VGPU_MATH_COUNT])(double) = {
     [VGPU_MATH_LGAMMA] = gamma_logarithm};
 
 static double (*const functions_of_two[VGPU_MATH_COUNT])(double, double) = {
-    [VGPU_MATH_ATAN2] = atan2,         [VGPU_MATH_POW] = pow,
-    [VGPU_MATH_HYPOT] = hypot,         [VGPU_MATH_FMOD] = fmod,
-    [VGPU_MATH_REMAINDER] = remainder, [VGPU_MATH_ROOTN] = root};
+    [VGPU_MATH_ATAN2] = atan2, [VGPU_MATH_POW] = pow,           [VGPU_MATH_HYPOT] = hypot,
+    [VGPU_MATH_FMOD] = fmod,   [VGPU_MATH_REMAINDER] = rest_of, [VGPU_MATH_ROOTN] = root};
 
 static double math64(uint64_t function, double a, double b)
 {

@@ -322,22 +322,23 @@ half OVERLOAD nextafter(half x, half y)
     return as_half((ushort)(as_ushort(x) + (((float)x < (float)y) == ((float)x > 0) ? 1 : -1)));
 }
 
-/* Two factors would do for any result, but only the last multiplication may round. */
-double OVERLOAD ldexp(double x, int n)
-{
-    for (int i = 0; i < 2 && n > 1023; i++, n -= 1023)
-        x *= 0x1p1023;
-    for (int i = 0; i < 2 && n < -1022; i++, n += 969)
-        x *= 0x1p-969;
-    n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
-    return x * as_double((ulong)(n + 1023) << 52);
-}
-
-float OVERLOAD ldexp(float x, int n)
-{
-    n = n > 400 ? 400 : n < -400 ? -400 : n;
-    return (float)((double)x * as_double((ulong)(n + 1023) << 52));
-}
+/*
+ * Two factors would do for any result, but only the last multiplication may round: those before it make a number no
+ * smaller than the last one needs. `most` and `least` are the exponents of normal factors, `step` is one with the bits
+ * of the fraction to spare.
+ */
+#define LDEXP(T, U, most, least, step, bits)                                                       \
+    T OVERLOAD ldexp(T x, int n)                                                                   \
+    {                                                                                              \
+        for (int i = 0; i < 2 && n > most; i++, n -= most)                                         \
+            x *= as_##T((U)(2 * most) << bits);                                                    \
+        for (int i = 0; i < 2 && n < least; i++, n += step)                                        \
+            x *= as_##T((U)(most - step) << bits);                                                 \
+        n = n > most ? most : n < least ? least : n;                                               \
+        return x * as_##T((U)(n + most) << bits);                                                  \
+    }
+LDEXP(float, uint, 127, -126, 102, 23)
+LDEXP(double, ulong, 1023, -1022, 969, 52)
 
 half OVERLOAD ldexp(half x, int n)
 {

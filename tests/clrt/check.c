@@ -307,31 +307,54 @@ static int64_t exponent_mask(enum clrt_type type)
     return (int64_t)(2 * (format.highest + 1) - 1) << format.fraction;
 }
 
+/* A real by its bits. What a NaN that signals gives is open: it becomes one that does not. */
+static void put_bits(enum clrt_type type, void *array, size_t i, int64_t bits)
+{
+    const int64_t quiet = (int64_t)1 << (format_of(type).fraction - 1);
+    const int64_t fraction = 2 * quiet - 1;
+
+    if ((bits & exponent_mask(type)) == exponent_mask(type) && (bits & fraction) != 0)
+        bits |= quiet;
+    clrt_put_integer(type, array, i, bits);
+}
+
 /*
  * Half of them any bits, the others numbers of the size that programs use; of reals some are edges,
  * denormals, or NaNs with any payload.
  */
-static void put_random(enum clrt_type type, void *array, size_t i, uint64_t *state)
+static void put_random_real(enum clrt_type type, void *array, size_t i, uint64_t *state)
 {
     uint64_t bits = clrt_random(state);
     int64_t any = (int64_t)clrt_random(state);
-    const unsigned kind = clrt_is_real(type) ? bits >> 32 & 63 : 63;
+    const unsigned kind = bits >> 32 & 63;
 
     if (kind < 8) {
         put_edge(type, array, i, (unsigned)(bits >> 1) % REAL_EDGES);
     } else if (kind < 12) {
-        clrt_put_integer(type, array, i, any & ~exponent_mask(type));
+        put_bits(type, array, i, any & ~exponent_mask(type));
     } else if (kind < 14) {
-        clrt_put_integer(type, array, i, any | exponent_mask(type));
+        put_bits(type, array, i, any | exponent_mask(type));
     } else if (bits % 2 == 0) {
-        clrt_put_integer(type, array, i, any);
-    } else if (clrt_is_real(type)) {
+        put_bits(type, array, i, any);
+    } else {
         long double value = ldexpl((long double)any, (int)(bits >> 8 & 15) - 70);
 
         clrt_put_real(type, array, i, clrt_round(type, value, CLRT_NEAREST));
-    } else {
-        clrt_put_integer(type, array, i, any % 100);
     }
+}
+
+static void put_random(enum clrt_type type, void *array, size_t i, uint64_t *state)
+{
+    uint64_t bits;
+    int64_t any;
+
+    if (clrt_is_real(type)) {
+        put_random_real(type, array, i, state);
+        return;
+    }
+    bits = clrt_random(state);
+    any = (int64_t)clrt_random(state);
+    clrt_put_integer(type, array, i, bits % 2 == 0 ? any : any % 100);
 }
 
 void clrt_fill(enum clrt_type type, void *array, size_t count, uint64_t seed)

@@ -649,6 +649,17 @@ EOF
     done
 }
 
+# PTX converts a double that is not a number to -2^31, a place outside of a table.
+tables__for_no_number__are_read_at_0() {
+    builds << 'EOF'
+kernel void k(global double *p) { p[0] = cosh(p[1]); }
+EOF
+    conversions=$(grep -c 'cvt\.rzi\.s32\.f64' "$work/ptx")
+    [ "$conversions" -gt 0 ] || fail "cosh converts nothing"
+    [ "$(grep -cE 'setp\.(nan|num)\.f64' "$work/ptx")" -ge "$conversions" ] ||
+        fail "conversions are not checked"
+}
+
 c__for_the_virtual_gpu__is_refused() {
     printf 'int x;\n' > "$work/kernel.c"
     "$compiler" "$work/kernel.c" -o "$work/ptx" 2> "$work/log" && fail "it was compiled"

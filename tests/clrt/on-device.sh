@@ -29,7 +29,7 @@ xargs -P "$(nproc)" -L 1 sh -c '
     log=$work/$0-$(echo "$1" | tr -dc A-Za-z)
     "$build/tests/clrt-cuda" "$ptx" "$0" "$1" > "$log" 2>&1 || echo "$0 $1: exit $?" >> "$work/failed"' \
     < "$work/jobs"
-cat "$work"/*-* | grep -E '^(0x|.*expected|.*ULP|\[  FAILED|\[  ERROR)' | sort | uniq -c | sort -rn
+cat "$work"/*-* | grep -E '^(0x|.*expected|.*ULP|.*cu[A-Z][A-Za-z]*: |\[  FAILED|\[  ERROR)' | sort | uniq -c | sort -rn
 cat "$work"/math-* > "$work/ulps-gpu"
 CLRT_ROUNDS=1 RIG_KERNELS=$build/tests/clrt "$build/tests/tests.clrt.vgpu_engine" math > "$work/ulps-virtual" 2>&1
 sh "$(dirname "$0")/ulps.sh" "$work/ulps-virtual" "$work/ulps-gpu"

@@ -153,6 +153,23 @@ EOF
     done
 }
 
+# Not by way of wide integers or doubles, which GPUs have few units for.
+conversions__of_singles_and_halves__are_instructions() {
+    builds << 'EOF'
+kernel void k(global float *p, global half *h, int n)
+{
+    p[0] = floor(p[1]) + ceil(p[2]) + rint(p[3]) + trunc(p[4]) + round(p[5]) + ldexp(p[6], n);
+    p[7] = vload_half(0, h);
+    vstore_half(p[8], 1, h);
+    vstore_half_rtz(p[9], 2, h);
+}
+EOF
+    for instruction in rmi.f32.f32 rpi.f32.f32 rni.f32.f32 rzi.f32.f32 rn.f16.f32 rz.f16.f32 f32.f16; do
+        has "cvt\\.$instruction"
+    done
+    lacks 'f64|s64\.f32|f32\.s64'
+}
+
 spaces__generic_and_constant__are_resolved() {
     builds << 'EOF'
 constant int table[4] = {1, 2, 3, 4};

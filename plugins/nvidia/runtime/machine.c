@@ -107,6 +107,23 @@ TO_REAL(ulong_to_float, "f32.u64", float, "f", unsigned long, "l")
 TO_REAL(ulong_to_double, "f64.u64", double, "d", unsigned long, "l")
 TO_REAL(double_to_float, "f32.f64", float, "f", double, "d")
 
+/* Halves, by their bits. */
+#define TO_HALF(from, types, in)                                                                   \
+    CONVERT(from##_to_half, rte, "cvt.rn." types, unsigned short, "h", from, in)                   \
+    CONVERT(from##_to_half, rtz, "cvt.rz." types, unsigned short, "h", from, in)                   \
+    CONVERT(from##_to_half, rtp, "cvt.rp." types, unsigned short, "h", from, in)                   \
+    CONVERT(from##_to_half, rtn, "cvt.rm." types, unsigned short, "h", from, in)
+TO_HALF(float, "f16.f32", "f")
+TO_HALF(double, "f16.f64", "d")
+
+INLINE float __zeta_half_to_float(unsigned short bits)
+{
+    float value;
+
+    __asm__("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+
 /* Whole numbers: an instruction each, but for the one that rounds halves away from zero. */
 #define WHOLE(name)                                                                                \
     INLINE float __zeta_float_##name(float x)                                                      \

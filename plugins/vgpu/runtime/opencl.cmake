@@ -19,8 +19,8 @@ set(riscv_cl ${riscv} -x cl -cl-std=CL2.0 -Xclang -cl-ext=+all -Xclang -ffake-ad
     -Xclang -faddress-space-map-mangling=yes)
 
 set(modules)
-foreach(source IN ITEMS ${folder}/machine.c ${ZETA_OPENCL_LIBRARY}/atomic.cl ${ZETA_OPENCL_SOURCES}
-        ${folder}/subgroup.cl ${folder}/workitem.cl)
+foreach(source IN ITEMS ${folder}/machine.c ${ZETA_OPENCL_LIBRARY}/atomic.cl
+        ${ZETA_OPENCL_LIBRARY}/half_bits.cl ${ZETA_OPENCL_SOURCES} ${folder}/subgroup.cl ${folder}/workitem.cl)
     get_filename_component(name ${source} NAME)
     set(flags ${ZETA_OPENCL_SPIR})
     if(name STREQUAL "machine.c")

@@ -43,10 +43,12 @@ __private ulong *__zeta_group_row(void);
 /* Items of the work-group. */
 size_t __zeta_group_items(void);
 
-/* half.cl: bits of a half from a number, and back. */
-ushort __zeta_half_rte(double x), __zeta_half_rtz(double x), __zeta_half_rtp(double x);
-ushort __zeta_half_rtn(double x);
-float __zeta_half_value(ushort bits);
+/* Bits of a half from a number, and back: half_bits.cl, or instructions of the device. */
+ushort __zeta_double_to_half_rte(double x), __zeta_double_to_half_rtz(double x);
+ushort __zeta_double_to_half_rtp(double x), __zeta_double_to_half_rtn(double x);
+ushort __zeta_float_to_half_rte(float x), __zeta_float_to_half_rtz(float x);
+ushort __zeta_float_to_half_rtp(float x), __zeta_float_to_half_rtn(float x);
+float __zeta_half_to_float(ushort bits);
 
 /* m(type, ...) for each type of a family. */
 #define EACH_SIGNED(m, ...)                                                                        \

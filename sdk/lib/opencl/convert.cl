@@ -85,14 +85,17 @@ EACH_INTEGER(FROM_INTEGER, ulong)
  * To half: by bits. A double holds every integer that is not far beyond the largest half, and of
  * those the mode decides between that and infinity.
  */
-#define HALF_FROM(from, mode, rounding)                                                            \
-    half OVERLOAD convert_half##mode(from x) { return as_half(__zeta_half##rounding((double)x)); }
-#define HALF_FROM_ALL(from)                                                                        \
-    HALF_FROM(from, , _rte)                                                                        \
-    HALF_FROM(from, _rte, _rte)                                                                    \
-    HALF_FROM(from, _rtz, _rtz)                                                                    \
-    HALF_FROM(from, _rtp, _rtp)                                                                    \
-    HALF_FROM(from, _rtn, _rtn)
+#define HALF_FROM(from, as, mode, rounding)                                                        \
+    half OVERLOAD convert_half##mode(from x)                                                       \
+    {                                                                                              \
+        return as_half(__zeta_##as##_to_half##rounding((as)x));                                    \
+    }
+#define HALF_FROM_ALL(from, as)                                                                    \
+    HALF_FROM(from, as, , _rte)                                                                    \
+    HALF_FROM(from, as, _rte, _rte)                                                                \
+    HALF_FROM(from, as, _rtz, _rtz)                                                                \
+    HALF_FROM(from, as, _rtp, _rtp)                                                                \
+    HALF_FROM(from, as, _rtn, _rtn)
 #define HALF_FROM_HALF(mode)                                                                       \
     half OVERLOAD convert_half##mode(half x) { return x; }
 
@@ -109,7 +112,7 @@ REAL_FROM_CAST(_rte, float, double)
 REAL_FROM_INTEGER(float, double, double, _rtz)
 REAL_FROM_INTEGER(float, double, double, _rtp)
 REAL_FROM_INTEGER(float, double, double, _rtn)
-EACH_INTEGER(HALF_FROM_ALL)
-HALF_FROM_ALL(float)
-HALF_FROM_ALL(double)
+EACH_INTEGER(HALF_FROM_ALL, double)
+HALF_FROM_ALL(float, float)
+HALF_FROM_ALL(double, double)
 MODES(HALF_FROM_HALF)

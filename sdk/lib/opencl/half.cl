@@ -1,36 +1,10 @@
 /* Halves in memory: vload_half, vstore_half and their vector and aligned forms. */
 #include "builtin.h"
-#include "half_bits.h"
-
-ushort __zeta_half_rte(double x)
-{
-    return half_from_double(as_ulong(x), HALF_NEAREST);
-}
-
-ushort __zeta_half_rtz(double x)
-{
-    return half_from_double(as_ulong(x), HALF_TO_ZERO);
-}
-
-ushort __zeta_half_rtp(double x)
-{
-    return half_from_double(as_ulong(x), x > 0 ? HALF_AWAY : HALF_TO_ZERO);
-}
-
-ushort __zeta_half_rtn(double x)
-{
-    return half_from_double(as_ulong(x), x < 0 ? HALF_AWAY : HALF_TO_ZERO);
-}
-
-float __zeta_half_value(ushort bits)
-{
-    return as_float(float_from_half(bits));
-}
 
 #define LOADS(space)                                                                               \
     float OVERLOAD vload_half(size_t i, const space half *p)                                       \
     {                                                                                              \
-        return __zeta_half_value(((const space ushort *)p)[i]);                                    \
+        return __zeta_half_to_float(((const space ushort *)p)[i]);                                 \
     }                                                                                              \
     float OVERLOAD vloada_half(size_t i, const space half *p) { return vload_half(i, p); }         \
     LOAD(2, space, 2)                                                                              \
@@ -59,7 +33,7 @@ float __zeta_half_value(ushort bits)
 #define STORES(T, space, mode, rounding)                                                           \
     void OVERLOAD vstore_half##mode(T x, size_t i, space half *p)                                  \
     {                                                                                              \
-        ((space ushort *)p)[i] = __zeta_half##rounding((double)x);                                 \
+        ((space ushort *)p)[i] = __zeta_##T##_to_half##rounding(x);                                \
     }                                                                                              \
     void OVERLOAD vstorea_half##mode(T x, size_t i, space half *p)                                 \
     {                                                                                              \

@@ -550,6 +550,33 @@ kernel void k(global int *p) { p[0] = even(p[1]); }
 EOF
 }
 
+half__of_gpus_without_it__is_computed_in_float() {
+    cat > "$work/kernel.cl" << 'EOF'
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+kernel void k(global half *p) { p[0] = p[1] * p[2] + p[3]; }
+EOF
+    "$compiler" "$work/kernel.cl" --gpu sm_52 -o "$work/ptx" 2> "$work/log" || fail "it was not compiled"
+    has '^\.target sm_52'
+    has 'cvt\.f32\.f16'
+    has 'mul\.rn\.f32'
+    lacks '(add|mul|fma)[.a-z]*\.f16'
+}
+
+# As many kernels as 1 MiB of SPIR-V has; 10 MiB: ZETA_TEST_KERNELS=4800, see the README.
+module__with_many_kernels__has_them_all() {
+    count=${ZETA_TEST_KERNELS:-480}
+    awk -v n="$count" 'BEGIN { for (i = 0; i < n; i++) {
+        printf "int h%d(int x, int y) { int s = x; for (int j = 0; j < y; j++) ", i
+        printf "s = s * %d + (s >> %d) ^ j; return s; }\n", i * 7 + 3, i % 7 + 1
+        printf "kernel void k%d(global int *p, int n) { size_t g = get_global_id(0); ", i
+        printf "p[g] = h%d(p[g] + %d, n) + h%d(n, %d); }\n", i, i, (i > 0 ? i - 1 : 0), i % 13 } }' > "$work/many.cl"
+    "$compiler" "$work/many.cl" -o "$work/ptx" 2> "$work/log" || { head -c 2000 "$work/log" >&2; exit 1; }
+    [ "$(grep -c '^\.visible \.entry' "$work/ptx")" = "$count" ] && [ "$(grep -c '^//zeta kernel' "$work/ptx")" = "$count" ] || {
+        echo "kernels are missing" >&2
+        exit 1
+    }
+}
+
 # Lines of the source, where there is debug information.
 lines__of_what_is_refused__are_told() {
     refuses "supported by an NVIDIA GPU ($work/kernel.cl:3, in f)" -g << 'EOF'

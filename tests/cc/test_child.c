@@ -8,9 +8,15 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sdk/tools/zeta-cc/front_end/front_end.h"
+#include "sdk/tools/zeta-cc/request/confine.h"
 #include "tests/support/suite.h"
+
+enum { CANNOT = 77 };
 
 /* What a script of the shell makes of the input. */
 static enum zeta_cc_child_end run(const char *script, const char *input,
@@ -75,12 +81,45 @@ static void child__memory__is_limited(void **state)
     zeta_cc_buffer_finish(&messages);
 }
 
+/* What a process, and one that it starts, can do once it is confined. */
+static int try_confined(void)
+{
+    struct zeta_cc_buffer output = {0}, messages = {0};
+
+    if (!zeta_cc_confine())
+        return CANNOT;
+    if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0 || errno != EPERM)
+        return 1;
+    if (socket(AF_INET, SOCK_DGRAM, 0) >= 0 || errno != EPERM)
+        return 2;
+    if (run("cat; grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status", "input\n", &output,
+            &messages) != ZETA_CC_CHILD_FINE)
+        return 3;
+    return strcmp(output.bytes, "input\nNoNewPrivs:\t1\nSeccomp:\t2\n") == 0 ? 0 : 4;
+}
+
+static void confined__sockets__are_refused(void **state)
+{
+    int status = 0;
+    pid_t process = fork();
+
+    (void)state;
+    if (process == 0)
+        _exit(try_confined());
+    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CANNOT)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 SUITE(child)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(child__input__goes_through),
         cmocka_unit_test(child__ends__are_told_apart),
         cmocka_unit_test(child__memory__is_limited),
+        cmocka_unit_test(confined__sockets__are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

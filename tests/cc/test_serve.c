@@ -296,6 +296,26 @@ static pid_t start(const struct request *request, int *out_answer)
     return process;
 }
 
+/* Where the kernel lets a process give up something, this one has. */
+static void expect_confined(pid_t process)
+{
+    char path[64], line[256];
+    bool was_told = false;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/%ld/status", (long)process);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        if (strncmp(line, "NoNewPrivs:", 11) != 0)
+            continue;
+        was_told = true;
+        assert_string_equal(line, "NoNewPrivs:\t1\n");
+    }
+    (void)fclose(file);
+    assert_true(was_told);
+}
+
 /* The front end waits for the rest of a file, and would for ever. Rule 6.2. */
 static void serve__nobody_reads_the_answer__ends_with_its_children(void **state)
 {
@@ -318,6 +338,7 @@ static void serve__nobody_reads_the_answer__ends_with_its_children(void **state)
     end.fd = open(pipe_path, O_WRONLY | O_CLOEXEC);
     assert_cmp(end.fd, >=, 0);
     assert_int_equal(waitpid(process, &status, WNOHANG), 0);
+    expect_confined(process);
     assert_int_equal(close(answer), 0);
     assert_int_equal(poll(&end, 1, -1), 1);
     assert_cmp((end.revents & POLLERR), !=, 0);

@@ -285,6 +285,65 @@ static void check_hanging(void)
     expect_no_build("it took too long and was killed");
 }
 
+/* Nothing of the application, which has the driver open, shows in the process. */
+static void check_surroundings(void)
+{
+    /* The shell has its script open, and reads a pipe. */
+    set_compiler(
+        "#!/bin/sh\n"
+        "names=$(env | cut -d= -f1 | grep -vE '^(PWD|OLDPWD|SHLVL|_)$' | sort | tr '\\n' ' ')\n"
+        "files=$(readlink /proc/$$/fd/* | grep -vE '^(pipe|socket):|/compiler$|^/proc/')\n"
+        "echo \"[$names] [$files] [$PWD]\" >&2\n"
+        "exit 1\n");
+    assert_int_equal(setenv("ZETA_TEST_SECRET", "1", 1), 0);
+    expect_no_build("[LC_ALL PATH TMPDIR ] [] [/]");
+}
+
+static void check_cache(void)
+{
+    char path[4096], command[8192], text[256];
+    struct computing c;
+    ze_module_handle_t module = NULL;
+    char log[COMPUTING_LOG_BYTES];
+    size_t size;
+    uint8_t *image = computing_read_file(SPIRV_KERNELS, &size);
+
+    (void)snprintf(path, sizeof(path), "%s/cache", cuda_folder(bed_machine));
+    bed_set("cache_dir", path);
+    c = computing_open("api.ptx");
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(computing_build(&c, ZE_MODULE_FORMAT_IL_SPIRV, image, size, &module, log),
+                         ZE_RESULT_SUCCESS);
+        EXPECT_OK(zeModuleDestroy(module));
+        /* One file, whole again after each damage. */
+        (void)snprintf(command, sizeof(command),
+                       "cd '%s' && [ $(ls -A | wc -l) = 1 ] && f=$(ls) && sha256sum <$f >>../sums "
+                       "&& [ $(sort -u ../sums | wc -l) = 1 ] && %s",
+                       path,
+                       i == 0   ? "truncate -s 100 $f"
+                       : i == 1 ? "printf X | dd of=$f bs=1 seek=2000 conv=notrunc 2>/dev/null"
+                       : i == 2 ? ": >$f"
+                                : "true");
+        (void)snprintf(text, sizeof(text), "round %d", i);
+        if (system(command) != 0)
+            fail_msg("%s: the cache is not what it was", text);
+    }
+    free(image);
+    computing_close(&c);
+}
+
+static void compiler__its_surroundings__are_small(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_surroundings);
+}
+
+static void cache__damaged__is_made_again(void **state)
+{
+    (void)state;
+    bed_run("gh100", check_cache);
+}
+
 static void compiler__missing__is_told_with_its_package(void **state)
 {
     (void)state;
@@ -315,6 +374,8 @@ SUITE(spirv)
         cmocka_unit_test(compiler__missing__is_told_with_its_package),
         cmocka_unit_test(compiler__killed__is_told),
         cmocka_unit_test(compiler__hanging__is_killed),
+        cmocka_unit_test(compiler__its_surroundings__are_small),
+        cmocka_unit_test(cache__damaged__is_made_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

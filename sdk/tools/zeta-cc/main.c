@@ -18,6 +18,7 @@
 
 #include "command.h"
 #include "sdk/tools/zeta-cc/program/program.h"
+#include "sdk/tools/zeta-cc/request/confine.h"
 #include "sdk/tools/zeta-cc/request/request.h"
 
 /* Where the answer goes. LLVM's handler of fatal errors has no argument. */
@@ -119,6 +120,7 @@ static int serve(const struct zeta_cc_paths *paths)
     pthread_t watcher;
     int exit_status;
 
+    (void)zeta_cc_confine();
     /* Whatever prints on the standard output must not get into the answer. */
     answer_file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (answer_file < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)

@@ -550,6 +550,34 @@ kernel void k(global int *p) { p[0] = even(p[1]); }
 EOF
 }
 
+# .loc and .file for ptxas, and the same instructions as without. A function that is inlined has its own lines.
+lines__of_the_source__are_in_the_text() {
+    cat > "$work/source.cl" << 'EOF'
+int helper(int x, int y)
+{
+    return x * 3 + y;
+}
+kernel void k(global int *p, local int *l, int n)
+{
+    l[get_local_id(0)] = p[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < n; i++)
+        p[i] += helper(l[i], i);
+}
+EOF
+    builds -O2 < "$work/source.cl"
+    lacks '\.(loc|file)'
+    grep -vE '^ *//|^$|^\$L__' "$work/ptx" > "$work/without"
+    builds -O2 -g < "$work/source.cl"
+    [ -z "$ptxas" ] || "$ptxas" -arch=sm_90 -lineinfo -o /dev/null "$work/ptx" 2> "$work/log" ||
+        fail "ptxas refuses its lines"
+    has "\.file	1 \"$work/kernel.cl\""
+    for line in 3 7 9 10; do has "\.loc	1 $line "; done
+    lacks '\.section	\.debug_(info|abbrev|str|line)'
+    grep -vE '^ *//|^$|^\$L__|\.(loc|file|section)	' "$work/ptx" | diff - "$work/without" > "$work/log" ||
+        fail "lines change the code"
+}
+
 half__of_gpus_without_it__is_computed_in_float() {
     cat > "$work/kernel.cl" << 'EOF'
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable

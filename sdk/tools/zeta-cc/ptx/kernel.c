@@ -1,6 +1,8 @@
 /* Entries of kernels, and what is told about them. */
 #include "ptx.h"
 
+#include "lines.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +196,7 @@ static bool add_entry(struct zeta_cc_program *program, LLVMValueRef kernel, stru
     }
     LLVMBuildRetVoid(builder);
     LLVMDisposeBuilder(builder);
+    zeta_cc_ptx_move_lines(kernel, entry);
     always_inline(program, kernel);
     LLVMSetLinkage(kernel, LLVMInternalLinkage);
     annotate(program, entry, "kernel", 1);

@@ -7,6 +7,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Support.h>
 
+#include "lines.h"
 #include "sdk/tools/zeta-cc/program/llvm_more.h"
 #include "spaces.h"
 
@@ -142,7 +143,7 @@ static bool retarget(struct zeta_cc_program *program)
     if (!zeta_cc_ptx_check_calls(program))
         return false;
     /* Nothing is refused behind this. */
-    (void)LLVMStripModuleDebugInfo(program->module);
+    zeta_cc_ptx_keep_lines(program->module);
     zeta_cc_ptx_map_spaces(program->module);
     retarget_variables(program);
     return zeta_cc_ptx_add_entries(program);

@@ -8,7 +8,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
-namespace {
+namespace
+{
 
 const unsigned GENERIC_OF_SPIR = 4, CONSTANT_OF_SPIR = 2, GENERIC = 0, GLOBAL = 1;
 
@@ -19,8 +20,10 @@ unsigned map_space(unsigned space)
     return space == GENERIC_OF_SPIR ? GENERIC : space == CONSTANT_OF_SPIR ? GLOBAL : space;
 }
 
-/* Types, each made once. Pointers have no types of what they point to, so no type contains itself. */
-class Types : public llvm::ValueMapTypeRemapper {
+/* Types, each made once. Pointers have no types of what they point to, so no type contains itself.
+ */
+class Types : public llvm::ValueMapTypeRemapper
+{
     llvm::DenseMap<llvm::Type *, llvm::Type *> made;
 
     llvm::Type *make(llvm::Type *type)
@@ -69,7 +72,8 @@ class Types : public llvm::ValueMapTypeRemapper {
 };
 
 /* A constant cast between two spaces that become one is what it casts. */
-class Casts : public llvm::ValueMaterializer {
+class Casts : public llvm::ValueMaterializer
+{
     llvm::ValueToValueMapTy &values;
     Types &types;
 
@@ -92,8 +96,8 @@ class Casts : public llvm::ValueMaterializer {
 llvm::Function *map_function(llvm::Function &old, llvm::ValueToValueMapTy &values, Types &types)
 {
     auto *type = llvm::cast<llvm::FunctionType>(types.remapType(old.getFunctionType()));
-    llvm::Function *mapped = llvm::Function::Create(type, old.getLinkage(), old.getAddressSpace(),
-                                                    "", old.getParent());
+    llvm::Function *mapped =
+        llvm::Function::Create(type, old.getLinkage(), old.getAddressSpace(), "", old.getParent());
 
     mapped->copyAttributesFrom(&old);
     mapped->copyMetadata(&old, 0);

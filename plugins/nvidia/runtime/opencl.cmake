@@ -48,7 +48,7 @@ endforeach()
 # The functions that machine.c calls, with all that they need.
 set(wanted "--rglob=.*(TBL|TBL_EP|TO_JBY64_EP)$" --func=_Z5rootndi)
 foreach(name IN ITEMS acos acosh asin asinh atan atanh cbrt cos cosh erf erfc exp exp2 exp10 expm1 lgamma
-        log log2 log10 log1p sin sinh tan tanh tgamma)
+        log log2 log10 log1p sin sinh tan tanh)
     string(LENGTH ${name} length)
     list(APPEND wanted --func=_Z${length}${name}d)
 endforeach()

@@ -741,6 +741,15 @@ EOF
     has '\.align 16 \.b8 PIBITS_TBL'
 }
 
+# The one of libclc is the exponential of the logarithm: hundreds of places off.
+tgamma__of_doubles__takes_no_logarithm() {
+    builds << 'EOF'
+kernel void k(global double *p) { p[0] = tgamma(p[1]); }
+EOF
+    lacks 'lgamma'
+    has 'gamma_near_one'
+}
+
 c__for_the_virtual_gpu__is_refused() {
     printf 'int x;\n' > "$work/kernel.c"
     "$compiler" "$work/kernel.c" -o "$work/ptx" 2> "$work/log" && fail "it was compiled"

@@ -245,6 +245,8 @@ static const char help[] =
     "\n"
     "Code\n"
     "  --gpu sm_NN compute capability of the GPU, sm_80 by default; PTX runs on newer ones too\n"
+    "  -g          lines of the source (.file and .loc); then without optimisation unless -O is "
+    "given\n"
     "  -O0 .. -O3  default -O2. -cl-opt-disable and -ze-opt-disable mean -O0\n"
     "  -cl-mad-enable, -cl-unsafe-math-optimizations, -cl-fast-relaxed-math\n"
     "              also let a multiplication and an addition become one instruction. Otherwise\n"

@@ -119,7 +119,8 @@ static inline bool zeta_print_takes_values(const struct zeta_print_conversion *c
 /** How many characters of a string are printed at most. */
 static inline size_t zeta_print_string_limit(const struct zeta_print_conversion *conversion)
 {
-    return conversion->precision >= 0 ? (size_t)conversion->precision : ZETA_PRINT_STRING_BYTES;
+    return conversion->precision >= 0 ? (size_t)conversion->precision
+                                      : (size_t)ZETA_PRINT_STRING_BYTES;
 }
 
 /* ---- what a device writes ---- */

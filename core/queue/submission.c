@@ -134,10 +134,10 @@ static ze_result_t track(struct zeta_command_buffer *buffer)
 }
 
 /*
- * Submissions whose memory a queue keeps: as many as small launches in a row need between two
- * reports of a backend. Their buffers are small, or their memory is freed.
+ * Submissions whose memory a queue keeps: as many small launches in a row as a backend may have on
+ * their way. Their buffers are small, or their memory is freed.
  */
-#define MOST_SPARE 256u
+#define MOST_SPARE 1024u
 #define MOST_SPARE_COMMANDS 64u
 
 struct zeta_submission *zeta_submission_create(struct zeta_queue *queue)
